@@ -1,0 +1,116 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("ImmutableWeakCaptures"),
+]
+
+let package = Package(
+    name: "holdfast",
+    platforms: [.iOS(.v18), .macOS(.v15)],
+    products: [
+        .library(name: "ErrorContract", targets: ["ErrorContract"]),
+        .library(name: "RateLimiting", targets: ["RateLimiting"]),
+        .library(name: "ResilientHTTP", targets: ["ResilientHTTP"]),
+        .library(name: "HoldfastURLSession", targets: ["HoldfastURLSession"]),
+        .library(name: "AccountContract", targets: ["AccountContract"]),
+        .library(name: "AccountKit", targets: ["AccountKit"]),
+        .library(name: "HoldfastTesting", targets: ["HoldfastTesting"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+    ],
+    targets: [
+        .target(
+            name: "ErrorContract",
+            dependencies: [.product(name: "HTTPTypes", package: "swift-http-types")],
+            swiftSettings: settings
+        ),
+        .target(name: "RateLimiting", swiftSettings: settings),
+        .target(
+            name: "ResilientHTTP",
+            dependencies: [
+                "ErrorContract",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "HoldfastURLSession",
+            dependencies: [
+                "ResilientHTTP",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(name: "AccountContract", dependencies: ["ErrorContract"], swiftSettings: settings),
+        .target(
+            name: "AccountKit",
+            dependencies: [
+                "AccountContract", "ErrorContract", "ResilientHTTP",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "HoldfastTesting",
+            dependencies: [
+                "ResilientHTTP",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ErrorContractTests",
+            dependencies: ["ErrorContract", .product(name: "HTTPTypes", package: "swift-http-types")],
+            resources: [.copy("Resources")],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RateLimitingTests",
+            dependencies: ["RateLimiting", "HoldfastTesting"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ResilientHTTPTests",
+            dependencies: [
+                "ResilientHTTP", "ErrorContract", "HoldfastTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "HoldfastURLSessionTests",
+            dependencies: [
+                "HoldfastURLSession", "ResilientHTTP",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "AccountContractTests",
+            dependencies: ["AccountContract", "ErrorContract"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "AccountKitTests",
+            dependencies: [
+                "AccountKit", "AccountContract", "ResilientHTTP", "ErrorContract", "HoldfastTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "HoldfastTestingTests",
+            dependencies: ["HoldfastTesting"],
+            swiftSettings: settings
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

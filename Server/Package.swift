@@ -1,0 +1,159 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("ImmutableWeakCaptures"),
+]
+
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let errorContract = Target.Dependency.product(name: "ErrorContract", package: "holdfast")
+let rateLimiting = Target.Dependency.product(name: "RateLimiting", package: "holdfast")
+let accountContract = Target.Dependency.product(name: "AccountContract", package: "holdfast")
+
+let package = Package(
+    name: "holdfast-server",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "holdfast", targets: ["holdfast"]),
+        .library(name: "AccountCore", targets: ["AccountCore"]),
+        .library(name: "ServerMiddleware", targets: ["ServerMiddleware"]),
+        .library(name: "AccountRoutes", targets: ["AccountRoutes"]),
+        .library(name: "RecoveryPages", targets: ["RecoveryPages"]),
+        .library(name: "SQLiteStores", targets: ["SQLiteStores"]),
+        .library(name: "FileMail", targets: ["FileMail"]),
+        .library(name: "Argon2", targets: ["Argon2"]),
+    ],
+    dependencies: [
+        .package(name: "holdfast", path: ".."),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CSodium",
+            pkgConfig: "libsodium",
+            providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]
+        ),
+        .target(name: "Argon2", dependencies: ["CSodium"], swiftSettings: settings),
+        .target(
+            name: "AccountCore",
+            dependencies: [
+                accountContract, errorContract, crypto, lifecycle, logging,
+                .product(name: "JWTKit", package: "jwt-kit"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "ServerMiddleware",
+            dependencies: [errorContract, hummingbird, httpTypes, logging],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "RecoveryPages",
+            dependencies: [
+                "AccountCore", accountContract, errorContract,
+                .product(name: "Mustache", package: "swift-mustache"),
+            ],
+            resources: [
+                .embedInCode("Templates/mail.html.mustache"),
+                .embedInCode("Templates/mail.txt.mustache"),
+                .embedInCode("Templates/mailbox.html.mustache"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "AccountRoutes",
+            dependencies: [
+                "AccountCore", "ServerMiddleware",
+                accountContract, errorContract, rateLimiting, crypto, hummingbird, httpTypes, logging,
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "SQLiteStores",
+            dependencies: [
+                "AccountCore", accountContract, errorContract, .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(name: "FileMail", dependencies: ["AccountCore", accountContract, errorContract], swiftSettings: settings),
+        .executableTarget(
+            name: "holdfast",
+            dependencies: [
+                "AccountCore", "AccountRoutes", "Argon2", "FileMail", "RecoveryPages", "ServerMiddleware",
+                "SQLiteStores",
+                accountContract, errorContract, rateLimiting, hummingbird, logging, lifecycle, crypto,
+                .product(name: "AccountKit", package: "holdfast"),
+                .product(name: "HoldfastURLSession", package: "holdfast"),
+                .product(name: "ResilientHTTP", package: "holdfast"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(name: "Argon2Tests", dependencies: ["Argon2"], swiftSettings: settings),
+        .testTarget(
+            name: "AccountCoreTests",
+            dependencies: ["AccountCore", accountContract, errorContract, crypto],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "SQLiteStoresTests",
+            dependencies: [
+                "SQLiteStores", "AccountCore", accountContract, errorContract,
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "FileMailTests",
+            dependencies: ["FileMail", "AccountCore", accountContract, errorContract],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RecoveryPagesTests",
+            dependencies: ["RecoveryPages", "AccountCore", accountContract, errorContract],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ServerMiddlewareTests",
+            dependencies: ["ServerMiddleware", errorContract, hummingbird, httpTypes, logging],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "HoldfastTests",
+            dependencies: [
+                "holdfast", "AccountCore", "Argon2", "FileMail", "SQLiteStores",
+                accountContract, errorContract, rateLimiting, httpTypes, logging, lifecycle,
+                .product(name: "AccountKit", package: "holdfast"),
+                .product(name: "HoldfastURLSession", package: "holdfast"),
+                .product(name: "ResilientHTTP", package: "holdfast"),
+                .product(name: "Configuration", package: "swift-configuration"),
+            ],
+            swiftSettings: settings
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

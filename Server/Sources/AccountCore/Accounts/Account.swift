@@ -1,0 +1,60 @@
+public import AccountContract
+public import ErrorContract
+public import Foundation
+
+/// A person's account.
+public struct Account: Hashable, Sendable, Identifiable {
+    /// The id of an account.
+    public struct ID: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        public let rawValue: UUID
+
+        public init(rawValue: UUID) {
+            self.rawValue = rawValue
+        }
+
+        public var description: String { rawValue.uuidString.lowercased() }
+    }
+
+    /// Whether the account may be used.
+    public enum State: String, Hashable, Sendable, CaseIterable {
+        case active
+        /// Not in use any more; its owner can't sign in.
+        case inactive
+        /// Taken out of use by the operator.
+        case suspended
+    }
+
+    public let id: ID
+    /// The address that identifies the account and that mail goes to.
+    public var email: EmailAddress
+    public var firstName: FirstName
+    /// The hash of the password, as a PHC string.
+    public var passwordHash: String
+    public var state: State
+    /// The language of the account's mails.
+    public var language: Language
+    /// Rises whenever everything issued before must end; access tokens carry the epoch that they were issued in.
+    public var epoch: Int
+    public var createdAt: Date
+
+    /// Creates an account.
+    public init(
+        id: ID,
+        email: EmailAddress,
+        firstName: FirstName,
+        passwordHash: String,
+        state: State = .active,
+        language: Language,
+        epoch: Int = 0,
+        createdAt: Date
+    ) {
+        self.id = id
+        self.email = email
+        self.firstName = firstName
+        self.passwordHash = passwordHash
+        self.state = state
+        self.language = language
+        self.epoch = epoch
+        self.createdAt = createdAt
+    }
+}

@@ -1,0 +1,69 @@
+public import AccountContract
+public import ErrorContract
+
+/// Which passwords are strong enough.
+public struct PasswordPolicy: Hashable, Sendable {
+    /// Why a password was refused.
+    public enum Weakness: Hashable, Sendable {
+        case tooShort(minimum: Int)
+        case tooLong(maximum: Int)
+        case needsLettersAndDigits
+        case resemblesAccount
+
+        /// The name of the reason on the wire.
+        public var name: String {
+            switch self {
+            case .tooShort: "too_short"
+            case .tooLong: "too_long"
+            case .needsLettersAndDigits: "needs_letters_and_digits"
+            case .resemblesAccount: "resembles_account"
+            }
+        }
+
+        /// The text for the person.
+        public var message: LocalizedText {
+            switch self {
+            case .tooShort(let minimum): ContractText.passwordTooShort(minimum: minimum)
+            case .tooLong(let maximum): ContractText.passwordTooLong(maximum: maximum)
+            case .needsLettersAndDigits: ContractText.passwordNeedsLettersAndDigits
+            case .resemblesAccount: ContractText.passwordResemblesAccount
+            }
+        }
+    }
+
+    /// The shortest password, in characters: 6–64.
+    public let minimumLength: Int
+    /// The longest password, in characters.
+    public let maximumLength = 256
+    /// Whether letters and digits must both occur.
+    public let requiresLettersAndDigits: Bool
+
+    /// Creates a policy.
+    /// - Precondition: `minimumLength` is between 6 and 64.
+    public init(minimumLength: Int = 8, requiresLettersAndDigits: Bool = false) {
+        precondition((6...64).contains(minimumLength), "minimumLength must be 6–64 (is \(minimumLength))")
+        self.minimumLength = minimumLength
+        self.requiresLettersAndDigits = requiresLettersAndDigits
+    }
+
+    /// Every reason against a password; empty if it is strong enough. O(length).
+    /// - Parameters:
+    ///   - password: The password.
+    ///   - email: The account's address, if it is known.
+    ///   - firstName: The account's name, if it is known.
+    public func weaknesses(of password: Password, email: EmailAddress?, firstName: FirstName?) -> [Weakness] {
+        let text = password.rawValue
+        var weaknesses: [Weakness] = []
+        if text.count < minimumLength { weaknesses.append(.tooShort(minimum: minimumLength)) }
+        if text.count > maximumLength { weaknesses.append(.tooLong(maximum: maximumLength)) }
+        if requiresLettersAndDigits, !(text.contains(where: \.isLetter) && text.contains(where: \.isNumber)) {
+            weaknesses.append(.needsLettersAndDigits)
+        }
+        let folded = text.lowercased()
+        let localPart = email.map { String($0.normalized.prefix { $0 != "@" }) }
+        if [email?.normalized, localPart, firstName?.rawValue.lowercased()].contains(folded) {
+            weaknesses.append(.resemblesAccount)
+        }
+        return weaknesses
+    }
+}

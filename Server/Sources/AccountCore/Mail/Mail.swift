@@ -1,0 +1,60 @@
+public import AccountContract
+public import ErrorContract
+
+/// A mail, ready to be handed over.
+public struct Mail: Hashable, Sendable {
+    /// Who it is from, as `Name <address>` or an address.
+    public var sender: String
+    public var recipient: EmailAddress
+    public var subject: String
+    /// The body for readers that show no HTML.
+    public var text: String
+    public var html: String
+    public var language: Language
+
+    /// Creates a mail.
+    public init(
+        sender: String,
+        recipient: EmailAddress,
+        subject: String,
+        text: String,
+        html: String,
+        language: Language
+    ) {
+        self.sender = sender
+        self.recipient = recipient
+        self.subject = subject
+        self.text = text
+        self.html = html
+        self.language = language
+    }
+}
+
+/// Puts mails into words.
+public protocol MailRendering: Sendable {
+    /// The mail with a reset link.
+    func passwordReset(to recipient: EmailAddress, name: FirstName, token: ResetToken, language: Language) throws -> Mail
+    /// The mail that tells of a changed password.
+    func passwordChanged(to recipient: EmailAddress, name: FirstName, language: Language) throws -> Mail
+}
+
+/// Hands mails over.
+public protocol MailDelivery: Sendable {
+    /// Hands a mail over; when this returns, it is somebody else's.
+    /// - Throws: ``MailDeliveryError``.
+    func deliver(_ mail: Mail) async throws
+}
+
+/// A mail could not be handed over.
+public struct MailDeliveryError: Error, Hashable, Sendable {
+    /// Whether trying again is pointless.
+    public let isPermanent: Bool
+    /// What happened, without addresses.
+    public let message: String
+
+    /// Creates an error.
+    public init(isPermanent: Bool, message: String) {
+        self.isPermanent = isPermanent
+        self.message = message
+    }
+}

@@ -1,0 +1,31 @@
+public import AccountContract
+public import ErrorContract
+public import Foundation
+
+/// A mail that is to be made. It holds no token: that is minted when the mail is handed over.
+public struct MailIntent: Hashable, Sendable, Identifiable {
+    /// What the mail is about.
+    public enum Subject: Hashable, Sendable {
+        /// Somebody asked for a reset link for this address; whether there is an account is not known.
+        case passwordReset(EmailAddress)
+        /// The password of this account was changed by a link.
+        case passwordChanged(Account.ID)
+    }
+
+    public let id: UUID
+    public let subject: Subject
+    /// The language of the mail.
+    public let language: Language
+    public let createdAt: Date
+    /// How often handing over has failed.
+    public var failures: Int
+
+    /// Creates an intent.
+    public init(id: UUID = UUID(), subject: Subject, language: Language, createdAt: Date, failures: Int = 0) {
+        self.id = id
+        self.subject = subject
+        self.language = language
+        self.createdAt = createdAt
+        self.failures = failures
+    }
+}

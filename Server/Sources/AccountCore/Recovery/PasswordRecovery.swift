@@ -1,0 +1,70 @@
+public import AccountContract
+public import ErrorContract
+public import Foundation
+
+/// Password reset: request, validate, confirm.
+public struct PasswordRecovery: Sendable {
+    private let intents: any MailIntentQueue
+    private let tokens: any ResetTokenStore
+    private let gate: HashingGate
+    private let policy: PasswordPolicy
+    private let now: @Sendable () -> Date
+
+    /// Creates the domain service.
+    /// - Parameter now: The wall clock.
+    public init(
+        intents: any MailIntentQueue,
+        tokens: any ResetTokenStore,
+        gate: HashingGate,
+        policy: PasswordPolicy,
+        now: @escaping @Sendable () -> Date
+    ) {
+        self.intents = intents
+        self.tokens = tokens
+        self.gate = gate
+        self.policy = policy
+        self.now = now
+    }
+
+    /// Notes that somebody asks for a reset link. The account is not looked up here: known and unknown addresses take the same
+    /// work and the same time, whatever the state of the mail server.
+    public func request(email: EmailAddress, language: Language) async throws {
+        try await intents.enqueue(MailIntent(subject: .passwordReset(email), language: language, createdAt: now()))
+    }
+
+    /// Looks whether a token may still be used. Changes nothing.
+    /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`.
+    public func validate(_ token: ResetToken, email: EmailAddress?) async throws -> (account: Account, expiresAt: Date) {
+        let found = try await find(token, email: email)
+        return (found.account, found.token.expiresAt)
+    }
+
+    /// Sets a new password by a token. Exactly one of any number of concurrent calls with one token succeeds.
+    /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, which leaves the token usable,
+    ///   `AUTH_RESET_TOKEN_INVALID` or `SERVER_SERVICE_UNAVAILABLE`.
+    public func confirm(_ token: ResetToken, email: EmailAddress?, newPassword: Password) async throws {
+        try require(policy.weaknesses(of: newPassword, email: email, firstName: nil))
+        let account = try await find(token, email: email).account
+        try require(policy.weaknesses(of: newPassword, email: account.email, firstName: account.firstName))
+        let hash = try await gate.hash(newPassword)
+        let confirmation = MailIntent(subject: .passwordChanged(account.id), language: account.language, createdAt: now())
+        let digest = TokenDigest(of: token.rawValue)
+        guard try await tokens.confirm(digest, passwordHash: hash, confirmation: confirmation, at: now()) else {
+            throw AccountError.resetTokenInvalid
+        }
+    }
+
+    private func find(
+        _ token: ResetToken,
+        email: EmailAddress?
+    ) async throws -> (token: StoredResetToken, account: Account) {
+        guard let found = try await tokens.find(TokenDigest(of: token.rawValue), at: now()),
+            email == nil || email == found.account.email
+        else { throw AccountError.resetTokenInvalid }
+        return found
+    }
+
+    private func require(_ weaknesses: [PasswordPolicy.Weakness]) throws {
+        guard weaknesses.isEmpty else { throw AccountError.weakPassword(weaknesses) }
+    }
+}

@@ -1,0 +1,37 @@
+public import Foundation
+
+/// Single-use reset tokens, kept as digests.
+public protocol ResetTokenStore: Sendable {
+    /// Keeps a token; of an account's live tokens only the newest `liveLimit` stay.
+    func insert(_ token: StoredResetToken, liveLimit: Int) async throws
+    /// The live token of a digest, and its account. Changes nothing.
+    /// - Returns: `nil` if the digest is unknown, expired or consumed, or its account may not be recovered.
+    func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)?
+    /// Consumes a token and, in the same transaction, sets the password, consumes the account's other tokens, ends all its
+    /// sessions, raises its epoch and adds the intent of the confirmation mail.
+    /// - Returns: Whether the token was live. Of concurrent callers, in any number of processes, exactly one receives `true`.
+    func confirm(
+        _ digest: TokenDigest,
+        passwordHash: String,
+        confirmation: MailIntent,
+        at now: Date
+    ) async throws -> Bool
+    /// Removes tokens that expired. Bounded work per call.
+    func sweep(at now: Date) async throws
+}
+
+/// What is kept of a reset token.
+public struct StoredResetToken: Hashable, Sendable {
+    public let digest: TokenDigest
+    public let accountID: Account.ID
+    public let createdAt: Date
+    public let expiresAt: Date
+
+    /// Creates a record.
+    public init(digest: TokenDigest, accountID: Account.ID, createdAt: Date, expiresAt: Date) {
+        self.digest = digest
+        self.accountID = accountID
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+    }
+}

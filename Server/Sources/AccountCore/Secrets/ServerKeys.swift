@@ -1,0 +1,21 @@
+public import Crypto
+import Foundation
+
+/// The server's keys, each derived for one purpose from one secret (HKDF-SHA256, RFC 5869).
+public struct ServerKeys: Sendable {
+    /// Signs access tokens.
+    public let accessTokens: SymmetricKey
+    /// Turns what limits are counted by into keys that can't be read back.
+    public let limitKeys: SymmetricKey
+
+    /// Derives the keys.
+    /// - Precondition: `secret` has at least 32 bytes.
+    public init(secret: SymmetricKey) {
+        precondition(secret.bitCount >= 256, "the secret must have at least 256 bits (has \(secret.bitCount))")
+        func derived(_ purpose: String) -> SymmetricKey {
+            HKDF<SHA256>.deriveKey(inputKeyMaterial: secret, info: Data("holdfast/\(purpose)".utf8), outputByteCount: 32)
+        }
+        accessTokens = derived("access-tokens")
+        limitKeys = derived("limit-keys")
+    }
+}

@@ -1,0 +1,58 @@
+import Crypto
+public import Foundation
+import JWTKit
+
+/// Issues and reads access tokens: JWT (RFC 7519) signed with HMAC-SHA256.
+public struct AccessTokens: Sendable {
+    /// What an access token says.
+    public struct Claims: Hashable, Sendable {
+        public let accountID: Account.ID
+        public let sessionID: Session.ID
+        /// The account's epoch when the token was issued.
+        public let epoch: Int
+    }
+
+    private let keys: JWTKeyCollection
+
+    /// Creates an issuer.
+    public init(keys: ServerKeys) async {
+        self.keys = await JWTKeyCollection().add(hmac: HMACKey(key: keys.accessTokens), digestAlgorithm: .sha256)
+    }
+
+    /// A token for a session.
+    public func issue(for account: Account, session: Session.ID, at now: Date, lifetime: Duration) async throws -> String {
+        let payload = Payload(
+            sub: account.id.description,
+            sid: session.description,
+            epoch: account.epoch,
+            iat: Int(now.timeIntervalSince1970),
+            exp: Int(now.timeIntervalSince1970) + Int(lifetime.components.seconds)
+        )
+        return try await keys.sign(payload)
+    }
+
+    /// Reads a token.
+    /// - Throws: ``AccountError`` with the code `AUTH_TOKEN_INVALID` or, if it is ours but has run out, `AUTH_TOKEN_EXPIRED`.
+    public func read(_ token: String, at now: Date) async throws -> Claims {
+        guard token.utf8.count <= 2_048, let payload = try? await keys.verify(token, as: Payload.self),
+            let account = UUID(uuidString: payload.sub), let session = UUID(uuidString: payload.sid)
+        else { throw AccountError.tokenInvalid }
+        guard Double(payload.exp) > now.timeIntervalSince1970 else { throw AccountError.tokenExpired }
+        return Claims(
+            accountID: Account.ID(rawValue: account),
+            sessionID: Session.ID(rawValue: session),
+            epoch: payload.epoch
+        )
+    }
+}
+
+private struct Payload: JWTPayload {
+    var sub: String
+    var sid: String
+    var epoch: Int
+    var iat: Int
+    var exp: Int
+
+    /// The time is compared by ``AccessTokens/read(_:at:)``, with the injected clock.
+    func verify(using algorithm: some JWTAlgorithm) {}
+}

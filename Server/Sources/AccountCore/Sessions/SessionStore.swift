@@ -1,0 +1,34 @@
+public import Foundation
+
+/// Sessions and their refresh tokens, kept as digests.
+public protocol SessionStore: Sendable {
+    /// Begins a session with its first refresh token.
+    func open(_ session: Session, refresh: TokenDigest) async throws
+    /// Uses a refresh token and puts another in its place, in one transaction.
+    ///
+    /// A token that was used before ends its session (RFC 9700 §4.14.2), with one exception: within `rules.repeatWindow` of
+    /// its first use, and as long as no successor was used, it may be used again because the answer may have been lost. The
+    /// repeat gives a sibling of the lost successor; using either of them makes the other a used one.
+    func rotate(
+        _ presented: TokenDigest,
+        to next: TokenDigest,
+        at now: Date,
+        rules: SessionRules
+    ) async throws -> RotationOutcome
+    /// Ends the session that a refresh token belongs to, used or not. Unknown tokens are nobody's.
+    func end(refresh: TokenDigest) async throws
+    /// Whether a session goes on.
+    func isAlive(_ id: Session.ID) async throws -> Bool
+    /// Removes what has ended or run out. Bounded work per call.
+    func sweep(at now: Date, rules: SessionRules) async throws
+}
+
+/// What became of a refresh token.
+public enum RotationOutcome: Hashable, Sendable {
+    /// The session goes on with the next token.
+    case rotated(Session)
+    /// The session was idle for too long, or has reached its age.
+    case expired
+    /// The token is unknown, or was used before; in the latter case its session has ended now.
+    case refused
+}

@@ -1,0 +1,148 @@
+public import AccountContract
+public import ErrorContract
+public import Foundation
+
+/// Accounts and their sessions: register, sign in, continue, sign out, and who is calling.
+public struct SignIn: Sendable {
+    /// A signed-in account and what its device receives.
+    public struct Opened: Sendable {
+        public let account: Account
+        public let accessToken: String
+        public let refreshToken: SecretToken
+    }
+
+    private let accounts: any AccountRepository
+    private let sessions: any SessionStore
+    private let gate: HashingGate
+    private let tokens: AccessTokens
+    private let policy: PasswordPolicy
+    /// How long sessions last.
+    public let rules: SessionRules
+    private let now: @Sendable () -> Date
+
+    /// Creates the domain service.
+    /// - Parameter now: The wall clock.
+    public init(
+        accounts: any AccountRepository,
+        sessions: any SessionStore,
+        gate: HashingGate,
+        tokens: AccessTokens,
+        policy: PasswordPolicy,
+        rules: SessionRules = SessionRules(),
+        now: @escaping @Sendable () -> Date
+    ) {
+        self.accounts = accounts
+        self.sessions = sessions
+        self.gate = gate
+        self.tokens = tokens
+        self.policy = policy
+        self.rules = rules
+        self.now = now
+    }
+
+    /// Creates an account and signs it in.
+    /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, `AUTH_EMAIL_EXISTS` or `SERVER_SERVICE_UNAVAILABLE`.
+    public func register(
+        email: EmailAddress,
+        password: Password,
+        firstName: FirstName,
+        language: Language
+    ) async throws -> Opened {
+        let account = try await add(email: email, password: password, firstName: firstName, language: language)
+        return try await open(account)
+    }
+
+    /// Creates an account.
+    /// - Throws: ``AccountError`` like ``register(email:password:firstName:language:)``.
+    public func add(
+        email: EmailAddress,
+        password: Password,
+        firstName: FirstName,
+        language: Language
+    ) async throws -> Account {
+        let weaknesses = policy.weaknesses(of: password, email: email, firstName: firstName)
+        guard weaknesses.isEmpty else { throw AccountError.weakPassword(weaknesses) }
+        let account = Account(
+            id: Account.ID(rawValue: UUID()),
+            email: email,
+            firstName: firstName,
+            passwordHash: try await gate.hash(password),
+            language: language,
+            createdAt: now()
+        )
+        guard try await accounts.insert(account) else { throw AccountError.emailExists }
+        return account
+    }
+
+    /// Signs in. A wrong password and a missing account take the same work; the account's state is told only after the right
+    /// password.
+    /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS`, `AUTH_USER_INACTIVE`, `AUTH_USER_SUSPENDED` or
+    ///   `SERVER_SERVICE_UNAVAILABLE`.
+    public func signIn(email: EmailAddress, password: Password) async throws -> Opened {
+        let account = try await accounts.account(email: email)
+        guard try await gate.verify(password, against: account?.passwordHash), let account else {
+            throw AccountError.invalidCredentials
+        }
+        try requireActive(account)
+        if gate.needsRehash(account.passwordHash) {
+            try await accounts.rehash(account.id, from: account.passwordHash, to: try await gate.hash(password))
+        }
+        return try await open(account)
+    }
+
+    /// Continues a session.
+    /// - Throws: ``AccountError`` with the code `AUTH_REFRESH_FAILED` or `AUTH_SESSION_EXPIRED`.
+    public func refresh(_ token: RefreshToken) async throws -> Opened {
+        let next = SecretToken()
+        let outcome = try await sessions.rotate(
+            TokenDigest(of: token.rawValue),
+            to: next.digest,
+            at: now(),
+            rules: rules
+        )
+        switch outcome {
+        case .expired: throw AccountError.sessionExpired
+        case .refused: throw AccountError.refreshFailed
+        case .rotated(let session):
+            guard let account = try await accounts.account(id: session.accountID), account.state == .active else {
+                throw AccountError.refreshFailed
+            }
+            return try await opened(account, session: session.id, refresh: next)
+        }
+    }
+
+    /// Ends a session. A token that is unknown or ended already is no error.
+    public func signOut(_ token: RefreshToken) async throws {
+        try await sessions.end(refresh: TokenDigest(of: token.rawValue))
+    }
+
+    /// The account that an access token speaks for.
+    /// - Throws: ``AccountError`` with the code `AUTH_TOKEN_INVALID`, `AUTH_TOKEN_EXPIRED` or `AUTH_SESSION_EXPIRED`.
+    public func account(accessToken: String) async throws -> Account {
+        let claims = try await tokens.read(accessToken, at: now())
+        guard let account = try await accounts.account(id: claims.accountID), account.epoch == claims.epoch,
+            account.state == .active, try await sessions.isAlive(claims.sessionID)
+        else { throw AccountError.sessionExpired }
+        return account
+    }
+
+    private func requireActive(_ account: Account) throws {
+        switch account.state {
+        case .active: break
+        case .inactive: throw AccountError.inactive
+        case .suspended: throw AccountError.suspended
+        }
+    }
+
+    private func open(_ account: Account) async throws -> Opened {
+        let refresh = SecretToken()
+        let session = Session(id: Session.ID(rawValue: UUID()), accountID: account.id, createdAt: now())
+        try await sessions.open(session, refresh: refresh.digest)
+        return try await opened(account, session: session.id, refresh: refresh)
+    }
+
+    private func opened(_ account: Account, session: Session.ID, refresh: SecretToken) async throws -> Opened {
+        let access = try await tokens.issue(for: account, session: session, at: now(), lifetime: rules.accessTokenLifetime)
+        return Opened(account: account, accessToken: access, refreshToken: refresh)
+    }
+}

@@ -1,0 +1,53 @@
+public import Foundation
+public import Logging
+public import ServiceLifecycle
+
+/// Removes what has expired, every few minutes, a bounded amount at a time.
+public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
+    private let sessions: any SessionStore
+    private let tokens: any ResetTokenStore
+    private let rules: SessionRules
+    private let interval: Duration
+    private let clock: C
+    private let now: @Sendable () -> Date
+    private let logger: Logger
+
+    /// Creates a sweeper.
+    public init(
+        sessions: any SessionStore,
+        tokens: any ResetTokenStore,
+        rules: SessionRules,
+        interval: Duration = .seconds(300),
+        clock: C,
+        now: @escaping @Sendable () -> Date,
+        logger: Logger
+    ) {
+        self.sessions = sessions
+        self.tokens = tokens
+        self.rules = rules
+        self.interval = interval
+        self.clock = clock
+        self.now = now
+        self.logger = logger
+    }
+
+    /// Sweeps until the group shuts down.
+    public func run() async throws {
+        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            do {
+                try await sweep()
+            } catch {
+                logger.error("Sweep failed", metadata: ["error.type": "\(type(of: error))"])
+            }
+            try? await cancelWhenGracefulShutdown { [clock] in
+                try await clock.sleep(until: clock.now.advanced(by: interval), tolerance: nil)
+            }
+        }
+    }
+
+    /// Sweeps once.
+    public func sweep() async throws {
+        try await sessions.sweep(at: now(), rules: rules)
+        try await tokens.sweep(at: now())
+    }
+}

@@ -1,0 +1,56 @@
+import ErrorContract
+import HTTPTypes
+public import Hummingbird
+import Logging
+import ServerMiddleware
+
+/// Liveness and readiness.
+public struct HealthRoutes<Context: RequestContext>: Sendable {
+    /// Something that must work for the server to be ready.
+    public struct Check: Sendable {
+        let name: String
+        let run: @Sendable () async throws -> Void
+
+        /// Creates a check.
+        /// - Parameters:
+        ///   - name: What is checked, such as `database`.
+        ///   - run: Throws if it does not work.
+        public init(_ name: String, run: @escaping @Sendable () async throws -> Void) {
+            self.name = name
+            self.run = run
+        }
+    }
+
+    private let checks: [Check]
+
+    /// Creates the routes.
+    public init(checks: [Check]) {
+        self.checks = checks
+    }
+
+    /// Adds the routes to a router or a group.
+    public func add(to router: some RouterMethods<Context>) {
+        router.get("/health/live", use: live)
+        router.get("/health/ready", use: ready)
+    }
+
+    @Sendable private func live(_ request: Request, _ context: Context) throws -> Response {
+        try .json(["status": "live"])
+    }
+
+    @Sendable private func ready(_ request: Request, _ context: Context) async throws -> Response {
+        for check in checks {
+            do {
+                try await check.run()
+            } catch {
+                context.logger.error("Not ready", metadata: ["check": "\(check.name)", "error.type": "\(type(of: error))"])
+                throw ContractError(
+                    .serverServiceUnavailable,
+                    details: ["check": .string(check.name)],
+                    retryAfter: .seconds(5)
+                )
+            }
+        }
+        return try .json(["status": "ready"])
+    }
+}

@@ -1,0 +1,83 @@
+import AccountContract
+public import AccountCore
+import ErrorContract
+import HTTPTypes
+public import Hummingbird
+public import ServerMiddleware
+
+/// Password reset: request, validate, confirm, and the request of apps in the field.
+public struct RecoveryRoutes<Context: RequestContext>: Sendable {
+    private let recovery: PasswordRecovery
+    private let limit: ResetLimit?
+    private let reader: RequestReader
+    private let localization: Localization
+
+    /// Creates the routes.
+    /// - Parameter limit: How many requests an address may make; `nil` for any number.
+    public init(
+        recovery: PasswordRecovery,
+        limit: ResetLimit?,
+        reader: RequestReader = RequestReader(),
+        localization: Localization
+    ) {
+        self.recovery = recovery
+        self.limit = limit
+        self.reader = reader
+        self.localization = localization
+    }
+
+    /// Adds the three routes to a router or a group.
+    public func add(to router: some RouterMethods<Context>) {
+        router.post(RouterPath(AccountPath.requestPasswordReset), use: request)
+        router.post(RouterPath(AccountPath.validateResetToken), use: validate)
+        router.post(RouterPath(AccountPath.confirmPasswordReset), use: confirm)
+    }
+
+    /// Adds the route of apps in the field. Its errors belong in the success form.
+    public func addLegacy(to router: some RouterMethods<Context>) {
+        router.post(RouterPath(AccountPath.legacyPasswordReset), use: legacyRequest)
+    }
+
+    @Sendable private func request(_ request: Request, _ context: Context) async throws -> Response {
+        let language = try await accept(request)
+        return try .json(MessageAnswer(message: ContractText.resetRequested.text(in: language)), language: language)
+    }
+
+    @Sendable private func legacyRequest(_ request: Request, _ context: Context) async throws -> Response {
+        let language = try await accept(request)
+        return try .json(LegacyResetAnswer(message: ContractText.resetRequested.text(in: language)), language: language)
+    }
+
+    @Sendable private func validate(_ request: Request, _ context: Context) async throws -> Response {
+        let body = try await reader.read(ValidateResetTokenRequest.self, from: request)
+        return try await translatingDomainErrors {
+            let (account, expiresAt) = try await recovery.validate(body.token, email: body.email)
+            return try .json(
+                ValidTokenAnswer(
+                    userID: account.id.rawValue,
+                    email: account.email,
+                    firstName: account.firstName.rawValue,
+                    expiresAt: expiresAt
+                )
+            )
+        }
+    }
+
+    @Sendable private func confirm(_ request: Request, _ context: Context) async throws -> Response {
+        let body = try await reader.read(ConfirmPasswordResetRequest.self, from: request)
+        let language = localization.language(of: request)
+        return try await translatingDomainErrors {
+            try await recovery.confirm(body.token, email: body.email, newPassword: body.newPassword)
+            return try .json(MessageAnswer(message: ContractText.passwordChanged.text(in: language)), language: language)
+        }
+    }
+
+    /// The same work for every address, known or not.
+    private func accept(_ request: Request) async throws -> Language {
+        let body = try await reader.read(PasswordResetRequest.self, from: request)
+        let language = localization.language(of: request)
+        try limit?.admit(body.email)
+        try await recovery.request(email: body.email, language: language)
+        return language
+    }
+}

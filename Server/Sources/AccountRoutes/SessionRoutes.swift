@@ -1,0 +1,101 @@
+import AccountContract
+public import AccountCore
+import ErrorContract
+import HTTPTypes
+public import Hummingbird
+public import ServerMiddleware
+
+/// Register, sign in, continue, sign out, and who is calling.
+public struct SessionRoutes<Context: RequestContext>: Sendable {
+    private let signIn: SignIn
+    private let reader: RequestReader
+    private let localization: Localization
+
+    /// Creates the routes.
+    public init(signIn: SignIn, reader: RequestReader = RequestReader(), localization: Localization) {
+        self.signIn = signIn
+        self.reader = reader
+        self.localization = localization
+    }
+
+    /// Adds the routes to a router or a group.
+    public func add(to router: some RouterMethods<Context>) {
+        router.post(RouterPath(AccountPath.register), use: register)
+        router.post(RouterPath(AccountPath.login), use: login)
+        router.post(RouterPath(AccountPath.refresh), use: refresh)
+        router.post(RouterPath(AccountPath.logout), use: logout)
+        router.get(RouterPath(AccountPath.me), use: me)
+    }
+
+    @Sendable private func register(_ request: Request, _ context: Context) async throws -> Response {
+        let body = try await reader.read(RegisterRequest.self, from: request)
+        return try await translatingDomainErrors {
+            let opened = try await signIn.register(
+                email: body.email,
+                password: body.password,
+                firstName: body.firstName,
+                language: language(body.locale, request)
+            )
+            return try .json(try SessionAnswer(opened, rules: signIn.rules), status: .created)
+        }
+    }
+
+    @Sendable private func login(_ request: Request, _ context: Context) async throws -> Response {
+        let body = try await reader.read(LoginRequest.self, from: request)
+        return try await translatingDomainErrors {
+            let opened = try await signIn.signIn(email: body.email, password: body.password)
+            return try .json(try SessionAnswer(opened, rules: signIn.rules))
+        }
+    }
+
+    @Sendable private func refresh(_ request: Request, _ context: Context) async throws -> Response {
+        let body = try await reader.read(RefreshRequest.self, from: request)
+        return try await translatingDomainErrors {
+            try .json(try SessionAnswer(try await signIn.refresh(body.refreshToken), rules: signIn.rules))
+        }
+    }
+
+    @Sendable private func logout(_ request: Request, _ context: Context) async throws -> Response {
+        let body = try await reader.read(RefreshRequest.self, from: request)
+        try await signIn.signOut(body.refreshToken)
+        return Response(status: .noContent)
+    }
+
+    @Sendable private func me(_ request: Request, _ context: Context) async throws -> Response {
+        let token = try bearerToken(of: request)
+        return try await translatingDomainErrors {
+            try .json(UserAnswer(user: AccountUser(try await signIn.account(accessToken: token))))
+        }
+    }
+
+    private func bearerToken(of request: Request) throws -> String {
+        guard let field = request.headers[.authorization] else { throw ContractError(.authTokenMissing) }
+        let parts = field.split(separator: " ", omittingEmptySubsequences: true)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { throw ContractError(.authTokenInvalid) }
+        return String(parts[1])
+    }
+
+    /// The asked-for language if there are texts in it, else the request's.
+    private func language(_ asked: Language?, _ request: Request) -> Language {
+        let preferred = localization.language(of: request)
+        guard let asked else { return preferred }
+        return LanguagePreference(acceptLanguage: asked.rawValue).choose(from: localization.supported, fallback: preferred)
+    }
+}
+
+extension AccountUser {
+    init(_ account: Account) {
+        self.init(id: account.id.rawValue, email: account.email, firstName: account.firstName.rawValue)
+    }
+}
+
+extension SessionAnswer {
+    init(_ opened: SignIn.Opened, rules: SessionRules) throws {
+        self.init(
+            user: AccountUser(opened.account),
+            accessToken: opened.accessToken,
+            refreshToken: try RefreshToken(opened.refreshToken.text),
+            expiresIn: Int(rules.accessTokenLifetime.components.seconds)
+        )
+    }
+}

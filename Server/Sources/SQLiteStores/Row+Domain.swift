@@ -1,0 +1,75 @@
+import AccountContract
+import AccountCore
+import ErrorContract
+import Foundation
+import GRDB
+
+/// A row does not hold what its table promises.
+struct CorruptRow: Error, Hashable {
+    let table: String
+}
+
+extension Account {
+    init(row: Row) throws {
+        guard let id = UUID(uuidString: row["id"]), let state = State(rawValue: row["state"]),
+            let email = try? EmailAddress(row["email"]), let firstName = try? FirstName(row["first_name"])
+        else { throw CorruptRow(table: "account") }
+        self.init(
+            id: ID(rawValue: id),
+            email: email,
+            firstName: firstName,
+            passwordHash: row["password_hash"],
+            state: state,
+            language: Language(row["language"] as String),
+            epoch: row["epoch"],
+            createdAt: Date(timeIntervalSince1970: row["created_at"])
+        )
+    }
+}
+
+extension Session {
+    init(row: Row) throws {
+        guard let id = UUID(uuidString: row["id"]), let account = UUID(uuidString: row["account_id"]) else {
+            throw CorruptRow(table: "session")
+        }
+        self.init(
+            id: ID(rawValue: id),
+            accountID: Account.ID(rawValue: account),
+            createdAt: Date(timeIntervalSince1970: row["created_at"])
+        )
+    }
+}
+
+extension MailIntent {
+    init(row: Row) throws {
+        let email = try (row["email"] as String?).map { try EmailAddress($0) }
+        let account = (row["account_id"] as String?).flatMap { UUID(uuidString: $0) }
+        guard let id = UUID(uuidString: row["id"]),
+            let subject = email.map({ Subject.passwordReset($0) })
+                ?? account.map({ Subject.passwordChanged(Account.ID(rawValue: $0)) })
+        else { throw CorruptRow(table: "mail_intent") }
+        self.init(
+            id: id,
+            subject: subject,
+            language: Language(row["language"] as String),
+            createdAt: Date(timeIntervalSince1970: row["created_at"]),
+            failures: row["failures"]
+        )
+    }
+
+    func insert(into database: Database) throws {
+        let (kind, email, account): (String, String?, String?) =
+            switch subject {
+            case .passwordReset(let address): ("password_reset", address.text, nil)
+            case .passwordChanged(let id): ("password_changed", nil, id.description)
+            }
+        let created = createdAt.timeIntervalSince1970
+        try database.execute(
+            sql: """
+                INSERT INTO mail_intent (id, kind, email, account_id, language, created_at, due_at, failures)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [id.uuidString.lowercased(), kind, email, account, language.rawValue, created, created, failures]
+        )
+    }
+}

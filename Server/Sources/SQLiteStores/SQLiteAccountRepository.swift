@@ -1,0 +1,62 @@
+public import AccountContract
+public import AccountCore
+import ErrorContract
+import Foundation
+import GRDB
+
+/// The accounts in SQLite.
+public struct SQLiteAccountRepository: AccountRepository {
+    private let database: SQLiteDatabase
+
+    /// Creates the repository.
+    public init(_ database: SQLiteDatabase) {
+        self.database = database
+    }
+
+    public func insert(_ account: Account) async throws -> Bool {
+        try await database.pool.write { database in
+            try database.execute(
+                sql: """
+                    INSERT INTO account
+                        (id, email, email_key, first_name, password_hash, state, language, epoch, created_at)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (email_key) DO NOTHING
+                    """,
+                arguments: [
+                    account.id.description, account.email.text, account.email.normalized, account.firstName.rawValue,
+                    account.passwordHash, account.state.rawValue, account.language.rawValue, account.epoch,
+                    account.createdAt.timeIntervalSince1970,
+                ]
+            )
+            return database.changesCount == 1
+        }
+    }
+
+    public func account(email: EmailAddress) async throws -> Account? {
+        try await database.pool.read { database in
+            try Row.fetchOne(database, sql: "SELECT * FROM account WHERE email_key = ?", arguments: [email.normalized])
+                .map(Account.init(row:))
+        }
+    }
+
+    public func account(id: Account.ID) async throws -> Account? {
+        try await database.pool.read { database in
+            try Row.fetchOne(database, sql: "SELECT * FROM account WHERE id = ?", arguments: [id.description])
+                .map(Account.init(row:))
+        }
+    }
+
+    public func accounts() async throws -> [Account] {
+        try await database.pool.read { database in
+            try Row.fetchAll(database, sql: "SELECT * FROM account ORDER BY created_at, id").map(Account.init(row:))
+        }
+    }
+
+    public func rehash(_ id: Account.ID, from old: String, to new: String) async throws {
+        try await database.pool.write { database in
+            try database.execute(
+                sql: "UPDATE account SET password_hash = ? WHERE id = ? AND password_hash = ?",
+                arguments: [new, id.description, old]
+            )
+        }
+    }
+}

@@ -1,0 +1,69 @@
+public import AccountCore
+public import Foundation
+import GRDB
+
+/// Mail intents in SQLite.
+public struct SQLiteMailIntentQueue: MailIntentQueue {
+    private let database: SQLiteDatabase
+
+    /// Creates the queue.
+    public init(_ database: SQLiteDatabase) {
+        self.database = database
+    }
+
+    public func enqueue(_ intent: MailIntent) async throws {
+        try await database.pool.write { try intent.insert(into: $0) }
+    }
+
+    public func claim(limit: Int, at now: Date, leaseEnd: Date) async throws -> [MailIntent] {
+        // The common case is that nothing is due; it must not take the writer's turn.
+        let isIdle = try await database.pool.read { database in
+            try Bool.fetchOne(
+                database,
+                sql: "SELECT NOT EXISTS (SELECT 1 FROM mail_intent WHERE due_at <= ?)",
+                arguments: [now.timeIntervalSince1970]
+            ) ?? true
+        }
+        guard !isIdle else { return [] }
+        return try await database.pool.write { database in
+            let rows = try Row.fetchAll(
+                database,
+                sql: """
+                    UPDATE mail_intent SET due_at = ?
+                    WHERE id IN (SELECT id FROM mail_intent WHERE due_at <= ? ORDER BY created_at LIMIT ?)
+                    RETURNING *
+                    """,
+                arguments: [leaseEnd.timeIntervalSince1970, now.timeIntervalSince1970, limit]
+            )
+            return try rows.map(MailIntent.init(row:)).sorted { $0.createdAt < $1.createdAt }
+        }
+    }
+
+    public func settle(_ id: MailIntent.ID) async throws {
+        try await database.pool.write { database in
+            try database.execute(sql: "DELETE FROM mail_intent WHERE id = ?", arguments: [id.uuidString.lowercased()])
+        }
+    }
+
+    public func release(_ id: MailIntent.ID, at now: Date) async throws {
+        try await database.pool.write { database in
+            try database.execute(
+                sql: "UPDATE mail_intent SET due_at = ? WHERE id = ?",
+                arguments: [now.timeIntervalSince1970, id.uuidString.lowercased()]
+            )
+        }
+    }
+
+    public func postpone(_ id: MailIntent.ID, until due: Date) async throws {
+        try await database.pool.write { database in
+            try database.execute(
+                sql: "UPDATE mail_intent SET due_at = ?, failures = failures + 1 WHERE id = ?",
+                arguments: [due.timeIntervalSince1970, id.uuidString.lowercased()]
+            )
+        }
+    }
+
+    public func count() async throws -> Int {
+        try await database.pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM mail_intent") ?? 0 }
+    }
+}

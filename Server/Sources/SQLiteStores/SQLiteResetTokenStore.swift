@@ -1,0 +1,100 @@
+public import AccountCore
+public import Foundation
+import GRDB
+
+/// Reset tokens in SQLite.
+public struct SQLiteResetTokenStore: ResetTokenStore {
+    private let database: SQLiteDatabase
+
+    /// Creates the store.
+    public init(_ database: SQLiteDatabase) {
+        self.database = database
+    }
+
+    public func insert(_ token: StoredResetToken, liveLimit: Int) async throws {
+        try await database.pool.write { database in
+            try database.execute(
+                sql: "INSERT INTO reset_token (digest, account_id, created_at, expires_at) VALUES (?, ?, ?, ?)",
+                arguments: [
+                    token.digest.bytes, token.accountID.description, token.createdAt.timeIntervalSince1970,
+                    token.expiresAt.timeIntervalSince1970,
+                ]
+            )
+            try database.execute(
+                sql: """
+                    DELETE FROM reset_token WHERE account_id = ?1 AND consumed_at IS NULL AND digest NOT IN (
+                        SELECT digest FROM reset_token WHERE account_id = ?1 AND consumed_at IS NULL
+                        ORDER BY created_at DESC, digest = ?2 DESC LIMIT ?3
+                    )
+                    """,
+                arguments: [token.accountID.description, token.digest.bytes, liveLimit]
+            )
+        }
+    }
+
+    public func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)? {
+        try await database.pool.read { database in
+            let row = try Row.fetchOne(
+                database,
+                sql: """
+                    SELECT account.*, reset_token.created_at AS minted_at, reset_token.expires_at
+                    FROM reset_token JOIN account ON account.id = reset_token.account_id
+                    WHERE digest = ? AND consumed_at IS NULL AND expires_at > ? AND account.state = 'active'
+                    """,
+                arguments: [digest.bytes, now.timeIntervalSince1970]
+            )
+            return try row.map { row in
+                let account = try Account(row: row)
+                let token = StoredResetToken(
+                    digest: digest,
+                    accountID: account.id,
+                    createdAt: Date(timeIntervalSince1970: row["minted_at"]),
+                    expiresAt: Date(timeIntervalSince1970: row["expires_at"])
+                )
+                return (token, account)
+            }
+        }
+    }
+
+    public func confirm(
+        _ digest: TokenDigest,
+        passwordHash: String,
+        confirmation: MailIntent,
+        at now: Date
+    ) async throws -> Bool {
+        try await database.pool.write { database in
+            let time = now.timeIntervalSince1970
+            let account = try String.fetchOne(
+                database,
+                sql: """
+                    UPDATE reset_token SET consumed_at = ?1
+                    WHERE digest = ?2 AND consumed_at IS NULL AND expires_at > ?1
+                        AND EXISTS (SELECT 1 FROM account WHERE id = account_id AND state = 'active')
+                    RETURNING account_id
+                    """,
+                arguments: [time, digest.bytes]
+            )
+            guard let account else { return false }
+            try database.execute(
+                sql: "UPDATE account SET password_hash = ?, epoch = epoch + 1 WHERE id = ?",
+                arguments: [passwordHash, account]
+            )
+            try database.execute(
+                sql: "UPDATE reset_token SET consumed_at = ? WHERE account_id = ? AND consumed_at IS NULL",
+                arguments: [time, account]
+            )
+            try database.execute(sql: "DELETE FROM session WHERE account_id = ?", arguments: [account])
+            try confirmation.insert(into: database)
+            return true
+        }
+    }
+
+    public func sweep(at now: Date) async throws {
+        try await database.pool.write { database in
+            try database.execute(
+                sql: "DELETE FROM reset_token WHERE digest IN (SELECT digest FROM reset_token WHERE expires_at < ? LIMIT 500)",
+                arguments: [now.timeIntervalSince1970]
+            )
+        }
+    }
+}

@@ -1,0 +1,137 @@
+public import AccountCore
+public import Foundation
+import GRDB
+
+/// Sessions in SQLite.
+public struct SQLiteSessionStore: SessionStore {
+    private let database: SQLiteDatabase
+
+    /// Creates the store.
+    public init(_ database: SQLiteDatabase) {
+        self.database = database
+    }
+
+    public func open(_ session: Session, refresh: TokenDigest) async throws {
+        try await database.pool.write { database in
+            let created = session.createdAt.timeIntervalSince1970
+            try database.execute(
+                sql: "INSERT INTO session (id, account_id, created_at, refreshed_at) VALUES (?, ?, ?, ?)",
+                arguments: [session.id.description, session.accountID.description, created, created]
+            )
+            try Self.insert(refresh, session: session.id, parent: nil, into: database)
+        }
+    }
+
+    public func rotate(
+        _ presented: TokenDigest,
+        to next: TokenDigest,
+        at now: Date,
+        rules: SessionRules
+    ) async throws -> RotationOutcome {
+        try await database.pool.write { database in
+            let found = try Row.fetchOne(
+                database,
+                sql: """
+                    SELECT session.*, refresh_token.parent, refresh_token.used_at
+                    FROM refresh_token JOIN session ON session.id = refresh_token.session_id
+                    WHERE refresh_token.digest = ?
+                    """,
+                arguments: [presented.bytes]
+            )
+            guard let found else { return .refused }
+            let session = try Session(row: found)
+            let time = now.timeIntervalSince1970
+            if time - found["refreshed_at"] > rules.idleLimit / .seconds(1)
+                || time - found["created_at"] > rules.absoluteLimit / .seconds(1)
+            {
+                try Self.delete(session.id, from: database)
+                return .expired
+            }
+            if let usedAt = found["used_at"] as Double? {
+                let isRepeat = time - usedAt <= rules.repeatWindow / .seconds(1)
+                guard try isRepeat && !Self.hasUsedSuccessor(presented, in: database) else {
+                    try Self.delete(session.id, from: database)
+                    return .refused
+                }
+            } else {
+                try Self.use(presented, parent: found["parent"], at: time, in: database)
+            }
+            try Self.insert(next, session: session.id, parent: presented, into: database)
+            try database.execute(
+                sql: "UPDATE session SET refreshed_at = ? WHERE id = ?",
+                arguments: [time, session.id.description]
+            )
+            return .rotated(session)
+        }
+    }
+
+    public func end(refresh: TokenDigest) async throws {
+        try await database.pool.write { database in
+            try database.execute(
+                sql: "DELETE FROM session WHERE id = (SELECT session_id FROM refresh_token WHERE digest = ?)",
+                arguments: [refresh.bytes]
+            )
+        }
+    }
+
+    public func isAlive(_ id: Session.ID) async throws -> Bool {
+        try await database.pool.read { database in
+            try Bool.fetchOne(
+                database,
+                sql: "SELECT EXISTS (SELECT 1 FROM session WHERE id = ?)",
+                arguments: [id.description]
+            ) ?? false
+        }
+    }
+
+    public func sweep(at now: Date, rules: SessionRules) async throws {
+        let idle = now.timeIntervalSince1970 - rules.idleLimit / .seconds(1)
+        // An expired session stays for a while, so that its owner is told that it expired.
+        let forgotten = idle - 7 * 86_400
+        try await database.pool.write { database in
+            try database.execute(
+                sql: "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE refreshed_at < ? LIMIT 500)",
+                arguments: [forgotten]
+            )
+        }
+    }
+}
+
+extension SQLiteSessionStore {
+    private static func insert(
+        _ digest: TokenDigest,
+        session: Session.ID,
+        parent: TokenDigest?,
+        into database: Database
+    ) throws {
+        try database.execute(
+            sql: "INSERT INTO refresh_token (digest, session_id, parent) VALUES (?, ?, ?)",
+            arguments: [digest.bytes, session.description, parent?.bytes]
+        )
+    }
+
+    /// Marks a token used, and its siblings with it: of two answers to one refresh only one can be in use.
+    private static func use(_ digest: TokenDigest, parent: Data?, at time: Double, in database: Database) throws {
+        try database.execute(
+            sql: "UPDATE refresh_token SET used_at = ? WHERE digest = ?",
+            arguments: [time, digest.bytes]
+        )
+        guard let parent else { return }
+        try database.execute(
+            sql: "UPDATE refresh_token SET used_at = 0 WHERE parent = ? AND digest <> ?",
+            arguments: [parent, digest.bytes]
+        )
+    }
+
+    private static func hasUsedSuccessor(_ digest: TokenDigest, in database: Database) throws -> Bool {
+        try Bool.fetchOne(
+            database,
+            sql: "SELECT EXISTS (SELECT 1 FROM refresh_token WHERE parent = ? AND used_at IS NOT NULL)",
+            arguments: [digest.bytes]
+        ) ?? false
+    }
+
+    private static func delete(_ id: Session.ID, from database: Database) throws {
+        try database.execute(sql: "DELETE FROM session WHERE id = ?", arguments: [id.description])
+    }
+}

@@ -1,0 +1,71 @@
+import GRDB
+
+/// The tables, as steps that are only ever added to.
+enum Schema {
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("accounts, sessions, reset tokens, mail intents") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE account (
+                        id TEXT NOT NULL PRIMARY KEY,
+                        email TEXT NOT NULL,
+                        email_key TEXT NOT NULL UNIQUE,
+                        first_name TEXT NOT NULL,
+                        password_hash TEXT NOT NULL,
+                        state TEXT NOT NULL CHECK (state IN ('active', 'inactive', 'suspended')),
+                        language TEXT NOT NULL,
+                        epoch INTEGER NOT NULL,
+                        created_at REAL NOT NULL
+                    ) STRICT;
+
+                    CREATE TABLE session (
+                        id TEXT NOT NULL PRIMARY KEY,
+                        account_id TEXT NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                        created_at REAL NOT NULL,
+                        refreshed_at REAL NOT NULL
+                    ) STRICT;
+                    CREATE INDEX session_account ON session(account_id);
+                    CREATE INDEX session_refreshed_at ON session(refreshed_at);
+
+                    CREATE TABLE refresh_token (
+                        digest BLOB NOT NULL PRIMARY KEY,
+                        session_id TEXT NOT NULL REFERENCES session(id) ON DELETE CASCADE,
+                        parent BLOB,
+                        used_at REAL
+                    ) STRICT, WITHOUT ROWID;
+                    CREATE INDEX refresh_token_session ON refresh_token(session_id);
+                    CREATE INDEX refresh_token_parent ON refresh_token(parent);
+
+                    CREATE TABLE reset_token (
+                        digest BLOB NOT NULL PRIMARY KEY,
+                        account_id TEXT NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                        created_at REAL NOT NULL,
+                        expires_at REAL NOT NULL,
+                        consumed_at REAL
+                    ) STRICT, WITHOUT ROWID;
+                    CREATE INDEX reset_token_account ON reset_token(account_id);
+                    CREATE INDEX reset_token_expires_at ON reset_token(expires_at);
+
+                    CREATE TABLE mail_intent (
+                        id TEXT NOT NULL PRIMARY KEY,
+                        kind TEXT NOT NULL CHECK (kind IN ('password_reset', 'password_changed')),
+                        email TEXT,
+                        account_id TEXT,
+                        language TEXT NOT NULL,
+                        created_at REAL NOT NULL,
+                        due_at REAL NOT NULL,
+                        failures INTEGER NOT NULL,
+                        CHECK ((kind = 'password_reset') = (email IS NOT NULL)),
+                        CHECK ((kind = 'password_changed') = (account_id IS NOT NULL))
+                    ) STRICT;
+                    CREATE INDEX mail_intent_due_at ON mail_intent(due_at);
+
+                    CREATE TABLE probe (beat INTEGER NOT NULL) STRICT;
+                    INSERT INTO probe VALUES (0);
+                    """
+            )
+        }
+        return migrator
+    }
+}

@@ -1,0 +1,52 @@
+/// A place in a request's body.
+public struct FieldPath: Hashable, Sendable {
+    /// One step down.
+    public enum Step: Hashable, Sendable {
+        case member(String)
+        case element(Int)
+    }
+
+    /// The steps from the top.
+    public var steps: [Step]
+
+    /// Creates a path; without steps it is the whole body.
+    public init(_ steps: [Step] = []) {
+        self.steps = steps
+    }
+
+    func appending(_ step: Step) -> FieldPath { FieldPath(steps + [step]) }
+
+    /// The place as a person would name it: `items[1].name`.
+    public var name: String {
+        steps.reduce(into: "") { text, step in
+            switch step {
+            case .member(let name): text += (text.isEmpty ? "" : ".") + name
+            case .element(let index): text += "[\(index)]"
+            }
+        }
+    }
+
+    /// The place as a JSON Pointer in a URI fragment (RFC 6901 §6): `#/items/1/name`.
+    public var pointer: String {
+        "#"
+            + steps.map { step in
+                switch step {
+                case .member(let name): "/" + Self.escaped(name)
+                case .element(let index): "/\(index)"
+                }
+            }.joined()
+    }
+
+    private static func escaped(_ name: String) -> String {
+        let allowed = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@".utf8)
+        let text = name.replacing("~", with: "~0").replacing("/", with: "~1")
+        return text.utf8.reduce(into: "") { result, byte in
+            if allowed.contains(byte) {
+                result.append(Character(Unicode.Scalar(byte)))
+            } else {
+                let digits = String(byte, radix: 16, uppercase: true)
+                result += "%" + (digits.count == 1 ? "0" : "") + digits
+            }
+        }
+    }
+}

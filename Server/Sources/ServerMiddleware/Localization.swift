@@ -1,0 +1,21 @@
+public import ErrorContract
+public import Hummingbird
+
+/// How the language of an answer is found: by the request's `Accept-Language`, else the server's default.
+public struct Localization: Hashable, Sendable {
+    /// The languages that there are texts in.
+    public var supported: [Language]
+    /// The language for readers that ask for none of them.
+    public var fallback: Language
+
+    /// Creates a rule.
+    public init(supported: [Language] = Language.supported, fallback: Language = .english) {
+        self.supported = supported
+        self.fallback = fallback
+    }
+
+    /// The language to answer a request in.
+    public func language(of request: Request) -> Language {
+        LanguagePreference(acceptLanguage: request.headers[.acceptLanguage]).choose(from: supported, fallback: fallback)
+    }
+}

@@ -1,0 +1,42 @@
+import ErrorContract
+import HTTPTypes
+public import Hummingbird
+import Logging
+
+/// Answers everything that is thrown below it in the contract: routes' own errors, the framework's (unknown route, wrong method,
+/// body too large) and surprises, of which the log gets the type and the reader nothing.
+public struct ContractErrorMiddleware<Context: RequestContext>: RouterMiddleware {
+    private let renderer: ContractErrorRenderer
+    private let routes: RouteIndex?
+
+    /// Creates the middleware.
+    /// - Parameters:
+    ///   - renderer: What puts errors into answers.
+    ///   - routes: The methods of each path; with it a wrong method is told apart from an unknown path.
+    public init(renderer: ContractErrorRenderer = ContractErrorRenderer(), routes: RouteIndex? = nil) {
+        self.renderer = renderer
+        self.routes = routes
+    }
+
+    public func handle(
+        _ request: Request,
+        context: Context,
+        next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch {
+            var contractError = ContractError(thrown: error)
+            if contractError.code == .resourceNotFound, error is HTTPError,
+                let methods = routes?.methods(of: request.uri.path), !methods.contains(request.method)
+            {
+                let allowed = methods.map(\.rawValue).sorted().joined(separator: ", ")
+                contractError = ContractError(.requestMethodNotAllowed, headers: [.allow: allowed])
+            }
+            if contractError.code == .serverInternalError {
+                context.logger.error("Request failed", metadata: ["error.type": "\(type(of: error))"])
+            }
+            return renderer.response(for: contractError, to: request, requestID: context.id)
+        }
+    }
+}

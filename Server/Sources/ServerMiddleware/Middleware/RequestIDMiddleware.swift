@@ -1,0 +1,37 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+public import Hummingbird
+import Logging
+
+/// Gives each request an id: the one of its `X-Request-Id` if that is sane, else a new one. The id stands in the answer's
+/// headers and in the metadata of every log line, and error answers name it.
+public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
+    /// Creates the middleware.
+    public init() {}
+
+    public func handle(
+        _ request: Request,
+        context: Context,
+        next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        let given = request.headers[.requestID]
+        let id = given.flatMap { Self.isSane($0) ? $0 : nil } ?? UUID().uuidString.lowercased()
+        var context = context
+        context.logger[metadataKey: "hb.request.id"] = .string(id)
+        var response = try await next(request, context)
+        response.headers[.requestID] = id
+        return response
+    }
+
+    /// Letters, digits and `._-`, at most 64: nothing that could forge a log line or grow without bound.
+    private static func isSane(_ id: String) -> Bool {
+        (1...64).contains(id.utf8.count)
+            && id.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+                default: "._-".utf8.contains(byte)
+                }
+            }
+    }
+}

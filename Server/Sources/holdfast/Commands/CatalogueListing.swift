@@ -1,0 +1,40 @@
+import ErrorContract
+
+/// The catalogue in the ways in which `holdfast codes` prints it.
+struct CatalogueListing {
+    let catalogue: ErrorCatalogue
+
+    /// Columns for a terminal.
+    var table: String {
+        let width = catalogue.definitions.map(\.code.rawValue.count).max() ?? 0
+        return catalogue.definitions.map { definition in
+            let padding = String(repeating: " ", count: width - definition.code.rawValue.count)
+            return "\(definition.code)\(padding)  \(definition.status)  \(definition.summary)"
+        }.joined(separator: "\n")
+    }
+
+    /// A Markdown table.
+    var markdown: String {
+        let head = ["| code | status | what happened | what to do | retry |", "|---|---|---|---|---|"]
+        let rows = catalogue.definitions.map {
+            "| `\($0.code)` | \($0.status) | \($0.summary) | \($0.userAction) | \($0.retry.rawValue) |"
+        }
+        return (head + rows).joined(separator: "\n")
+    }
+
+    /// An array with one object for each code.
+    var json: String {
+        let items = catalogue.definitions.map { definition -> JSONValue in
+            let messages = definition.message.languages.sorted { $0.rawValue < $1.rawValue }
+                .map { ($0.rawValue, JSONValue.string(definition.message.text(in: $0))) }
+            return [
+                "code": .string(definition.code.rawValue), "status": .integer(Int64(definition.status)),
+                "family": .string(definition.family.rawValue), "summary": .string(definition.summary),
+                "user_action": .string(definition.userAction), "retry": .string(definition.retry.rawValue),
+                "recovery": .string(definition.recovery.rawValue), "since": .string(definition.since),
+                "reveals_account": .bool(definition.mayRevealAccount), "messages": .object(JSONObject(messages)),
+            ]
+        }
+        return String(decoding: JSONValue.array(items).encoded(), as: UTF8.self)
+    }
+}

@@ -1,0 +1,28 @@
+import ArgumentParser
+import Configuration
+import Foundation
+import SystemPackage
+
+/// Where the data is.
+struct DataOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The folder with the database, the local mailbox and the secret.", valueName: "folder"))
+    var data = "./data"
+
+    var folder: URL { URL(fileURLWithPath: data, isDirectory: true).standardizedFileURL }
+}
+
+extension ServerConfiguration {
+    /// The configuration of a command, read from the environment and `.env`; complains about every problem at once.
+    /// - Throws: `ExitCode` 78 if a setting can't be used.
+    static func load(host: String = "127.0.0.1", port: Int = 8080, data: URL) async throws -> ServerConfiguration {
+        var configuration = ServerConfiguration(host: host, port: port, dataFolder: data)
+        do {
+            let file = try await EnvironmentVariablesProvider(environmentFilePath: ".env", allowMissing: true)
+            try configuration.read(ConfigReader(providers: [EnvironmentVariablesProvider(), file]))
+            return configuration
+        } catch {
+            Terminal.complain("\(error)")
+            throw ExitCode.badConfiguration
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+import Foundation
+import Logging
+
+/// `holdfast demo`
+struct Demo: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Walk through the whole story on a server of its own.",
+        discussion: """
+            Starts a server on a free port with a fresh database and goes through it with the client library over a real
+            socket. Fails with 1 if any step does not end as it should. Leaves nothing behind.
+            """
+    )
+
+    func run() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-demo-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var configuration = ServerConfiguration(port: 0, dataFolder: folder)
+        configuration.environment = .development
+        configuration.appName = "Holdfast Demo"
+        configuration.mailPause = .milliseconds(10)...(.milliseconds(20))
+        let logger = Logger.standard(level: .error)
+        do {
+            let server = try await HoldfastServer(configuration: configuration, logger: logger)
+            try await withRunningServer(server, logger: logger) { url in
+                Terminal.say("A server on \(url.absoluteString) with a fresh database.\n")
+                try await DemoStory(url: url, printer: DemoPrinter(isColourful: Terminal.isColourful)).tell()
+            }
+            Terminal.say("\nEvery step ended as it should.")
+        } catch {
+            Terminal.complain("\nThe demo failed: \(error)")
+            throw ExitCode.failure
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import ArgumentParser
+import Foundation
+import Logging
+
+/// `holdfast serve`
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Serve the account API.",
+        discussion: """
+            The first line printed is the address that is served. SIGTERM and SIGINT finish the requests and the mail in hand,
+            then exit with 0.
+
+            Settings (environment or .env):
+              ENVIRONMENT                            production (default) or development
+              PASSWORD_RESET_BASE_URL                what reset links begin with; required in production
+              APP_NAME, EMAIL_FROM                   as mails show them
+              DEFAULT_LOCALE                         en (default) or es, for readers that ask for neither
+              ERROR_FORMAT                           standard (default), flat, success or detail
+              RESET_LINK_STYLE                       query (default) or fragment
+              RESET_LIVE_LINKS                       links of one account that are live at once (3)
+              PASSWORD_RESET_TOKEN_EXPIRY_HOURS      life of a link (1)
+              PASSWORD_RESET_MAX_ATTEMPTS_PER_HOUR   reset requests for one address (3)
+              LIMIT_RESET_EMAIL                      the same as quota/seconds, such as 3/3600, or off
+              PASSWORD_RESET_SUBJECT, _PREVIEW       in place of the usual subject and preview
+              PASSWORD_MIN_LENGTH, PASSWORD_POLICY   8; length (default) or letters-and-digits
+              HOLDFAST_SECRET                        in place of the secret in the data folder
+              LOG_LEVEL                              trace, debug, info (default), notice, warning, error, critical
+
+            In development, and on a loopback address only, /dev/mailbox shows the mails.
+            """
+    )
+
+    @Option(help: "The address to listen on.")
+    var host = "127.0.0.1"
+
+    @Option(help: "The port to listen on; 0 means any that is free.")
+    var port = 8080
+
+    @OptionGroup var data: DataOptions
+
+    func validate() throws {
+        guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535 (is \(port))") }
+    }
+
+    func run() async throws {
+        let configuration = try await ServerConfiguration.load(host: host, port: port, data: data.folder)
+        let logger = Logger.standard(level: configuration.logLevel)
+        do {
+            let server = try await HoldfastServer(configuration: configuration, logger: logger)
+            try await server.runUntilSignalled(logger: logger) { announce($0, configuration) }
+        } catch {
+            Terminal.complain("The server could not run: \(error)")
+            throw ExitCode.failure
+        }
+    }
+
+    private func announce(_ url: URL, _ configuration: ServerConfiguration) {
+        Terminal.say(url.absoluteString)
+        let mode = configuration.environment == .development ? "development" : "production"
+        Terminal.say("Holdfast serves the account API (\(mode)).")
+        Terminal.say("  data     \(configuration.dataFolder.path)")
+        Terminal.say("  health   \(url.absoluteString)/health/ready")
+        if configuration.offersDevelopmentPages { Terminal.say("  mailbox  \(url.absoluteString)/dev/mailbox") }
+        Terminal.say("Stop with Ctrl-C.")
+    }
+}
+
+extension Logger {
+    /// The log of a command: lines on standard error.
+    static func standard(level: Logger.Level) -> Logger {
+        var logger = Logger(label: "holdfast") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = level
+        return logger
+    }
+}

@@ -1,0 +1,109 @@
+import AccountContract
+import AccountCore
+import ArgumentParser
+import ErrorContract
+import Foundation
+import Logging
+import SQLiteStores
+
+/// `holdfast users`
+struct Users: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Add and list accounts.",
+        subcommands: [Add.self, List.self]
+    )
+
+    /// `holdfast users add`
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Add an account.",
+            discussion: "The password is read from standard input: typed at a prompt, or piped in as one line."
+        )
+
+        @Argument(help: "The e-mail address.")
+        var email: String
+
+        @Option(help: "The name that the person is greeted by.")
+        var firstName: String
+
+        @Option(help: "The language of the account's mails: en or es.")
+        var locale = "en"
+
+        @OptionGroup var data: DataOptions
+
+        func run() async throws {
+            let address: EmailAddress
+            let name: FirstName
+            do {
+                address = try EmailAddress(email)
+                name = try FirstName(firstName)
+            } catch {
+                throw ValidationError("“\(email)” or “\(firstName)” can't be used: \(error)")
+            }
+            guard Language.supported.contains(Language(locale)) else {
+                throw ValidationError("--locale must be one of \(Language.supported.map(\.rawValue).joined(separator: ", "))")
+            }
+            guard let line = Terminal.secretLine(prompt: "Password: "), let password = try? Password(line) else {
+                throw ValidationError("the password on standard input is empty")
+            }
+            try await add(address, name, password)
+        }
+
+        private func add(_ email: EmailAddress, _ name: FirstName, _ password: Password) async throws {
+            let configuration = try await ServerConfiguration.loadForData(data.folder)
+            let server = try await HoldfastServer(configuration: configuration, logger: .standard(level: .warning))
+            do {
+                let account = try await server.signIn.add(
+                    email: email,
+                    password: password,
+                    firstName: name,
+                    language: Language(locale)
+                )
+                Terminal.say("\(account.id)")
+            } catch let error as AccountError {
+                let reason = error.weaknesses.first?.message ?? ErrorCatalogue.standard[error.code]?.message
+                Terminal.complain("\(error.code): \(reason?.text(in: .english) ?? "the account could not be added")")
+                throw ExitCode.failure
+            }
+        }
+    }
+
+    /// `holdfast users list`
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List the accounts, oldest first.")
+
+        @Flag(help: "Print JSON, one object per account in an array.")
+        var json = false
+
+        @OptionGroup var data: DataOptions
+
+        func run() async throws {
+            let accounts = try await Stores(data.folder).accounts.accounts()
+            if json {
+                let items = accounts.map { account -> JSONValue in
+                    [
+                        "id": .string(account.id.description), "email": .string(account.email.text),
+                        "first_name": .string(account.firstName.rawValue), "state": .string(account.state.rawValue),
+                        "locale": .string(account.language.rawValue),
+                        "created_at": .string(account.createdAt.formatted(.iso8601)),
+                    ]
+                }
+                Terminal.say(String(decoding: JSONValue.array(items).encoded(), as: UTF8.self))
+            } else {
+                for account in accounts {
+                    Terminal.say("\(account.id)  \(account.state.rawValue)  \(account.email.text)  \(account.firstName.rawValue)")
+                }
+                if accounts.isEmpty { Terminal.complain("There is no account yet.") }
+            }
+        }
+    }
+}
+
+extension ServerConfiguration {
+    /// The configuration of a command that touches data and serves nothing, for which a link base is not needed.
+    static func loadForData(_ folder: URL) async throws -> ServerConfiguration {
+        var configuration = ServerConfiguration(dataFolder: folder)
+        configuration.environment = .development
+        return configuration
+    }
+}

@@ -1,0 +1,138 @@
+import AccountContract
+import AccountCore
+import Configuration
+import ErrorContract
+import Foundation
+import Logging
+import RateLimiting
+
+/// All that a server is told from outside: its command line and the environment. Nothing else reads the environment.
+struct ServerConfiguration: Sendable {
+    enum Environment: Sendable {
+        case production, development
+    }
+
+    var host: String
+    /// 0 means any.
+    var port: Int
+    var dataFolder: URL
+    var environment: Environment = .production
+    var appName = "Holdfast"
+    var emailFrom = "Holdfast <no-reply@localhost>"
+    var defaultLanguage: Language = .english
+    var errorForm: ErrorForm = .standard
+    /// `nil` in development: the bound address.
+    var resetBaseURL: URL?
+    var resetLinkStyle: ResetLink.Style = .query
+    var resetSubject: String?
+    var resetPreview: String?
+    var recoveryRules = RecoveryRules()
+    var passwordPolicy = PasswordPolicy()
+    /// `nil` if the limit is off.
+    var resetEmailLimit: RateLimitPolicy? = .resetEmail(quota: 3, window: .seconds(3_600))
+    /// The time between two batches of mails.
+    var mailPause: ClosedRange<Duration> = .milliseconds(200)...(.seconds(2))
+    /// In place of the secret in the data folder.
+    var secret: String?
+    var logLevel: Logger.Level = .info
+
+    init(host: String = "127.0.0.1", port: Int = 8080, dataFolder: URL) {
+        self.host = host
+        self.port = port
+        self.dataFolder = dataFolder
+    }
+
+    /// Whether the server can be reached from this machine only.
+    var isLoopback: Bool { ["127.0.0.1", "localhost", "::1"].contains(host) }
+
+    /// Whether `/dev` is served.
+    var offersDevelopmentPages: Bool { environment == .development && isLoopback }
+}
+
+extension RateLimitPolicy {
+    static func resetEmail(quota: Int, window: Duration) -> RateLimitPolicy {
+        RateLimitPolicy(name: "reset-email", quota: quota, window: window)
+    }
+}
+
+extension ServerConfiguration {
+    /// Reads the environment over the defaults.
+    /// - Throws: ``InvalidConfiguration`` with every problem.
+    mutating func read(_ reader: ConfigReader) throws {
+        var settings = SettingReader(reader: reader)
+        environment = settings.choice(
+            "ENVIRONMENT",
+            ["production": .production, "development": .development],
+            default: .production
+        )
+        appName = settings.text("APP_NAME") ?? appName
+        emailFrom =
+            settings.text("EMAIL_FROM") ?? settings.text("EMAIL_HOST_USER").map { "\(appName) <\($0)>" }
+            ?? "\(appName) <no-reply@localhost>"
+        defaultLanguage = settings.choice(
+            "DEFAULT_LOCALE",
+            ["en": Language.english, "es": Language.spanish],
+            default: defaultLanguage
+        )
+        errorForm = settings.choice(
+            "ERROR_FORMAT",
+            ["standard": .standard, "flat": .flat, "success": .success, "detail": .detail],
+            default: errorForm
+        )
+        readRecovery(&settings)
+        secret = settings.text("HOLDFAST_SECRET", isSecret: true)
+        if let secret, secret.utf8.count < 32 { settings.refuse("HOLDFAST_SECRET", "must have at least 32 characters") }
+        if let level = settings.text("LOG_LEVEL") {
+            if let known = Logger.Level(rawValue: level.lowercased()) {
+                logLevel = known
+            } else {
+                settings.refuse("LOG_LEVEL", "must be one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))")
+            }
+        }
+        refuseUnsupported(&settings)
+        guard settings.problems.isEmpty else { throw InvalidConfiguration(problems: settings.problems) }
+    }
+
+    private mutating func readRecovery(_ settings: inout SettingReader) {
+        resetBaseURL = settings.webAddress("PASSWORD_RESET_BASE_URL")
+        if environment == .production, settings.text("PASSWORD_RESET_BASE_URL") == nil {
+            settings.refuse("PASSWORD_RESET_BASE_URL", "is required in production: the https address that reset links begin with")
+        }
+        resetLinkStyle = settings.choice("RESET_LINK_STYLE", ["query": .query, "fragment": .fragment], default: .query)
+        resetSubject = settings.text("PASSWORD_RESET_SUBJECT")
+        resetPreview = settings.text("PASSWORD_RESET_PREVIEW")
+        recoveryRules = RecoveryRules(
+            linkLifetime: settings.hours("PASSWORD_RESET_TOKEN_EXPIRY_HOURS", in: 0.05...24, default: .seconds(3_600)),
+            liveLinks: settings.integer("RESET_LIVE_LINKS", in: 1...100, default: 3)
+        )
+        passwordPolicy = PasswordPolicy(
+            minimumLength: settings.integer("PASSWORD_MIN_LENGTH", in: 6...64, default: 8),
+            requiresLettersAndDigits: settings.choice(
+                "PASSWORD_POLICY",
+                ["length": false, "letters-and-digits": true],
+                default: false
+            )
+        )
+        let perHour = settings.integer("PASSWORD_RESET_MAX_ATTEMPTS_PER_HOUR", in: 1...10_000, default: 3)
+        resetEmailLimit = .resetEmail(quota: perHour, window: .seconds(3_600))
+        if let text = settings.text("LIMIT_RESET_EMAIL") {
+            let parts = text.split(separator: "/").map { Int($0) }
+            if text.lowercased() == "off" {
+                resetEmailLimit = nil
+            } else if parts.count == 2, let quota = parts[0], let seconds = parts[1], (1...10_000).contains(quota),
+                (1...31_536_000).contains(seconds)
+            {
+                resetEmailLimit = .resetEmail(quota: quota, window: .seconds(seconds))
+            } else {
+                settings.refuse("LIMIT_RESET_EMAIL", "must be a quota and seconds such as 3/3600, or off (is “\(text)”)")
+            }
+        }
+    }
+
+    /// A setting that asks for what this version does not have must not be passed over in silence.
+    private func refuseUnsupported(_ settings: inout SettingReader) {
+        for name in ["EMAIL_HOST", "DATABASE_URL", "VALKEY_URL", "TLS_CERT", "TLS_KEY"] where settings.text(name) != nil {
+            settings.refuse(name, "is not supported by this version; leave it out")
+        }
+    }
+}

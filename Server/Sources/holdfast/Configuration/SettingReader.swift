@@ -1,0 +1,77 @@
+import Configuration
+import Foundation
+
+/// Reads settings by their names in the environment, and gathers every problem instead of stopping at the first.
+struct SettingReader {
+    private let reader: ConfigReader
+    private(set) var problems: [ConfigurationProblem] = []
+
+    init(reader: ConfigReader) {
+        self.reader = reader
+    }
+
+    /// The text of a setting; empty counts as absent.
+    func text(_ name: String, isSecret: Bool = false) -> String? {
+        let key = ConfigKey(name.lowercased().split(separator: "_").map(String.init))
+        let text = reader.string(forKey: key, isSecret: isSecret)?.trimmingCharacters(in: .whitespaces)
+        return text?.isEmpty == false ? text : nil
+    }
+
+    /// A setting that one of a few words is expected for.
+    mutating func choice<Value>(_ name: String, _ choices: KeyValuePairs<String, Value>, default value: Value) -> Value {
+        guard let text = text(name) else { return value }
+        if let chosen = choices.first(where: { $0.key == text.lowercased() }) { return chosen.value }
+        refuse(name, "must be one of \(choices.map(\.key).joined(separator: ", ")) (is “\(text)”)")
+        return value
+    }
+
+    /// A whole number.
+    mutating func integer(_ name: String, in range: ClosedRange<Int>, default value: Int) -> Int {
+        guard let text = text(name) else { return value }
+        if let number = Int(text), range.contains(number) { return number }
+        refuse(name, "must be a whole number from \(range.lowerBound) to \(range.upperBound) (is “\(text)”)")
+        return value
+    }
+
+    /// A number of hours, such as `1` or `0.5`.
+    mutating func hours(_ name: String, in range: ClosedRange<Double>, default value: Duration) -> Duration {
+        guard let text = text(name) else { return value }
+        if let number = Double(text), range.contains(number) { return .seconds(number * 3_600) }
+        refuse(name, "must be a number of hours from \(range.lowerBound) to \(range.upperBound) (is “\(text)”)")
+        return value
+    }
+
+    /// An absolute web address.
+    mutating func webAddress(_ name: String) -> URL? {
+        guard let text = text(name) else { return nil }
+        if let url = URL(string: text), url.scheme == "https" || url.scheme == "http", url.host?.isEmpty == false,
+            url.query == nil, url.fragment == nil
+        {
+            return url
+        }
+        refuse(name, "must be an absolute http or https address without ? and # (is “\(text)”)")
+        return nil
+    }
+
+    /// Notes a problem.
+    mutating func refuse(_ name: String, _ text: String) {
+        problems.append(ConfigurationProblem(setting: name, text: text))
+    }
+}
+
+/// A setting that can't be used.
+struct ConfigurationProblem: Hashable, Sendable {
+    /// The name in the environment.
+    let setting: String
+    /// What is wrong, and what would be right.
+    let text: String
+}
+
+/// Every setting that can't be used.
+struct InvalidConfiguration: Error, Hashable, CustomStringConvertible {
+    let problems: [ConfigurationProblem]
+
+    var description: String {
+        (["The configuration can't be used:"] + problems.map { "  \($0.setting) \($0.text)" }).joined(separator: "\n")
+    }
+}

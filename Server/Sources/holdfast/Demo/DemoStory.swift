@@ -1,0 +1,111 @@
+import AccountContract
+import AccountKit
+import ErrorContract
+import Foundation
+import HoldfastURLSession
+import ResilientHTTP
+
+/// The story of the demo: an account, a reset in Spanish, and all that must not work afterwards.
+struct DemoStory: Sendable {
+    let url: URL
+    let printer: DemoPrinter
+
+    /// A step did not end as it should.
+    struct Unexpected: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Tells the story.
+    /// - Throws: ``Unexpected`` at the first step that does not end as it should.
+    func tell() async throws {
+        let email = try EmailAddress("ana@example.com")
+        let oldPassword = try Password("first password of Ana")
+        let newPassword = try Password("second password of Ana")
+        let api = APIClient(baseURL: url, transport: .urlSession(), language: .spanish)
+        let store = MemoryCredentialStore()
+        let client = AccountClient(api: api, store: store)
+        let steps = Steps(printer: printer)
+
+        try await steps.run("Register") {
+            let user = try await client.register(email: email, password: oldPassword, firstName: try FirstName("Ana"))
+            return "\(user.firstName), \(user.email.text)"
+        }
+        try await steps.run("Sign in") {
+            let user = try await client.signIn(email: email, password: oldPassword)
+            try expect(try await client.me() == user, "the access token speaks for another account")
+            return "the access token answers for \(user.firstName)"
+        }
+        let stolen = AccountClient(api: api, store: MemoryCredentialStore(await store.load()))
+        try await steps.run("Ask for a reset in Spanish") {
+            try await client.requestPasswordReset(email: email)
+        }
+        let mail = try await steps.run("Read the mail") {
+            try await latestMail(api)
+        } describe: {
+            "“\($0.subject)”"
+        }
+        let link = try await steps.run("Take the link from it") {
+            guard let address = mail.link.flatMap(URL.init(string:)) else {
+                throw Unexpected(description: "the mail has no link")
+            }
+            return try ResetLink(address, hosts: [url.host ?? ""])
+        } describe: { _ in
+            "a token of 256 bits, for one use, for one hour"
+        }
+        try await steps.run("Look whether the link may be used") {
+            let answer = try await client.validateReset(link)
+            return "yes, for \(answer.firstName), until \(answer.expiresAt.formatted(.iso8601))"
+        }
+        try await steps.refused("A weak password", .authWeakPassword) {
+            _ = try await client.confirmReset(link, newPassword: try Password("short"))
+        }
+        try await steps.run("The link may still be used") { try await client.validateReset(link).email.text }
+        try await steps.run("A good password") { try await client.confirmReset(link, newPassword: newPassword) }
+        try await steps.refused("The old password", .authInvalidCredentials) {
+            _ = try await client.signIn(email: email, password: oldPassword)
+        }
+        try await steps.refused("The old session's access token", .authSessionExpired) { _ = try await stolen.me() }
+        try await steps.refused("The old session's refresh token", .authRefreshFailed) { _ = try await stolen.refresh() }
+        try await steps.run("Sign in with the new password") {
+            try await client.signIn(email: email, password: newPassword).firstName
+        }
+        try await steps.refused("The same link again", .authResetTokenInvalid) {
+            _ = try await client.confirmReset(link, newPassword: newPassword)
+        }
+        try await steps.run("Ask a second and a third time") {
+            _ = try await client.requestPasswordReset(email: email)
+            return try await client.requestPasswordReset(email: email)
+        }
+        let refusal = try await steps.refused("A fourth time within the hour", .rateLimitExceeded) {
+            _ = try await client.requestPasswordReset(email: email)
+        }
+        let expected = ContractText.resetLimited(wait: .seconds(3_600)).text(in: .spanish)
+        try expect(refusal.status == 429, "the status is \(refusal.status ?? 0)")
+        try expect(refusal.message == expected, "the text is “\(refusal.message ?? "")”")
+        try expect((3_500...3_600).contains(refusal.retryAfter?.wholeSecondsRoundedUp ?? 0), "Retry-After is missing or wrong")
+    }
+
+    /// A mail of the server's local mailbox.
+    struct MailboxItem: Decodable, Sendable {
+        let subject: String
+        let link: String?
+    }
+
+    private struct Mailbox: Decodable {
+        let messages: [MailboxItem]
+    }
+
+    /// The newest mail, once the worker has handed one over.
+    private func latestMail(_ api: APIClient) async throws -> MailboxItem {
+        for _ in 0..<200 {
+            let mailbox: Mailbox = try await api.get("/dev/mailbox")
+            if let mail = mailbox.messages.first { return mail }
+            try await Task.sleep(for: .milliseconds(25))
+        }
+        throw Unexpected(description: "no mail came within five seconds")
+    }
+
+    private func expect(_ condition: Bool, _ otherwise: String) throws {
+        guard condition else { throw Unexpected(description: otherwise) }
+    }
+}

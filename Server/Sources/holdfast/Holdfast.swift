@@ -1,0 +1,20 @@
+import ArgumentParser
+
+/// The command `holdfast`.
+@main
+struct Holdfast: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "holdfast",
+        abstract: "Accounts, sessions and password reset for an app, in one server.",
+        discussion: """
+            Start with 'holdfast demo', which walks through the whole story on a server of its own, or with
+            'ENVIRONMENT=development holdfast serve', which serves on http://127.0.0.1:8080 with a local mailbox.
+
+            Settings are read from the environment and from a file .env in the working directory.
+
+            Exit codes: 0 done, 1 failed, 64 bad usage, 78 bad configuration.
+            """,
+        version: "0.1.0",
+        subcommands: [Serve.self, Demo.self, Users.self, Codes.self]
+    )
+}

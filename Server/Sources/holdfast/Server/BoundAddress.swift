@@ -1,0 +1,51 @@
+import Foundation
+import Synchronization
+
+/// Where the server listens, known once it does.
+final class BoundAddress: Sendable {
+    private let state = Mutex<State>(.waiting([]))
+
+    private enum State {
+        case waiting([CheckedContinuation<URL, any Error>])
+        case bound(URL)
+        case abandoned
+    }
+
+    /// Makes the address known.
+    func set(_ url: URL) {
+        for continuation in end(with: .bound(url)) { continuation.resume(returning: url) }
+    }
+
+    /// Ends the wait for an address that will never be known, unless it is.
+    func abandon() {
+        for continuation in end(with: .abandoned) { continuation.resume(throwing: CancellationError()) }
+    }
+
+    /// Waits for the address. One cancelled wait ends all: the server is going down before it came up.
+    /// - Throws: `CancellationError` if the server will never listen.
+    func get() async throws -> URL {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let state = state.withLock { state in
+                    if case .waiting(let others) = state { state = .waiting(others + [continuation]) }
+                    return state
+                }
+                switch state {
+                case .waiting: break
+                case .bound(let url): continuation.resume(returning: url)
+                case .abandoned: continuation.resume(throwing: CancellationError())
+                }
+            }
+        } onCancel: {
+            abandon()
+        }
+    }
+
+    private func end(with new: State) -> [CheckedContinuation<URL, any Error>] {
+        state.withLock { state in
+            guard case .waiting(let waiting) = state else { return [] }
+            state = new
+            return waiting
+        }
+    }
+}

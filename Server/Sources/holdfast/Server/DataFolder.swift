@@ -1,0 +1,55 @@
+import Crypto
+import Foundation
+
+/// The folder that holds all that a server keeps: database, local mailbox, secret. Its owner alone may read it.
+struct DataFolder: Sendable {
+    let url: URL
+
+    var database: URL { url.appending(path: "holdfast.sqlite3") }
+    var mailbox: URL { url.appending(path: "mailbox") }
+    private var secretFile: URL { url.appending(path: "secret") }
+
+    /// Opens the folder, creating it if need be.
+    init(_ url: URL) throws {
+        self.url = url
+        try FileManager.default.createDirectory(
+            at: url,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        // SQLite gives its WAL the permissions of the database.
+        try Self.createExclusively(database, contents: Data())
+    }
+
+    /// The secret of this folder: 256 random bits that are made once.
+    func secret() throws -> SymmetricKey {
+        let fresh = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
+        try Self.createExclusively(secretFile, contents: Data(fresh.base64EncodedString().utf8))
+        let text = String(decoding: try Data(contentsOf: secretFile), as: UTF8.self)
+        guard let bytes = Data(base64Encoded: text.trimmingCharacters(in: .whitespacesAndNewlines)), bytes.count >= 32 else {
+            throw UnreadableSecret(path: secretFile.path)
+        }
+        return SymmetricKey(data: bytes)
+    }
+
+    /// Creates a file unless it is there, also when two processes try at once.
+    private static func createExclusively(_ file: URL, contents: Data) throws {
+        guard !FileManager.default.fileExists(atPath: file.path) else { return }
+        let draft = file.deletingLastPathComponent().appending(path: ".\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: draft) }
+        guard FileManager.default.createFile(atPath: draft.path, contents: contents, attributes: [.posixPermissions: 0o600])
+        else { throw CocoaError(.fileWriteNoPermission) }
+        do {
+            try FileManager.default.linkItem(at: draft, to: file)
+        } catch  where FileManager.default.fileExists(atPath: file.path) {
+            return
+        }
+    }
+}
+
+/// The secret's file is damaged.
+struct UnreadableSecret: Error, CustomStringConvertible {
+    let path: String
+
+    var description: String { "\(path) does not hold a secret; restore it, or remove it to sign everybody out and begin anew" }
+}

@@ -1,0 +1,153 @@
+import AccountCore
+import AccountRoutes
+import ErrorContract
+import FileMail
+import Foundation
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import RateLimiting
+import RecoveryPages
+import SQLiteStores
+import ServerMiddleware
+import ServiceLifecycle
+
+/// The composition root: the one place that names concrete stores and puts the parts together.
+struct HoldfastServer: Sendable {
+    typealias Context = BasicRequestContext
+
+    let configuration: ServerConfiguration
+    let stores: Stores
+    let mailbox: MailboxFolder
+    let signIn: SignIn
+    let address = BoundAddress()
+    private let keys: ServerKeys
+    private let recovery: PasswordRecovery
+    private let localization: Localization
+    private let limiter: KeyedRateLimiter<LimitKey, ContinuousClock>?
+    private let logger: Logger
+
+    /// Opens the data folder and puts the server together; nothing listens yet.
+    /// - Parameter hashing: Makes and checks password hashes; Argon2id if not given.
+    init(configuration: ServerConfiguration, logger: Logger, hashing: (any PasswordHashing)? = nil) async throws {
+        self.configuration = configuration
+        self.logger = logger
+        stores = try Stores(configuration.dataFolder)
+        keys = try stores.keys(secret: configuration.secret)
+        mailbox = try MailboxFolder(directory: stores.folder.mailbox, now: { Date() })
+        localization = Localization(fallback: configuration.defaultLanguage)
+        limiter = configuration.resetEmailLimit.map { KeyedRateLimiter(policy: $0, clock: ContinuousClock()) }
+        let gate = try HashingGate(
+            hashing: try hashing ?? Argon2Hashing(),
+            width: ProcessInfo.processInfo.activeProcessorCount
+        )
+        signIn = SignIn(
+            accounts: stores.accounts,
+            sessions: stores.sessions,
+            gate: gate,
+            tokens: await AccessTokens(keys: keys),
+            policy: configuration.passwordPolicy,
+            now: { Date() }
+        )
+        recovery = PasswordRecovery(
+            intents: stores.intents,
+            tokens: stores.resetTokens,
+            gate: gate,
+            policy: configuration.passwordPolicy,
+            now: { Date() }
+        )
+    }
+
+    /// Listens and serves until the group shuts down or the task is cancelled.
+    func application() throws -> some ApplicationProtocol {
+        var application = Application(
+            router: try router(),
+            server: .http1(configuration: .init(idleTimeout: .seconds(60))),
+            configuration: .init(
+                address: .hostname(configuration.host, port: configuration.port),
+                availableConnectionsDelegate: MaximumAvailableConnections(4_096)
+            ),
+            onServerRunning: { [address, configuration] channel in
+                let port = channel.localAddress?.port ?? configuration.port
+                let host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
+                if let url = URL(string: "http://\(host):\(port)") { address.set(url) }
+            },
+            logger: logger
+        )
+        application.addServices(
+            MailService(server: self),
+            Sweeper(
+                sessions: stores.sessions,
+                tokens: stores.resetTokens,
+                rules: signIn.rules,
+                clock: ContinuousClock(),
+                now: { Date() },
+                logger: logger
+            )
+        )
+        return application
+    }
+
+    /// The worker that makes mails, with links that begin with the configured address or, failing that, `bound`.
+    func mailWorker(bound: URL) throws -> MailWorker<ContinuousClock> {
+        let templates = try MailTemplates(
+            settings: .init(
+                appName: configuration.appName,
+                sender: configuration.emailFrom,
+                linkBase: configuration.resetBaseURL ?? bound,
+                linkStyle: configuration.resetLinkStyle,
+                linkLifetime: configuration.recoveryRules.linkLifetime,
+                resetSubject: configuration.resetSubject,
+                resetPreview: configuration.resetPreview
+            )
+        )
+        return MailWorker(
+            intents: stores.intents,
+            accounts: stores.accounts,
+            tokens: stores.resetTokens,
+            rendering: templates,
+            delivery: mailbox,
+            rules: configuration.recoveryRules,
+            schedule: .init(pause: configuration.mailPause),
+            clock: ContinuousClock(),
+            now: { Date() },
+            logger: logger
+        )
+    }
+
+    private func router() throws -> Router<Context> {
+        let routes = RouteIndex()
+        var renderer = ContractErrorRenderer(form: configuration.errorForm, localization: localization)
+        let router = Router(context: Context.self, options: [.autoGenerateHeadEndpoints])
+        router.add(middleware: RequestIDMiddleware())
+        router.add(middleware: SecurityHeadersMiddleware(isStrictTransport: configuration.environment == .production))
+        router.add(middleware: ContractErrorMiddleware(renderer: renderer, routes: routes))
+        SessionRoutes(signIn: signIn, localization: localization).add(to: router)
+        let recoveryRoutes = RecoveryRoutes<Context>(
+            recovery: recovery,
+            limit: limiter.map { ResetLimit(limiter: $0, key: keys.limitKeys) },
+            localization: localization
+        )
+        recoveryRoutes.add(to: router)
+        renderer.form = .success
+        recoveryRoutes.addLegacy(to: router.group().add(middleware: ContractErrorMiddleware(renderer: renderer)))
+        HealthRoutes(checks: [.init("database") { [stores] in try await stores.database.ping() }]).add(to: router)
+        if configuration.offersDevelopmentPages {
+            try MailboxRoutes<Context>(mailbox: mailbox).add(to: router)
+        }
+        routes.fill(from: router)
+        return router
+    }
+}
+
+/// Runs the mail worker once it is known where the server listens.
+private struct MailService: Service {
+    let server: HoldfastServer
+
+    func run() async throws {
+        let bound = try? await cancelWhenGracefulShutdown { try await server.address.get() }
+        guard let bound else { return }
+        try await server.mailWorker(bound: bound).run()
+    }
+}

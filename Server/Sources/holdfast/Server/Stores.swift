@@ -1,0 +1,32 @@
+import AccountCore
+import Crypto
+import FileMail
+import Foundation
+import SQLiteStores
+
+/// The concrete stores of one data folder.
+struct Stores: Sendable {
+    let folder: DataFolder
+    let database: SQLiteDatabase
+    let accounts: SQLiteAccountRepository
+    let sessions: SQLiteSessionStore
+    let resetTokens: SQLiteResetTokenStore
+    let intents: SQLiteMailIntentQueue
+
+    /// Opens a data folder.
+    init(_ url: URL) throws {
+        folder = try DataFolder(url)
+        database = try SQLiteDatabase(path: folder.database.path)
+        accounts = SQLiteAccountRepository(database)
+        sessions = SQLiteSessionStore(database)
+        resetTokens = SQLiteResetTokenStore(database)
+        intents = SQLiteMailIntentQueue(database)
+    }
+
+    /// The server's keys, from the configured secret or the folder's own.
+    func keys(secret: String?) throws -> ServerKeys {
+        guard let secret else { return ServerKeys(secret: try folder.secret()) }
+        // Any text of enough characters will do; the hash gives it the length of a key.
+        return ServerKeys(secret: SymmetricKey(data: SHA256.hash(data: Data(secret.utf8))))
+    }
+}

@@ -1,0 +1,62 @@
+/// Punycode (RFC 3492), the way in which labels beyond ASCII are written in domain names.
+enum Punycode {
+    /// The label in punycode, without the `xn--`, or `nil` if it overflows. O(n²) in the length of the label.
+    static func encode(_ label: String) -> String? {
+        let scalars = label.unicodeScalars.map(\.value)
+        let basic = scalars.filter { $0 < 0x80 }
+        var output = String(String.UnicodeScalarView(basic.compactMap(Unicode.Scalar.init)))
+        if !basic.isEmpty { output.append("-") }
+        var threshold: UInt32 = 128
+        var delta: UInt32 = 0
+        var bias: UInt32 = 72
+        var handled = UInt32(basic.count)
+        while handled < scalars.count {
+            guard let next = scalars.filter({ $0 >= threshold }).min() else { return nil }
+            let (step, overflowed) = (next - threshold).multipliedReportingOverflow(by: handled + 1)
+            guard !overflowed, !delta.addingReportingOverflow(step).overflow else { return nil }
+            delta += step
+            threshold = next
+            for scalar in scalars {
+                if scalar < threshold { delta += 1 }
+                guard scalar == threshold else { continue }
+                output.append(contentsOf: variableLengthInteger(delta, bias: bias))
+                bias = adapt(delta, count: handled + 1, isFirst: handled == UInt32(basic.count))
+                delta = 0
+                handled += 1
+            }
+            delta += 1
+            threshold += 1
+        }
+        return output
+    }
+
+    private static func variableLengthInteger(_ value: UInt32, bias: UInt32) -> String {
+        var output = ""
+        var rest = value
+        var position: UInt32 = 36
+        while true {
+            let threshold = position <= bias ? 1 : min(position - bias, 26)
+            guard rest >= threshold else { break }
+            output.append(digit(threshold + (rest - threshold) % (36 - threshold)))
+            rest = (rest - threshold) / (36 - threshold)
+            position += 36
+        }
+        output.append(digit(rest))
+        return output
+    }
+
+    private static func digit(_ value: UInt32) -> Character {
+        Character(Unicode.Scalar(UInt8(value < 26 ? 0x61 + value : 0x30 + value - 26)))
+    }
+
+    private static func adapt(_ delta: UInt32, count: UInt32, isFirst: Bool) -> UInt32 {
+        var delta = isFirst ? delta / 700 : delta / 2
+        delta += delta / count
+        var steps: UInt32 = 0
+        while delta > 455 {
+            delta /= 35
+            steps += 36
+        }
+        return steps + 36 * delta / (delta + 38)
+    }
+}

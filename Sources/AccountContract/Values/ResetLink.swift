@@ -1,0 +1,121 @@
+public import Foundation
+
+/// The link in a reset mail, and the same link as an app receives it.
+///
+/// `https://HOST/reset-password?token=…&email=…`, the same behind `#`, and `SCHEME://reset-password?token=…&email=…`.
+public struct ResetLink: Hashable, Sendable {
+    /// Where the token stands in a web link.
+    public enum Style: String, Hashable, Sendable, CaseIterable {
+        /// Behind `?`: apps in the field read it, and so do proxies and logs.
+        case query
+        /// Behind `#`: it is not sent to the server when the page is opened.
+        case fragment
+    }
+
+    /// The path of the page and the host of the custom scheme.
+    public static let page = "reset-password"
+
+    /// The token.
+    public let token: ResetToken
+    /// The address that the token was sent to, if the link names it.
+    public let email: EmailAddress?
+
+    /// Creates a link.
+    public init(token: ResetToken, email: EmailAddress?) {
+        self.token = token
+        self.email = email
+    }
+
+    /// The web link.
+    /// - Parameters:
+    ///   - base: The configured address of the server or site, never one taken from a request.
+    ///   - style: Where the token stands.
+    /// - Returns: The link, or `nil` if `base` is not an absolute http or https address without user-info.
+    public func url(base: URL, style: Style) -> URL? {
+        guard var parts = URLComponents(url: base, resolvingAgainstBaseURL: true),
+            let scheme = parts.scheme?.lowercased(), scheme == "https" || scheme == "http",
+            parts.host?.isEmpty == false, parts.user == nil, parts.password == nil
+        else { return nil }
+        var path = parts.percentEncodedPath
+        while path.hasSuffix("/") { path.removeLast() }
+        if !path.hasSuffix("/" + Self.page) { path += "/" + Self.page }
+        parts.percentEncodedPath = path
+        parts.percentEncodedQuery = style == .query ? parameters : nil
+        parts.percentEncodedFragment = style == .fragment ? parameters : nil
+        return parts.url
+    }
+
+    /// The link that opens an app by its custom scheme.
+    public func url(scheme: String) -> URL? {
+        URL(string: "\(scheme)://\(Self.page)?\(parameters)")
+    }
+
+    private var parameters: String {
+        var text = "token=" + Self.escaped(token.rawValue)
+        if let email { text += "&email=" + Self.escaped(email.text) }
+        return text
+    }
+
+    private static func escaped(_ text: String) -> String {
+        let unreserved = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+        return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
+    }
+}
+
+extension ResetLink {
+    /// Why a link was refused.
+    public enum Refusal: String, Error, Hashable, Sendable {
+        /// The link belongs to somebody else.
+        case foreign
+        /// The link leads to another page.
+        case otherPage
+        /// The token is not there, or is empty.
+        case missingToken
+        /// A parameter occurs twice, or in the query and in the fragment.
+        case doubledParameter
+        /// The token or the address has not the right form.
+        case malformed
+    }
+
+    /// Reads a link that the app was opened with.
+    /// - Parameters:
+    ///   - url: The link.
+    ///   - hosts: The hosts whose web links are the app's own.
+    ///   - scheme: The app's custom scheme, if it has one.
+    public init(_ url: URL, hosts: Set<String>, scheme: String? = nil) throws(Refusal) {
+        guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true), let linkScheme = parts.scheme?.lowercased(),
+            let host = parts.host?.lowercased(), parts.user == nil, parts.password == nil
+        else { throw .foreign }
+        let path = parts.path.split(separator: "/").joined(separator: "/")
+        if let scheme, linkScheme == scheme.lowercased() {
+            guard host == Self.page, path.isEmpty else { throw .otherPage }
+        } else {
+            let isLocal = ["localhost", "127.0.0.1", "::1", "[::1]"].contains(host)
+            guard linkScheme == "https" || linkScheme == "http" && isLocal,
+                hosts.contains(where: { $0.lowercased() == host })
+            else { throw .foreign }
+            guard path == Self.page || path.hasSuffix("/" + Self.page) else { throw .otherPage }
+        }
+        let pairs = try Self.pairs(parts.percentEncodedQuery) + Self.pairs(parts.percentEncodedFragment)
+        let tokens = pairs.filter { $0.name == "token" }
+        let emails = pairs.filter { $0.name == "email" }
+        guard tokens.count <= 1, emails.count <= 1 else { throw .doubledParameter }
+        guard let token = tokens.first?.value, !token.isEmpty else { throw .missingToken }
+        do {
+            self.init(token: try ResetToken(token), email: try emails.first.map { try EmailAddress($0.value) })
+        } catch {
+            throw .malformed
+        }
+    }
+
+    private static func pairs(_ text: String?) throws(Refusal) -> [(name: String, value: String)] {
+        var pairs: [(name: String, value: String)] = []
+        for item in (text ?? "").split(separator: "&") {
+            let halves = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let decoded = halves.map { String($0).removingPercentEncoding }
+            guard let name = decoded.first ?? nil, let value = decoded.count > 1 ? decoded[1] : "" else { throw .malformed }
+            pairs.append((name, value))
+        }
+        return pairs
+    }
+}

@@ -1,0 +1,143 @@
+public import Foundation
+
+/// An account as its owner sees it.
+public struct AccountUser: Codable, Hashable, Sendable {
+    public var id: UUID
+    public var email: EmailAddress
+    public var firstName: String
+
+    public init(id: UUID, email: EmailAddress, firstName: String) {
+        self.id = id
+        self.email = email
+        self.firstName = firstName
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case id, email
+        case firstName = "first_name"
+    }
+}
+
+/// The answer to register, login and refresh.
+public struct SessionAnswer: Codable, Hashable, Sendable {
+    public var user: AccountUser
+    /// What calls carry as `Authorization: Bearer`.
+    public var accessToken: String
+    /// What the session is continued with; each use gives a new one.
+    public var refreshToken: RefreshToken
+    /// `Bearer`.
+    public var tokenType: String
+    /// The life of the access token, in seconds.
+    public var expiresIn: Int
+
+    public init(user: AccountUser, accessToken: String, refreshToken: RefreshToken, expiresIn: Int) {
+        self.user = user
+        self.accessToken = accessToken
+        self.refreshToken = refreshToken
+        self.tokenType = "Bearer"
+        self.expiresIn = expiresIn
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case user
+        case accessToken = "access_token"
+        case refreshToken = "refresh_token"
+        case tokenType = "token_type"
+        case expiresIn = "expires_in"
+    }
+}
+
+extension SessionAnswer: CustomStringConvertible, CustomReflectable {
+    /// Never the tokens: descriptions end up in logs.
+    public var description: String { "SessionAnswer(hidden)" }
+    /// Shows no member.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+/// The answer to `GET /api/auth/me`.
+public struct UserAnswer: Codable, Hashable, Sendable {
+    public var user: AccountUser
+
+    public init(user: AccountUser) {
+        self.user = user
+    }
+}
+
+/// The answer to a reset request and to a confirmed reset.
+public struct MessageAnswer: Codable, Hashable, Sendable {
+    public var success: Bool
+    /// The text for the person, in the language of the answer.
+    public var message: String
+
+    public init(message: String) {
+        self.success = true
+        self.message = message
+    }
+
+    /// Reads an answer; inside a wrapper (`{"success":true,"data":{"message":…}}`) `success` is not said again.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.success = try container.decodeIfPresent(Bool.self, forKey: .success) ?? true
+        self.message = try container.decode(String.self, forKey: .message)
+    }
+}
+
+/// The answer to a token that may still be used.
+public struct ValidTokenAnswer: Codable, Hashable, Sendable {
+    public var valid: Bool
+    public var userID: UUID
+    public var email: EmailAddress
+    public var firstName: String
+    public var expiresAt: Date
+
+    public init(userID: UUID, email: EmailAddress, firstName: String, expiresAt: Date) {
+        self.valid = true
+        self.userID = userID
+        self.email = email
+        self.firstName = firstName
+        self.expiresAt = expiresAt
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case valid, email
+        case userID = "user_id"
+        case firstName = "first_name"
+        case expiresAt = "expires_at"
+    }
+}
+
+/// The answer to `POST /reset_password/`: wrapped and flat at once, for apps in the field.
+public struct LegacyResetAnswer: Codable, Hashable, Sendable {
+    /// What those apps look at; true whether or not there is an account.
+    public struct Facts: Codable, Hashable, Sendable {
+        public var userExistStatus: Bool
+        public var message: String
+
+        public init(message: String) {
+            self.userExistStatus = true
+            self.message = message
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case message
+            case userExistStatus = "user_exist_status"
+        }
+    }
+
+    public var success: Bool
+    public var data: Facts
+    public var userExistStatus: Bool
+    public var message: String
+
+    public init(message: String) {
+        self.success = true
+        self.data = Facts(message: message)
+        self.userExistStatus = true
+        self.message = message
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case success, data, message
+        case userExistStatus = "user_exist_status"
+    }
+}

@@ -1,0 +1,86 @@
+public import ErrorContract
+
+/// `POST /api/auth/register`
+public struct RegisterRequest: Codable, Hashable, Sendable {
+    public var email: EmailAddress
+    public var password: Password
+    public var firstName: FirstName
+    /// The language of the account's mails.
+    public var locale: Language?
+
+    public init(email: EmailAddress, password: Password, firstName: FirstName, locale: Language? = nil) {
+        self.email = email
+        self.password = password
+        self.firstName = firstName
+        self.locale = locale
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case email, password, locale
+        case firstName = "first_name"
+    }
+}
+
+/// `POST /api/auth/login`
+public struct LoginRequest: Codable, Hashable, Sendable {
+    public var email: EmailAddress
+    public var password: Password
+
+    public init(email: EmailAddress, password: Password) {
+        self.email = email
+        self.password = password
+    }
+}
+
+/// `POST /api/auth/refresh` and `POST /api/auth/logout`
+public struct RefreshRequest: Codable, Hashable, Sendable {
+    public var refreshToken: RefreshToken
+
+    public init(refreshToken: RefreshToken) {
+        self.refreshToken = refreshToken
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case refreshToken = "refresh_token"
+    }
+}
+
+/// `POST /api/request-password-reset/` and `POST /reset_password/`
+public struct PasswordResetRequest: Codable, Hashable, Sendable {
+    public var email: EmailAddress
+
+    public init(email: EmailAddress) {
+        self.email = email
+    }
+}
+
+/// `POST /api/validate-reset-token/`
+public struct ValidateResetTokenRequest: Codable, Hashable, Sendable {
+    public var token: ResetToken
+    /// If given, the token must belong to this address.
+    public var email: EmailAddress?
+
+    public init(token: ResetToken, email: EmailAddress? = nil) {
+        self.token = token
+        self.email = email
+    }
+}
+
+/// `POST /api/confirm-password-reset/`
+public struct ConfirmPasswordResetRequest: Codable, Hashable, Sendable {
+    public var token: ResetToken
+    /// If given, the token must belong to this address.
+    public var email: EmailAddress?
+    public var newPassword: Password
+
+    public init(token: ResetToken, email: EmailAddress? = nil, newPassword: Password) {
+        self.token = token
+        self.email = email
+        self.newPassword = newPassword
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case token, email
+        case newPassword = "new_password"
+    }
+}

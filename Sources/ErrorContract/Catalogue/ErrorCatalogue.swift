@@ -1,0 +1,80 @@
+/// The table of error codes: the one source from which answers, texts and documents derive.
+///
+/// The standard catalogue is append-only. An app or a server adds codes of its own with ``adding(_:)``.
+public struct ErrorCatalogue: Sendable {
+    /// Every definition, in the order of the table.
+    public let definitions: [ErrorDefinition]
+    private let index: [ErrorCode: Int]
+
+    /// The 58 codes of the contract.
+    public static let standard = ErrorCatalogue(
+        unique: authentication + validation + rateLimit + server + resource + apiKey + social + content + request
+    )
+
+    private init(unique definitions: [ErrorDefinition]) {
+        self.definitions = definitions
+        self.index = Dictionary(uniqueKeysWithValues: definitions.enumerated().map { ($1.code, $0) })
+    }
+
+    /// Returns a catalogue with further codes behind the present ones. O(n).
+    /// - Throws: ``DuplicateErrorCode`` if a code is there already, or is given twice.
+    public func adding(_ additions: [ErrorDefinition]) throws(DuplicateErrorCode) -> ErrorCatalogue {
+        var known = Set(index.keys)
+        for addition in additions where !known.insert(addition.code).inserted {
+            throw DuplicateErrorCode(code: addition.code)
+        }
+        return ErrorCatalogue(unique: definitions + additions)
+    }
+
+    /// The definition of a code, if the catalogue has it. O(1).
+    public subscript(code: ErrorCode) -> ErrorDefinition? {
+        index[code].map { definitions[$0] }
+    }
+
+    /// The definition that describes an unknown code best: the one of the longest known code that is a
+    /// prefix of it at an underscore, such as `API_KEY_INVALID` for `API_KEY_INVALID_REGION`. O(length of the code).
+    public func closestDefinition(to code: ErrorCode) -> ErrorDefinition? {
+        if let exact = self[code] { return exact }
+        var prefix = Substring(code.rawValue)
+        while let underscore = prefix.lastIndex(of: "_") {
+            prefix = prefix[..<underscore]
+            if let found = self[ErrorCode(String(prefix))] { return found }
+        }
+        return nil
+    }
+
+    /// What a client may do by itself after an answer: by code, then by the longest known prefix, then by the family,
+    /// then by the class of the status.
+    /// - Parameters:
+    ///   - code: The code that the server sent, if any.
+    ///   - status: The HTTP status.
+    public func retryClass(of code: ErrorCode?, status: Int) -> RetryClass {
+        guard let code else { return Self.retryClass(ofStatus: status) }
+        if let definition = closestDefinition(to: code) { return definition.retry }
+        switch code.rawValue {
+        case let text where text.hasPrefix("RATE_LIMIT_"): return .afterDelay
+        case let text where text.hasPrefix("SERVER_"): return .withBackoff
+        case let text where Self.families.contains { text.hasPrefix($0 + "_") }: return .never
+        default: return Self.retryClass(ofStatus: status)
+        }
+    }
+
+    private static let families = Set(standard.definitions.map(\.family.rawValue))
+
+    private static func retryClass(ofStatus status: Int) -> RetryClass {
+        switch status {
+        case 401: .afterRefreshOrSignIn
+        case 429: .afterDelay
+        case 408, 500...599: .withBackoff
+        default: .never
+        }
+    }
+}
+
+/// A code was added to a catalogue that has it already.
+public struct DuplicateErrorCode: Error, Hashable, CustomStringConvertible {
+    /// The code that is there already.
+    public let code: ErrorCode
+
+    public var description: String { "the catalogue has \(code) already" }
+}

@@ -1,0 +1,143 @@
+/// The one error that a call through Holdfast ends with, whatever went wrong.
+public struct APIError: Error, Sendable {
+    /// What sort of failure it was.
+    public var kind: Kind
+    /// The server's code, else a local one such as `NETWORK_ERROR`.
+    public var code: ErrorCode
+    /// The server's text for the person, in the language that was asked for; `nil` if it sent none.
+    public var message: String?
+    /// The HTTP status, if an answer came.
+    public var status: Int?
+    /// Further facts from the server.
+    public var details: JSONObject
+    /// Problems with single fields.
+    public var violations: [FieldViolation]
+    /// The time to wait before a repeat, if one was named.
+    public var retryAfter: Duration?
+    /// The id by which the server's log knows the request.
+    public var requestID: String?
+    /// Where in the app it happened, such as `user_login`.
+    public var context: String?
+    /// How many times the request was sent.
+    public var attempts: Int
+    /// What a client may do by itself.
+    public var retry: RetryClass
+    /// What ends the trouble for the person.
+    public var recovery: Recovery
+    /// The error beneath, if there was one.
+    public var underlying: (any Error)?
+
+    /// Creates an error for a failure that no server answered.
+    public init(
+        kind: Kind,
+        code: ErrorCode,
+        retry: RetryClass = .never,
+        recovery: Recovery = .dismiss,
+        context: String? = nil,
+        attempts: Int = 1,
+        underlying: (any Error)? = nil
+    ) {
+        self.kind = kind
+        self.code = code
+        self.details = [:]
+        self.violations = []
+        self.context = context
+        self.attempts = attempts
+        self.retry = retry
+        self.recovery = recovery
+        self.underlying = underlying
+    }
+
+    /// Creates an error from an answer.
+    /// - Parameters:
+    ///   - answer: What was read from the answer.
+    ///   - catalogue: The codes that the app knows.
+    ///   - context: Where in the app it happened.
+    public init(_ answer: DecodedError, catalogue: ErrorCatalogue = .standard, context: String? = nil) {
+        let definition = answer.code.flatMap { catalogue.closestDefinition(to: $0) }
+        // A form without fields says by its code alone that the input was refused.
+        let isValidation = !answer.violations.isEmpty || answer.code?.rawValue.hasPrefix("VALIDATION_") == true
+        self.kind = Kind(status: answer.status, hasViolations: isValidation)
+        self.code = answer.code ?? ErrorCode(localForStatus: answer.status, hasViolations: isValidation)
+        self.message = answer.message
+        self.status = answer.status
+        self.details = answer.details
+        self.violations = answer.violations
+        self.retryAfter = answer.retryAfter
+        self.requestID = answer.requestID
+        self.context = context
+        self.attempts = 1
+        self.retry = catalogue.retryClass(of: answer.code, status: answer.status)
+        self.recovery = definition?.recovery ?? Recovery(unknown: answer.code, kind: kind)
+    }
+
+    /// Whether repeating the same request may succeed without a person doing anything.
+    public var isRetryable: Bool {
+        switch retry {
+        case .never, .afterSignIn: false
+        case .onlyAfterNamedDelay: retryAfter != nil
+        case .afterRefresh, .afterRefreshOrSignIn, .afterDelay, .withBackoff: true
+        }
+    }
+}
+
+extension APIError: CustomStringConvertible {
+    /// The facts for a log: no text of the server, no address, no secret.
+    public var description: String {
+        var parts = ["\(kind) \(code)"]
+        if let status { parts.append("status \(status)") }
+        if let retryAfter { parts.append("retry after \(retryAfter.wholeSecondsRoundedUp) s") }
+        if let requestID { parts.append("request \(requestID)") }
+        if let context { parts.append("in \(context)") }
+        if attempts > 1 { parts.append("\(attempts) attempts") }
+        return parts.joined(separator: ", ")
+    }
+}
+
+extension APIError.Kind {
+    init(status: Int, hasViolations: Bool) {
+        self =
+            switch status {
+            case 401: .unauthorized
+            case 403: .forbidden
+            case 404, 410: .notFound
+            case 409: .conflict
+            case 429: .rateLimited
+            case 408, 500...599: .server
+            default: hasViolations ? .validation : .badRequest
+            }
+    }
+}
+
+extension ErrorCode {
+    init(localForStatus status: Int, hasViolations: Bool) {
+        self =
+            switch status {
+            case 401: .unauthorized
+            case 403: .forbidden
+            case 404, 410: .notFound
+            case 409: .conflict
+            case 429: .rateLimited
+            case 408, 500...599: .serverError(status)
+            default: hasViolations ? .validationError : .badRequest
+            }
+    }
+}
+
+extension Recovery {
+    /// The recovery after a code that the catalogue does not have.
+    init(unknown code: ErrorCode?, kind: APIError.Kind) {
+        let text = code?.rawValue ?? ""
+        // A stale key or connected account is not a stale session: nobody is asked to sign in because of it.
+        let isOtherCredential = text.hasPrefix("API_KEY_") || text.hasPrefix("SOCIAL_")
+        self =
+            switch kind {
+            case .unauthorized where isOtherCredential: .openSettings
+            case .unauthorized: .signIn
+            case .validation: .fixFields
+            case .rateLimited, .throttled: .wait
+            case .server, .network, .noInternet, .timeout: .retry
+            default: .dismiss
+            }
+    }
+}

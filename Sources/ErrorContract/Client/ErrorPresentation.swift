@@ -1,0 +1,93 @@
+public import Foundation
+
+/// What an app shows for an error: a title, a text and at most two actions. No UI framework is needed.
+public struct ErrorPresentation: Hashable, Sendable {
+    /// Something that the person can do.
+    public enum Action: Hashable, Sendable {
+        case dismiss
+        case retry
+        /// Repeat, but not before this time.
+        case retryAt(Date)
+        case signIn
+        case fixFields
+        case requestNewLink
+        case contactSupport
+        case openSettings
+        case updateApp
+    }
+
+    /// The title.
+    public var title: String
+    /// The text.
+    public var message: String
+    /// The main action.
+    public var primary: Action
+    /// The other action, if there are two.
+    public var secondary: Action?
+}
+
+extension APIError {
+    /// What to show for this error.
+    /// - Parameters:
+    ///   - language: The person's language.
+    ///   - now: The wall clock, from which ``ErrorPresentation/Action/retryAt(_:)`` counts.
+    ///   - catalogue: The codes that the app knows.
+    public func presentation(
+        in language: Language,
+        now: Date,
+        catalogue: ErrorCatalogue = .standard
+    ) -> ErrorPresentation {
+        let (primary, secondary) = actions(now: now)
+        return ErrorPresentation(
+            title: title.text(in: language),
+            message: text(in: language, catalogue: catalogue),
+            primary: primary,
+            secondary: secondary
+        )
+    }
+
+    private var title: LocalizedText {
+        switch (kind, code) {
+        case (_, .authWeakPassword): ContractText.weakPasswordTitle
+        case (_, .authResetTokenInvalid): ContractText.linkExpiredTitle
+        case (.rateLimited, _), (.throttled, _): ContractText.tooManyAttemptsTitle
+        case (.unauthorized, _) where recovery == .signIn: ContractText.sessionExpiredTitle
+        default: ContractText.errorTitle
+        }
+    }
+
+    private func text(in language: Language, catalogue: ErrorCatalogue) -> String {
+        switch kind {
+        case .network, .noInternet, .timeout, .unknownOutcome: return ContractText.network.text(in: language)
+        case .throttled: return ContractText.throttled(wait: retryAfter).text(in: language)
+        case .decoding, .notAPI, .invalidRequest, .cancelled: return ContractText.unknownError.text(in: language)
+        default: break
+        }
+        if code == .authResetTokenInvalid { return ContractText.linkExpired.text(in: language) }
+        if kind == .unauthorized, recovery == .signIn { return ContractText.sessionExpired.text(in: language) }
+        if kind == .server { return ContractText.server.text(in: language) }
+        if let message, !message.isEmpty { return message }
+        if kind == .rateLimited { return ContractText.limited(wait: retryAfter).text(in: language) }
+        return catalogue.closestDefinition(to: code)?.message.text(in: language)
+            ?? ContractText.unknownError.text(in: language)
+    }
+
+    private func actions(now: Date) -> (ErrorPresentation.Action, ErrorPresentation.Action?) {
+        switch recovery {
+        case .dismiss: (.dismiss, nil)
+        case .fixFields: (.fixFields, nil)
+        case .signIn: (.signIn, .dismiss)
+        case .wait:
+            if let retryAfter {
+                (.retryAt(now.addingTimeInterval(Double(retryAfter.wholeSecondsRoundedUp))), .dismiss)
+            } else {
+                (.dismiss, nil)
+            }
+        case .retry: (.retry, .dismiss)
+        case .requestNewLink: (.requestNewLink, .dismiss)
+        case .contactSupport: (.contactSupport, .dismiss)
+        case .openSettings: (.openSettings, .dismiss)
+        case .updateApp: (.updateApp, .dismiss)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+/// What could be read from an error answer.
+public struct DecodedError: Hashable, Sendable {
+    /// The HTTP status.
+    public var status: Int
+    /// The server's code, if it named one.
+    public var code: ErrorCode?
+    /// The server's text for the person, if it sent one that is fit to show.
+    public var message: String?
+    /// Further facts.
+    public var details: JSONObject
+    /// The delay that the server named.
+    public var retryAfter: Duration?
+    /// The id by which the server's log knows the request.
+    public var requestID: String?
+    /// Problems with single fields.
+    public var violations: [FieldViolation]
+    /// The shape that the body was read as.
+    public var family: ErrorBodyFamily
+
+    init(status: Int, family: ErrorBodyFamily = .unreadable) {
+        self.status = status
+        self.details = [:]
+        self.violations = []
+        self.family = family
+    }
+}
+
+/// The shape of an error body that was met in the wild.
+public struct ErrorBodyFamily: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// The canonical envelope.
+    public static let standard = Self(rawValue: "standard")
+    /// The flat form.
+    public static let flat = Self(rawValue: "flat")
+    /// `{"success":false,…}`.
+    public static let success = Self(rawValue: "success")
+    /// `{"detail":"…"}`.
+    public static let detail = Self(rawValue: "detail")
+    /// JSON of no known shape.
+    public static let otherJSON = Self(rawValue: "other-json")
+    /// An empty body.
+    public static let empty = Self(rawValue: "empty")
+    /// HTML, text or bytes that mean nothing.
+    public static let unreadable = Self(rawValue: "unreadable")
+}

@@ -1,0 +1,57 @@
+/// Reads JSON text (RFC 8259) strictly: UTF-8 only, no byte order mark, no duplicate keys, bounded depth.
+///
+/// Foundation's decoder keeps one of two equal keys without a word, which lets two readers of one request disagree about
+/// whose e-mail address it carries. This reader refuses them, and never traps whatever the bytes are. O(n) for texts
+/// whose objects are small.
+public struct JSONParser: Sendable {
+    /// What becomes of an object in which a key occurs twice.
+    public enum Duplicates: Sendable {
+        /// The text is refused.
+        case refused
+        /// The last one counts.
+        case lastWins
+    }
+
+    /// The deepest nesting of arrays and objects that is read.
+    public var maximumDepth: Int
+    /// What becomes of equal keys.
+    public var duplicates: Duplicates
+
+    /// Creates a parser.
+    public init(maximumDepth: Int = 64, duplicates: Duplicates = .refused) {
+        precondition(maximumDepth > 0, "maximumDepth must be positive (is \(maximumDepth))")
+        self.maximumDepth = maximumDepth
+        self.duplicates = duplicates
+    }
+
+    /// Reads one value that fills the whole text.
+    /// - Throws: ``JSONSyntaxError``.
+    public func parse(_ bytes: some Collection<UInt8>) throws(JSONSyntaxError) -> JSONValue {
+        let contiguous = Array(bytes)
+        var reader = JSONReader(bytes: contiguous, maximumDepth: maximumDepth, duplicates: duplicates)
+        let value = try reader.value(depth: 0)
+        reader.skipSpace()
+        guard reader.isAtEnd else { throw reader.error(.unexpectedCharacter) }
+        return value
+    }
+}
+
+/// Why a text is not JSON, or not JSON that is accepted.
+public struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
+    /// The kind of fault.
+    public enum Reason: String, Hashable, Sendable {
+        case unexpectedEnd = "unexpected end"
+        case unexpectedCharacter = "unexpected character"
+        case invalidString = "invalid string"
+        case invalidNumber = "invalid number"
+        case tooDeep = "nested too deeply"
+        case duplicateKey = "duplicate key"
+    }
+
+    /// The kind of fault.
+    public let reason: Reason
+    /// Where it was found, in bytes from the start.
+    public let offset: Int
+
+    public var description: String { "\(reason.rawValue) at byte \(offset)" }
+}

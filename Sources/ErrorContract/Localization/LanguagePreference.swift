@@ -1,0 +1,60 @@
+/// The languages that a reader accepts, read from an `Accept-Language` header.
+///
+/// Follows RFC 9110 §12.5.4 for the header and RFC 4647 §3.4 (lookup) for the choice.
+public struct LanguagePreference: Hashable, Sendable {
+    private let ranges: [String]
+
+    /// Reads a header. Anything that is not a language range is left out; at most 32 ranges are looked at.
+    /// - Parameter header: The value of `Accept-Language`, or `nil` if there was none.
+    public init(acceptLanguage header: String?) {
+        var weighted: [(range: String, quality: Double)] = []
+        for item in (header ?? "").split(separator: ",").prefix(32) {
+            let parts = item.split(separator: ";").map { $0.trimmingSpaces() }
+            guard let range = parts.first, Self.isRange(range) else { continue }
+            var quality = 1.0
+            for parameter in parts.dropFirst() where parameter.lowercased().hasPrefix("q=") {
+                quality = Double(parameter.dropFirst(2)) ?? 0
+            }
+            guard quality > 0, quality <= 1 else { continue }
+            weighted.append((range.lowercased(), quality))
+        }
+        self.ranges = weighted.enumerated()
+            .sorted { ($0.element.quality, -$0.offset) > ($1.element.quality, -$1.offset) }
+            .map(\.element.range)
+    }
+
+    /// Chooses a language: each range in turn is shortened from the right until one is available. `*` says nothing about a
+    /// language, and is skipped (RFC 4647 §3.4).
+    /// - Parameters:
+    ///   - available: The languages that there are.
+    ///   - fallback: The answer when none matches.
+    public func choose(from available: [Language], fallback: Language) -> Language {
+        for range in ranges where range != "*" {
+            var subtags = range.split(separator: "-")
+            while !subtags.isEmpty {
+                let tag = Language(subtags.joined(separator: "-"))
+                if available.contains(tag) { return tag }
+                subtags.removeLast()
+                if subtags.last?.count == 1 { subtags.removeLast() }
+            }
+        }
+        return fallback
+    }
+
+    private static func isRange(_ text: Substring) -> Bool {
+        text == "*"
+            || !text.isEmpty && text.count <= 35
+                && text.split(separator: "-", omittingEmptySubsequences: false).allSatisfy { subtag in
+                    (1...8).contains(subtag.count) && subtag.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+                }
+    }
+}
+
+extension Substring {
+    fileprivate func trimmingSpaces() -> Substring {
+        var text = self
+        while text.first?.isWhitespace == true { text.removeFirst() }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return text
+    }
+}

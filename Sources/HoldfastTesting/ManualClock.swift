@@ -1,0 +1,110 @@
+import Synchronization
+
+/// A clock that stands still until a test moves it.
+///
+/// Sleepers wake, in the order of their deadlines, when ``advance(by:)`` reaches them.
+public final class ManualClock: Clock, Sendable {
+    /// An instant of the clock, counted from its start.
+    public struct Instant: InstantProtocol {
+        /// The time since the clock's start.
+        public var offset: Duration
+
+        /// Creates an instant.
+        public init(offset: Duration = .zero) {
+            self.offset = offset
+        }
+
+        public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        public func duration(to other: Instant) -> Duration { other.offset - offset }
+        public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    }
+
+    private struct Sleeper {
+        var id: UInt64
+        var deadline: Instant
+        var continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct State {
+        var now = Instant()
+        var nextID: UInt64 = 0
+        var sleepers: [Sleeper] = []
+        var cancelled: Set<UInt64> = []
+        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Creates a clock at its start.
+    public init() {}
+
+    public var now: Instant { state.withLock(\.now) }
+    public var minimumResolution: Duration { .nanoseconds(1) }
+
+    /// How many tasks sleep on the clock.
+    public var sleeperCount: Int { state.withLock(\.sleepers.count) }
+
+    public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+        let id = state.withLock { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                park(Sleeper(id: id, deadline: deadline, continuation: continuation))
+            }
+        } onCancel: {
+            let sleeper = state.withLock { state -> Sleeper? in
+                guard let index = state.sleepers.firstIndex(where: { $0.id == id }) else {
+                    state.cancelled.insert(id)
+                    return nil
+                }
+                return state.sleepers.remove(at: index)
+            }
+            sleeper?.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    private func park(_ sleeper: Sleeper) {
+        enum Outcome { case parked([CheckedContinuation<Void, Never>]), due, cancelled }
+        let outcome = state.withLock { state -> Outcome in
+            if state.cancelled.remove(sleeper.id) != nil { return .cancelled }
+            guard sleeper.deadline > state.now else { return .due }
+            state.sleepers.append(sleeper)
+            let ready = state.watchers.filter { $0.count <= state.sleepers.count }
+            state.watchers.removeAll { $0.count <= state.sleepers.count }
+            return .parked(ready.map(\.continuation))
+        }
+        switch outcome {
+        case .parked(let watchers): for watcher in watchers { watcher.resume() }
+        case .due: sleeper.continuation.resume()
+        case .cancelled: sleeper.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Moves the clock and wakes those whose deadline has come, earliest first.
+    /// - Precondition: `duration` is not negative.
+    public func advance(by duration: Duration) {
+        precondition(duration >= .zero, "a manual clock does not go backwards (by \(duration))")
+        let due = state.withLock { state in
+            state.now = state.now.advanced(by: duration)
+            let now = state.now
+            let due = state.sleepers.filter { $0.deadline <= now }.sorted { $0.deadline < $1.deadline }
+            state.sleepers.removeAll { $0.deadline <= now }
+            return due
+        }
+        for sleeper in due { sleeper.continuation.resume() }
+    }
+
+    /// Returns once at least `count` tasks sleep on the clock, so that a test can move it without racing them.
+    public func waitForSleepers(_ count: Int = 1) async {
+        await withCheckedContinuation { continuation in
+            let isReady = state.withLock { state in
+                if state.sleepers.count >= count { return true }
+                state.watchers.append((count, continuation))
+                return false
+            }
+            if isReady { continuation.resume() }
+        }
+    }
+}
