@@ -108,7 +108,10 @@ let package = Package(
         ),
         .testTarget(
             name: "HoldfastTestingTests",
-            dependencies: ["HoldfastTesting"],
+            dependencies: [
+                "HoldfastTesting", "ResilientHTTP",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
             swiftSettings: settings
         ),
     ],

@@ -101,6 +101,8 @@ extension ResetLink {
         let emails = pairs.filter { $0.name == "email" }
         guard tokens.count <= 1, emails.count <= 1 else { throw .doubledParameter }
         guard let token = tokens.first?.value, !token.isEmpty else { throw .missingToken }
+        // `URL` escapes the percent sign of a malformed escape instead of refusing it; no token has one.
+        guard token.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "%") }) else { throw .malformed }
         do {
             self.init(token: try ResetToken(token), email: try emails.first.map { try EmailAddress($0.value) })
         } catch {

@@ -1,0 +1,25 @@
+.PHONY: run test demo lint format clean
+
+# Build and serve on http://127.0.0.1:8080 for development.
+run:
+	@scripts/run
+
+# Install what the tests need and run all of them.
+test:
+	@scripts/test
+
+# Walk through the whole story on a server of its own.
+demo:
+	@scripts/demo
+
+# Check the form of the code.
+lint:
+	@scripts/lint
+
+# Put the code into form.
+format:
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests Server/Package.swift Server/Sources Server/Tests
+
+# Remove what builds have made; the data folder stays.
+clean:
+	@rm -rf .build Server/.build Package.resolved Server/Package.resolved

@@ -1,0 +1,91 @@
+import ErrorContract
+import Foundation
+import Testing
+
+@testable import holdfast
+
+@Suite struct CommandTests {
+    @Test("The demo prints each step and ends with 0")
+    func demo() async throws {
+        try await withFolder { folder in
+            let run = try await Binary.run(["demo"], in: folder)
+            #expect(run.status == 0, "\(run.errors)")
+            for number in 1...16 { #expect(run.output.contains("\(number)  ")) }
+            #expect(run.output.contains("429 RATE_LIMIT_EXCEEDED"))
+            #expect(run.output.contains("… intenta de nuevo en 1 hora.".replacing("… ", with: "")))
+            #expect(run.output.contains("Every step ended as it should."))
+        }
+    }
+
+    @Test("The catalogue prints as a table, as Markdown and as JSON")
+    func codes() async throws {
+        try await withFolder { folder in
+            let table = try await Binary.run(["codes"], in: folder)
+            #expect(table.output.split(separator: "\n").count == 58)
+            let markdown = try await Binary.run(["codes", "--markdown"], in: folder)
+            #expect(markdown.output.split(separator: "\n").count == 60)
+            let json = try JSONParser().parse(try await Binary.run(["codes", "--json"], in: folder).output.utf8.dropLast())
+            let items = try #require(json.arrayValue)
+            #expect(items.count == 58)
+            for item in items {
+                let object = try #require(item.objectValue)
+                let names = object.members.map(\.key)
+                #expect(
+                    names == [
+                        "code", "status", "family", "summary", "user_action", "retry", "recovery", "since", "reveals_account",
+                        "messages",
+                    ]
+                )
+                #expect(object["messages"]?.objectValue?.members.count == 2)
+            }
+            #expect(try await Binary.run(["codes", "--json", "--markdown"], in: folder).status == 64)
+        }
+    }
+
+    @Test("Accounts are added from the command line and listed")
+    func users() async throws {
+        try await withFolder { folder in
+            let add = ["users", "add", "ana@example.com", "--first-name", "Ana", "--data", "store"]
+            let added = try await Binary.run(add, input: "a good password\n", in: folder)
+            #expect(added.status == 0, "\(added.errors)")
+            let again = try await Binary.run(add, input: "a good password\n", in: folder)
+            #expect(again.status == 1)
+            #expect(again.errors.contains("AUTH_EMAIL_EXISTS"))
+            let weak = try await Binary.run(
+                ["users", "add", "bea@example.com", "--first-name", "Bea", "--data", "store"],
+                input: "short\n",
+                in: folder
+            )
+            #expect(weak.errors.contains("at least 8 characters"))
+            let list = try await Binary.run(["users", "list", "--data", "store"], in: folder)
+            #expect(list.output.contains("ana@example.com"))
+            let json = try await Binary.run(["users", "list", "--data", "store", "--json"], in: folder)
+            #expect(try JSONParser().parse(json.output.utf8.dropLast()).arrayValue?.count == 1)
+        }
+    }
+
+    @Test(
+        "Bad usage ends with 64 and a hint",
+        arguments: [
+            ["nonsense"], ["serve", "--port", "x"], ["serve", "--port", "70000"], ["users", "add"],
+            ["users", "add", "not-an-address", "--first-name", "A"],
+            ["users", "add", "a@example.com", "--first-name", "A", "--locale", "xx"],
+        ]
+    )
+    func badUsage(arguments: [String]) async throws {
+        try await withFolder { folder in
+            let run = try await Binary.run(arguments, input: "\n", in: folder)
+            #expect(run.status == 64)
+            #expect(run.errors.contains("--help") || run.errors.contains("Error:"))
+        }
+    }
+
+    @Test("Every command explains itself", arguments: [[], ["serve"], ["demo"], ["users"], ["users", "add"], ["codes"]])
+    func help(command: [String]) async throws {
+        try await withFolder { folder in
+            let run = try await Binary.run(command + ["--help"], in: folder)
+            #expect(run.status == 0)
+            #expect(run.output.contains("USAGE"))
+        }
+    }
+}

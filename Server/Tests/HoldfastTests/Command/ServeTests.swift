@@ -1,0 +1,119 @@
+import Foundation
+import Testing
+
+@testable import holdfast
+
+@Suite struct ServeTests {
+    @Test("All problems of the configuration are reported at once, with exit code 78")
+    func badConfiguration() async throws {
+        try await withFolder { folder in
+            let environment = [
+                "PASSWORD_RESET_BASE_URL": "accounts.example.com", "RESET_LINK_STYLE": "cookie", "RESET_LIVE_LINKS": "0",
+                "PASSWORD_MIN_LENGTH": "five", "LIMIT_RESET_EMAIL": "3", "HOLDFAST_SECRET": "hunter2", "LOG_LEVEL": "loud",
+                "EMAIL_HOST": "smtp.example.com",
+            ]
+            let run = try await Binary.run(["serve", "--port", "0"], environment: environment, in: folder)
+            #expect(run.status == 78)
+            for name in environment.keys { #expect(run.errors.contains(name), "\(run.errors)") }
+            #expect(!run.errors.contains("hunter2"))
+        }
+    }
+
+    @Test("Production asks for the address of links; .env gives it, and the environment wins over .env")
+    func dotEnv() async throws {
+        try await withFolder { folder in
+            let without = try await Binary.run(["serve", "--port", "0"], in: folder)
+            #expect(without.status == 78)
+            #expect(without.errors.contains("PASSWORD_RESET_BASE_URL"))
+            try Data("PASSWORD_RESET_BASE_URL=https://accounts.example.com\nLOG_LEVEL=loud\n".utf8)
+                .write(to: folder.appending(path: ".env"))
+            let bad = try await Binary.run(["serve", "--port", "0"], in: folder)
+            #expect(bad.status == 78)
+            #expect(bad.errors.contains("LOG_LEVEL"))
+            #expect(!bad.errors.contains("PASSWORD_RESET_BASE_URL"))
+            let (status, lines) = try await serve(environment: ["LOG_LEVEL": "error"], in: folder, signal: SIGTERM)
+            #expect(status == 0)
+            #expect(lines.first?.hasPrefix("http://127.0.0.1:") == true)
+        }
+    }
+
+    @Test("SIGTERM and SIGINT end the server gracefully with 0", arguments: [SIGTERM, SIGINT])
+    func gracefulShutdown(signal: Int32) async throws {
+        try await withFolder { folder in
+            let (status, lines) = try await serve(environment: ["ENVIRONMENT": "development"], in: folder, signal: signal)
+            #expect(status == 0)
+            #expect(lines.contains { $0.contains("/dev/mailbox") })
+            #expect(FileManager.default.fileExists(atPath: folder.appending(path: "data/holdfast.sqlite3").path))
+        }
+    }
+
+    @Test("A port that is taken is told in a sentence, with exit code 1")
+    func takenPort() async throws {
+        try await withServer { server in
+            try await withFolder { folder in
+                let port = try #require(server.url.port)
+                let run = try await Binary.run(
+                    ["serve", "--port", "\(port)"],
+                    environment: ["ENVIRONMENT": "development"],
+                    in: folder
+                )
+                #expect(run.status == 1)
+                #expect(run.errors.contains("The server could not run"))
+            }
+        }
+    }
+
+    @Test("Sessions and links survive a restart, and so does the secret")
+    func restart() async throws {
+        try await withFolder { folder in
+            let environment = ["ENVIRONMENT": "development"]
+            _ = try await serve(environment: environment, in: folder, signal: SIGTERM)
+            let secret = try Data(contentsOf: folder.appending(path: "data/secret"))
+            _ = try await serve(environment: environment, in: folder, signal: SIGTERM)
+            #expect(try Data(contentsOf: folder.appending(path: "data/secret")) == secret)
+        }
+    }
+
+    /// Starts `serve` on a free port, waits until it has said where it is, asks it once, and signals it.
+    private func serve(environment: [String: String], in folder: URL, signal: Int32) async throws -> (Int32, [String]) {
+        let process = try Binary.make(["serve", "--port", "0"], environment: environment, in: folder)
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        var lines: [String] = []
+        for try await line in output.fileHandleForReading.bytesLines {
+            lines.append(line)
+            if line.contains("Stop with") { break }
+        }
+        let url = try #require(lines.first.flatMap(URL.init(string:)))
+        #expect(try await RawHTTP.send("GET", "/health/ready", to: url).status == 200)
+        kill(process.processIdentifier, signal)
+        let status = await withCheckedContinuation { continuation in
+            Thread {
+                process.waitUntilExit()
+                continuation.resume(returning: process.terminationStatus)
+            }.start()
+        }
+        return (status, lines)
+    }
+}
+
+extension FileHandle {
+    /// The lines as they come.
+    fileprivate var bytesLines: AsyncStream<String> {
+        AsyncStream { continuation in
+            Thread { [self] in
+                var pending = Data()
+                while case let data = availableData, !data.isEmpty {
+                    pending.append(data)
+                    while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
+                        continuation.yield(String(decoding: pending[pending.startIndex..<end], as: UTF8.self))
+                        pending = Data(pending[pending.index(after: end)...])
+                    }
+                }
+                continuation.finish()
+            }.start()
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import Testing
+
+/// The command `holdfast` as built with the tests.
+enum Binary {
+    /// What a run of the command ended with.
+    struct Run: Sendable {
+        let status: Int32
+        let output: String
+        let errors: String
+    }
+
+    /// The folder into which the build puts the command and the tests.
+    static var path: String {
+        get throws {
+            let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+            let candidates = [folder, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent()]
+            let found = candidates.map { $0.appending(path: "holdfast").path }
+                .first { FileManager.default.isExecutableFile(atPath: $0) }
+            return try #require(found, "the command is not beside the tests")
+        }
+    }
+
+    /// Runs the command to its end.
+    static func run(_ arguments: [String], environment: [String: String] = [:], input: String = "", in folder: URL) async throws
+        -> Run
+    {
+        let process = try make(arguments, environment: environment, in: folder)
+        let (output, errors, standardInput) = (Pipe(), Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = errors
+        process.standardInput = standardInput
+        try process.run()
+        standardInput.fileHandleForWriting.write(Data(input.utf8))
+        try standardInput.fileHandleForWriting.close()
+        return await withCheckedContinuation { continuation in
+            Thread {
+                let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+                let complaint = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+                process.waitUntilExit()
+                continuation.resume(returning: Run(status: process.terminationStatus, output: text, errors: complaint))
+            }.start()
+        }
+    }
+
+    /// A process of the command that has not been started.
+    static func make(_ arguments: [String], environment: [String: String], in folder: URL) throws -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: try path)
+        process.arguments = arguments
+        process.environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""].merging(environment) { $1 }
+        process.currentDirectoryURL = folder
+        return process
+    }
+}
+
+/// Makes a folder for the time of a closure.
+func withFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-test-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try await body(folder)
+}

@@ -1,0 +1,112 @@
+import AccountContract
+import AccountCore
+import AccountKit
+import ErrorContract
+import FileMail
+import Foundation
+import Testing
+
+@testable import holdfast
+
+@Suite struct ResetStoryTests {
+    @Test("The demo's story ends as it should over a real socket")
+    func storySucceeds() async throws {
+        try await withServer { server in
+            try await DemoStory(url: server.url, printer: DemoPrinter(isColourful: false)).tell()
+        }
+    }
+
+    @Test("The demo's story fails when the server does not hold its limit")
+    func storyFailsWithoutLimit() async throws {
+        await #expect(throws: DemoStory.Unexpected.self) {
+            try await withServer {
+                $0.resetEmailLimit = nil
+            } _: { server in
+                try await DemoStory(url: server.url, printer: DemoPrinter(isColourful: false)).tell()
+            }
+        }
+    }
+
+    @Test("A reset mail goes to the stored address in the language of the request", arguments: [Language.english, .spanish])
+    func mailLanguage(language: Language) async throws {
+        try await withServer { server in
+            try await server.register("Ana@Example.com")
+            _ = try await server.client(language).requestPasswordReset(email: try EmailAddress("ANA@example.COM"))
+            let mail = try #require(try await server.mails(atLeast: 1).first)
+            #expect(mail.recipient == "Ana@example.com")
+            let subject = language == .spanish ? "Restablecer tu contraseña - Crowns" : "Reset your password - Crowns"
+            #expect(mail.subject == subject)
+        }
+    }
+
+    @Test("A confirmed reset sends a confirmation and kills the other links")
+    func confirmationAndSiblings() async throws {
+        try await withServer { server in
+            try await server.register("ana@example.com")
+            let first = try await server.resetLink(for: "ana@example.com")
+            let second = try await server.resetLink(for: "ana@example.com")
+            let client = server.client(.spanish)
+            #expect(try await client.validateReset(first).valid)
+            let text = try await client.confirmReset(second, newPassword: try Password("another good password"))
+            #expect(text == "Contraseña actualizada exitosamente")
+            await #expect { try await client.validateReset(first) } throws: { error in
+                (error as? APIError)?.code == .authResetTokenInvalid && (error as? APIError)?.status == 400
+            }
+            let mails = try await server.mails(atLeast: 3)
+            #expect(mails.first?.subject == "Password updated - Crowns")
+        }
+    }
+
+    @Test("Only the newest links stay live", arguments: [1, 2])
+    func liveLinks(limit: Int) async throws {
+        try await withServer {
+            $0.recoveryRules = .init(liveLinks: limit)
+            $0.resetEmailLimit = nil
+        } _: { server in
+            try await server.register("ana@example.com")
+            var links: [ResetLink] = []
+            for _ in 0..<4 { links.append(try await server.resetLink(for: "ana@example.com")) }
+            var live = 0
+            for link in links where (try? await server.client().validateReset(link)) != nil { live += 1 }
+            #expect(live == limit)
+            let newest = try #require(links.last)
+            #expect(try await server.client().validateReset(newest).valid)
+        }
+    }
+
+    @Test("A link may name its address or not, but not another one")
+    func linkAddress() async throws {
+        try await withServer { server in
+            try await server.register("ana@example.com")
+            let link = try await server.resetLink(for: "ana@example.com")
+            let client = server.client()
+            #expect(try await client.validateReset(ResetLink(token: link.token, email: nil)).firstName == "Ana")
+            await #expect(throws: APIError.self) {
+                try await client.validateReset(ResetLink(token: link.token, email: try EmailAddress("eve@example.com")))
+            }
+        }
+    }
+
+    @Test("Links follow the configured address and style, never the Host header")
+    func linkBase() async throws {
+        try await withServer {
+            $0.resetBaseURL = URL(string: "https://accounts.example.com/app")
+            $0.resetLinkStyle = .fragment
+        } _: { server in
+            try await server.register("ana@example.com")
+            let lines = [
+                "Host: evil.example", "X-Forwarded-Host: evil.example", "Forwarded: host=evil.example",
+                "X-Original-Host: evil.example", "Origin: https://evil.example", "Referer: https://evil.example/",
+            ]
+            var head = ["POST /api/request-password-reset/ HTTP/1.1", "Connection: close", "Content-Type: application/json"]
+            let body = #"{"email":"ana@example.com"}"#
+            head += lines + ["Content-Length: \(body.utf8.count)", "", body]
+            let answer = try await RawHTTP.exchange(Array(head.joined(separator: "\r\n").utf8), with: server.url)
+            #expect(answer.status == 200)
+            let mail = try #require(try await server.mails(atLeast: 1).first)
+            #expect(mail.link?.absoluteString.hasPrefix("https://accounts.example.com/app/reset-password#token=") == true)
+            #expect(!mail.html.contains("evil.example"))
+            #expect(!mail.text.contains("evil.example"))
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+
+/// An HTTP/1.1 client that sends exactly the bytes it is given, over a socket of its own.
+enum RawHTTP {
+    /// An answer as it came.
+    struct Answer: Sendable {
+        let status: Int
+        /// The lines of the head behind the status line, as they came.
+        let headerLines: [String]
+        let body: [UInt8]
+
+        var text: String { String(decoding: body, as: UTF8.self) }
+
+        /// The value of a header; names are compared without case.
+        subscript(name: String) -> String? {
+            let prefix = name.lowercased() + ":"
+            return headerLines.first { $0.lowercased().hasPrefix(prefix) }
+                .map { $0.dropFirst(prefix.count).trimmingCharacters(in: .whitespaces) }
+        }
+
+        /// The body as JSON.
+        func json() throws -> JSONBody { try JSONBody(body) }
+    }
+
+    /// The socket failed, or no HTTP answer came.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Sends a request and reads the answer until the server closes.
+    static func send(
+        _ method: String,
+        _ target: String,
+        to url: URL,
+        headers: [String] = [],
+        body: [UInt8] = []
+    ) async throws -> Answer {
+        var lines = ["\(method) \(target) HTTP/1.1", "Host: \(url.host ?? ""):\(url.port ?? 80)", "Connection: close"]
+        lines += headers
+        let sendsLength = !body.isEmpty || ["POST", "PUT", "PATCH"].contains(method)
+        if sendsLength,
+            !headers.contains(where: { $0.lowercased().hasPrefix("content-length") || $0.lowercased().hasPrefix("transfer") })
+        {
+            lines.append("Content-Length: \(body.count)")
+        }
+        return try await exchange(Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body, with: url)
+    }
+
+    /// Sends bytes and reads the answer until the server closes.
+    static func exchange(_ bytes: [UInt8], with url: URL) async throws -> Answer {
+        let port = UInt16(url.port ?? 80)
+        return try await withCheckedThrowingContinuation { continuation in
+            // Blocking calls belong on a thread of their own.
+            Thread { continuation.resume(with: Result { try answer(of: try received(sending: bytes, port: port)) }) }.start()
+        }
+    }
+
+    private static func received(sending bytes: [UInt8], port: UInt16) throws -> [UInt8] {
+        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard socket >= 0 else { throw Failure(description: "no socket") }
+        defer { close(socket) }
+        var timeout = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let connected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard connected == 0 else { throw Failure(description: "connect: \(errno)") }
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            // A server that has refused already may close before all has been sent.
+            guard count > 0 else { break }
+            sent += count
+        }
+        var received: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(socket, &buffer, buffer.count, 0)
+            guard count > 0 else { break }
+            received.append(contentsOf: buffer[..<count])
+        }
+        return received
+    }
+
+    private static func answer(of bytes: [UInt8]) throws -> Answer {
+        guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else {
+            throw Failure(description: "no HTTP answer in \(bytes.count) bytes")
+        }
+        let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+        guard let status = lines.first.flatMap({ $0.split(separator: " ").dropFirst().first }).flatMap({ Int($0) }) else {
+            throw Failure(description: "no status line")
+        }
+        let rest = Array(bytes[end.upperBound...])
+        let isChunked = lines.contains { $0.lowercased() == "transfer-encoding: chunked" }
+        return Answer(status: status, headerLines: Array(lines.dropFirst()), body: isChunked ? unchunked(rest) : rest)
+    }
+
+    private static func unchunked(_ bytes: [UInt8]) -> [UInt8] {
+        var rest = bytes[...]
+        var body: [UInt8] = []
+        while let line = rest.firstRange(of: Array("\r\n".utf8)),
+            let size = Int(String(decoding: rest[..<line.lowerBound], as: UTF8.self), radix: 16), size > 0
+        {
+            body.append(contentsOf: rest[line.upperBound...].prefix(size))
+            rest = rest[line.upperBound...].dropFirst(size + 2)
+        }
+        return body
+    }
+}

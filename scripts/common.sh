@@ -1,0 +1,52 @@
+# Shared by the scripts of this folder; sourced, not run.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+say() { printf '\033[1m==> %s\033[0m\n' "$*" >&2; }
+fail() { printf 'error: %s\n' "$*" >&2; exit 1; }
+
+# as_root COMMAND…: runs a command as root, with sudo only if that is not what we are.
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        fail "root is needed for: $* (and there is no sudo)"
+    fi
+}
+
+# need_packages NAME…: installs the Debian packages that are not there yet.
+need_packages() {
+    local missing=() name
+    for name in "$@"; do
+        dpkg-query --show --showformat='${db:Status-Status}' "$name" 2>/dev/null | grep -qx installed || missing+=("$name")
+    done
+    [ ${#missing[@]} -eq 0 ] && return
+    say "Installing ${missing[*]} with apt (the system libraries that Holdfast is built on)"
+    as_root apt-get update -qq
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# need_formulae NAME…: installs the Homebrew formulae that are not there yet.
+need_formulae() {
+    local name
+    for name in "$@"; do
+        brew list --formula "$name" >/dev/null 2>&1 && continue
+        say "Installing $name with Homebrew"
+        brew install --quiet "$name"
+    done
+}
+
+# need_build_tools: all that a build needs.
+need_build_tools() {
+    command -v swift >/dev/null || fail "Swift is not installed; get version 6.2 or later from https://www.swift.org/install"
+    if command -v apt-get >/dev/null; then
+        need_packages libsodium-dev libsqlite3-dev pkg-config
+    elif command -v brew >/dev/null; then
+        need_formulae libsodium pkg-config
+    else
+        say "Neither apt nor Homebrew is here: libsodium, SQLite 3 and pkg-config must be installed by hand"
+    fi
+}
