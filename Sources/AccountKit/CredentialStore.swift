@@ -17,6 +17,8 @@ public final class MemoryCredentialStore: CredentialStore {
         self.credentials = Mutex(credentials)
     }
 
+    /// The credentials, or `nil` if nobody is signed in.
     public func load() async -> Credentials? { credentials.withLock { $0 } }
+    /// Keeps credentials in place of earlier ones; `nil` forgets them.
     public func save(_ new: Credentials?) async { credentials.withLock { $0 = new } }
 }

@@ -38,12 +38,15 @@ public final class ManualClock: Clock, Sendable {
     /// Creates a clock at its start.
     public init() {}
 
+    /// The instant at which the clock stands.
     public var now: Instant { state.withLock(\.now) }
+    /// One nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
     /// How many tasks sleep on the clock.
     public var sleeperCount: Int { state.withLock(\.sleepers.count) }
 
+    /// Sleeps until the clock is moved to a deadline; returns at once if it has come. Ends at once when the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let id = state.withLock { state in
             state.nextID += 1

@@ -30,6 +30,7 @@ public final class ScriptedTransport: HTTPTransport {
     /// The requests so far, in order.
     public var sent: [Sent] { state.withLock(\.sent) }
 
+    /// Takes the next step; a script without a step left fails with the code `other`, and nothing counts as sent.
     public func send(
         _ request: HTTPRequest,
         body: RequestBody?,

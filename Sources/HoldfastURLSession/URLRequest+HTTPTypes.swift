@@ -9,7 +9,7 @@ import ResilientHTTP
 extension URLRequest {
     init(_ request: HTTPRequest, body: RequestBody?, timeout: Duration) throws(TransportError) {
         let text = "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "/")"
-        guard let url = URL(string: text), url.host?.isEmpty == false else {
+        guard let url = URL(string: text), ["https", "http"].contains(url.scheme?.lowercased()), url.host?.isEmpty == false else {
             throw TransportError(.invalidRequest, message: "the request has no valid address", wasSent: false)
         }
         self.init(url: url)
@@ -23,7 +23,8 @@ extension URLRequest {
 extension HTTPResponse {
     init(urlResponse: URLResponse) {
         let response = urlResponse as? HTTPURLResponse
-        self.init(status: .init(code: response?.statusCode ?? 0))
+        // A status beyond three digits traps in `Status`.
+        self.init(status: .init(code: min(max(response?.statusCode ?? 0, 0), 999)))
         for (name, value) in response?.allHeaderFields ?? [:] {
             guard let name = (name as? String).flatMap({ HTTPField.Name($0) }), let value = value as? String else { continue }
             headerFields.append(HTTPField(name: name, value: value))
@@ -33,13 +34,17 @@ extension HTTPResponse {
 
 extension TransportError {
     /// The transport error for what `URLSession` said.
-    init(urlSession error: any Error) {
+    /// - Parameters:
+    ///   - error: The session's error.
+    ///   - isReceiving: Whether the head of an answer had come.
+    init(urlSession error: any Error, isReceiving: Bool = false) {
         if let error = error as? TransportError {
             self = error
             return
         }
+        // Not `unsupportedURL`: the address is looked at before, and on Linux an answer that is not HTTP has this code.
         let neverLeft: Set<URLError.Code> = [
-            .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet, .badURL, .unsupportedURL,
+            .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet, .badURL,
             .secureConnectionFailed, .serverCertificateUntrusted,
         ]
         let urlError = error as? URLError
@@ -51,10 +56,10 @@ extension TransportError {
             case .timedOut: .timeout
             case .cancelled: .cancelled
             case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate: .untrusted
-            case .badURL, .unsupportedURL: .invalidRequest
-            default: error is CancellationError ? .cancelled : .other
+            case .badURL: .invalidRequest
+            default: error is CancellationError ? .cancelled : isReceiving ? .connectionLost : .other
             }
-        let wasSent = urlError.map { !neverLeft.contains($0.code) } ?? true
+        let wasSent = isReceiving || urlError.map { !neverLeft.contains($0.code) } ?? true
         self.init(code, message: "URLSession error \(urlError?.errorCode ?? 0)", wasSent: wasSent, cause: error)
     }
 }

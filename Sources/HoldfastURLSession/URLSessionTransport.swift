@@ -31,6 +31,7 @@ public final class URLSessionTransport: HTTPTransport {
         session.finishTasksAndInvalidate()
     }
 
+    /// Sends a request once. Cancelling the task ends the transfer.
     public func send(
         _ request: HTTPRequest,
         body: RequestBody?,

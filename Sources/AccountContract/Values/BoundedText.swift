@@ -19,6 +19,7 @@ public enum TextRefusal: Error, Hashable, Sendable, ContractRefusal {
     /// A control character.
     case forbiddenCharacter
 
+    /// The code of the violation.
     public var code: ErrorCode {
         switch self {
         case .empty: .validationMissingField
@@ -29,10 +30,12 @@ public enum TextRefusal: Error, Hashable, Sendable, ContractRefusal {
 }
 
 extension BoundedText {
+    /// Reads a text from its JSON string.
     public init(from decoder: any Decoder) throws {
         try self.init(try decoder.singleValueContainer().decode(String.self))
     }
 
+    /// Writes the text as a JSON string.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)

@@ -1,8 +1,11 @@
 /// The token of a reset link: what the person holding the mail can show.
 public struct ResetToken: BoundedText {
+    /// The longest token, in UTF-8 bytes.
     public static let maximumLength = 512
+    /// The secret.
     public let rawValue: String
 
+    /// Reads a secret; spaces belong to it.
     public init(_ text: String) throws(TextRefusal) {
         rawValue = try Secrets.bounded(text, bytes: Self.maximumLength)
     }
@@ -10,9 +13,12 @@ public struct ResetToken: BoundedText {
 
 /// The token that a session is continued with.
 public struct RefreshToken: BoundedText {
+    /// The longest token, in UTF-8 bytes.
     public static let maximumLength = 512
+    /// The secret.
     public let rawValue: String
 
+    /// Reads a secret; spaces belong to it.
     public init(_ text: String) throws(TextRefusal) {
         rawValue = try Secrets.bounded(text, bytes: Self.maximumLength)
     }
@@ -22,8 +28,10 @@ public struct RefreshToken: BoundedText {
 public struct Password: BoundedText {
     /// Far above every policy; keeps the cost of refusing a password small.
     public static let maximumLength = 4_096
+    /// The secret.
     public let rawValue: String
 
+    /// Reads a secret; spaces belong to it.
     public init(_ text: String) throws(TextRefusal) {
         rawValue = try Secrets.bounded(text, bytes: Self.maximumLength)
     }

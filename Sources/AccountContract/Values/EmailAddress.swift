@@ -15,7 +15,7 @@ public struct EmailAddress: Sendable {
     /// Reads an address; spaces around it do not count. O(length).
     /// - Throws: ``EmailRefusal``.
     public init(_ typed: String) throws(EmailRefusal) {
-        let trimmed = typed.trimmingCharacters(in: .whitespacesAndNewlines)
+        let trimmed = Self.trimmed(typed)
         guard !trimmed.isEmpty else { throw .empty }
         guard trimmed.utf8.count <= 1_024 else { throw .tooLong }
         guard trimmed.unicodeScalars.allSatisfy(Self.isVisible) else { throw .forbiddenCharacter }
@@ -28,6 +28,16 @@ public struct EmailAddress: Sendable {
         guard text.utf8.count <= 254 else { throw .tooLong }
         self.text = text
         self.normalized = text.lowercased()
+    }
+
+    /// The text without white space around it. Foundation's sets count the zero-width space as white space; here it is an
+    /// invisible character like the others.
+    private static func trimmed(_ text: String) -> String {
+        let scalars = text.unicodeScalars
+        guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
+            let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })
+        else { return "" }
+        return String(scalars[first...last])
     }
 
     private static func isLocal(_ byte: UInt8) -> Bool {
@@ -54,10 +64,12 @@ extension EmailAddress: Hashable {
 }
 
 extension EmailAddress: Codable {
+    /// Reads an address from its JSON string.
     public init(from decoder: any Decoder) throws {
         try self.init(try decoder.singleValueContainer().decode(String.self))
     }
 
+    /// Writes ``text`` as a JSON string.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text)
@@ -67,6 +79,7 @@ extension EmailAddress: Codable {
 extension EmailAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Never the address: it is personal, and descriptions end up in logs. Use ``text`` to show it.
     public var description: String { "EmailAddress(hidden)" }
+    /// Never the address.
     public var debugDescription: String { description }
     /// Shows no member.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
@@ -87,5 +100,6 @@ public enum EmailRefusal: String, Error, Hashable, Sendable, CaseIterable, Contr
     /// What stands after the `@` is not a domain name with a top-level label of 2–63.
     case domain
 
+    /// The code of the violation.
     public var code: ErrorCode { self == .empty ? .validationMissingField : .validationInvalidEmail }
 }

@@ -2,9 +2,12 @@ import Foundation
 
 /// The name that a person is greeted by: 1–100 characters on one line, spaces around it removed.
 public struct FirstName: BoundedText {
+    /// The longest name, in characters.
     public static let maximumLength = 100
+    /// The name, without spaces around it.
     public let rawValue: String
 
+    /// Reads a name.
     public init(_ text: String) throws(TextRefusal) {
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !trimmed.isEmpty else { throw .empty }

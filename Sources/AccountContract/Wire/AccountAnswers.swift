@@ -2,10 +2,14 @@ public import Foundation
 
 /// An account as its owner sees it.
 public struct AccountUser: Codable, Hashable, Sendable {
+    /// The account's id.
     public var id: UUID
+    /// The address of the account.
     public var email: EmailAddress
+    /// The name that the person is greeted by.
     public var firstName: String
 
+    /// Creates an answer.
     public init(id: UUID, email: EmailAddress, firstName: String) {
         self.id = id
         self.email = email
@@ -20,6 +24,7 @@ public struct AccountUser: Codable, Hashable, Sendable {
 
 /// The answer to register, login and refresh.
 public struct SessionAnswer: Codable, Hashable, Sendable {
+    /// The account.
     public var user: AccountUser
     /// What calls carry as `Authorization: Bearer`.
     public var accessToken: String
@@ -30,6 +35,7 @@ public struct SessionAnswer: Codable, Hashable, Sendable {
     /// The life of the access token, in seconds.
     public var expiresIn: Int
 
+    /// Creates an answer.
     public init(user: AccountUser, accessToken: String, refreshToken: RefreshToken, expiresIn: Int) {
         self.user = user
         self.accessToken = accessToken
@@ -56,8 +62,10 @@ extension SessionAnswer: CustomStringConvertible, CustomReflectable {
 
 /// The answer to `GET /api/auth/me`.
 public struct UserAnswer: Codable, Hashable, Sendable {
+    /// The account.
     public var user: AccountUser
 
+    /// Creates an answer.
     public init(user: AccountUser) {
         self.user = user
     }
@@ -65,10 +73,12 @@ public struct UserAnswer: Codable, Hashable, Sendable {
 
 /// The answer to a reset request and to a confirmed reset.
 public struct MessageAnswer: Codable, Hashable, Sendable {
+    /// Always true.
     public var success: Bool
     /// The text for the person, in the language of the answer.
     public var message: String
 
+    /// Creates an answer.
     public init(message: String) {
         self.success = true
         self.message = message
@@ -84,12 +94,18 @@ public struct MessageAnswer: Codable, Hashable, Sendable {
 
 /// The answer to a token that may still be used.
 public struct ValidTokenAnswer: Codable, Hashable, Sendable {
+    /// Always true.
     public var valid: Bool
+    /// The id of the account that the token is for.
     public var userID: UUID
+    /// The address of the account.
     public var email: EmailAddress
+    /// The name that the person is greeted by.
     public var firstName: String
+    /// When the token stops being valid.
     public var expiresAt: Date
 
+    /// Creates an answer.
     public init(userID: UUID, email: EmailAddress, firstName: String, expiresAt: Date) {
         self.valid = true
         self.userID = userID
@@ -110,9 +126,12 @@ public struct ValidTokenAnswer: Codable, Hashable, Sendable {
 public struct LegacyResetAnswer: Codable, Hashable, Sendable {
     /// What those apps look at; true whether or not there is an account.
     public struct Facts: Codable, Hashable, Sendable {
+        /// Always true: it tells nothing about an account.
         public var userExistStatus: Bool
+        /// The text for the person, in the language of the answer.
         public var message: String
 
+        /// Creates an answer.
         public init(message: String) {
             self.userExistStatus = true
             self.message = message
@@ -124,11 +143,16 @@ public struct LegacyResetAnswer: Codable, Hashable, Sendable {
         }
     }
 
+    /// Always true.
     public var success: Bool
+    /// The answer as it stands in the wrapper.
     public var data: Facts
+    /// Always true: it tells nothing about an account.
     public var userExistStatus: Bool
+    /// The text for the person, in the language of the answer.
     public var message: String
 
+    /// Creates an answer.
     public init(message: String) {
         self.success = true
         self.data = Facts(message: message)

@@ -2,12 +2,16 @@ public import ErrorContract
 
 /// `POST /api/auth/register`
 public struct RegisterRequest: Codable, Hashable, Sendable {
+    /// The address of the account.
     public var email: EmailAddress
+    /// The password as it was typed.
     public var password: Password
+    /// The name that the person is greeted by.
     public var firstName: FirstName
     /// The language of the account's mails.
     public var locale: Language?
 
+    /// Creates a request.
     public init(email: EmailAddress, password: Password, firstName: FirstName, locale: Language? = nil) {
         self.email = email
         self.password = password
@@ -23,9 +27,12 @@ public struct RegisterRequest: Codable, Hashable, Sendable {
 
 /// `POST /api/auth/login`
 public struct LoginRequest: Codable, Hashable, Sendable {
+    /// The address of the account.
     public var email: EmailAddress
+    /// The password as it was typed.
     public var password: Password
 
+    /// Creates a request.
     public init(email: EmailAddress, password: Password) {
         self.email = email
         self.password = password
@@ -34,8 +41,10 @@ public struct LoginRequest: Codable, Hashable, Sendable {
 
 /// `POST /api/auth/refresh` and `POST /api/auth/logout`
 public struct RefreshRequest: Codable, Hashable, Sendable {
+    /// The token that the session is continued with.
     public var refreshToken: RefreshToken
 
+    /// Creates a request.
     public init(refreshToken: RefreshToken) {
         self.refreshToken = refreshToken
     }
@@ -47,8 +56,10 @@ public struct RefreshRequest: Codable, Hashable, Sendable {
 
 /// `POST /api/request-password-reset/` and `POST /reset_password/`
 public struct PasswordResetRequest: Codable, Hashable, Sendable {
+    /// The address of the account.
     public var email: EmailAddress
 
+    /// Creates a request.
     public init(email: EmailAddress) {
         self.email = email
     }
@@ -56,10 +67,12 @@ public struct PasswordResetRequest: Codable, Hashable, Sendable {
 
 /// `POST /api/validate-reset-token/`
 public struct ValidateResetTokenRequest: Codable, Hashable, Sendable {
+    /// The token of the link.
     public var token: ResetToken
     /// If given, the token must belong to this address.
     public var email: EmailAddress?
 
+    /// Creates a request.
     public init(token: ResetToken, email: EmailAddress? = nil) {
         self.token = token
         self.email = email
@@ -68,11 +81,14 @@ public struct ValidateResetTokenRequest: Codable, Hashable, Sendable {
 
 /// `POST /api/confirm-password-reset/`
 public struct ConfirmPasswordResetRequest: Codable, Hashable, Sendable {
+    /// The token of the link.
     public var token: ResetToken
     /// If given, the token must belong to this address.
     public var email: EmailAddress?
+    /// The password to be set.
     public var newPassword: Password
 
+    /// Creates a request.
     public init(token: ResetToken, email: EmailAddress? = nil, newPassword: Password) {
         self.token = token
         self.email = email

@@ -76,5 +76,6 @@ public struct DuplicateErrorCode: Error, Hashable, CustomStringConvertible {
     /// The code that is there already.
     public let code: ErrorCode
 
+    /// The code that is there already, for a log.
     public var description: String { "the catalogue has \(code) already" }
 }

@@ -3,8 +3,10 @@ extension APIError {
     ///
     /// An open struct, so that a later version can tell more kinds apart without breaking a `switch`.
     public struct Kind: RawRepresentable, Hashable, Sendable {
+        /// The name of the kind.
         public let rawValue: String
 
+        /// Creates a kind, such as an app's own.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }

@@ -4,15 +4,23 @@ public import Foundation
 public struct ErrorPresentation: Hashable, Sendable {
     /// Something that the person can do.
     public enum Action: Hashable, Sendable {
+        /// Take note.
         case dismiss
+        /// Repeat.
         case retry
         /// Repeat, but not before this time.
         case retryAt(Date)
+        /// Sign in again.
         case signIn
+        /// Correct the input.
         case fixFields
+        /// Ask for a new link.
         case requestNewLink
+        /// Write to support.
         case contactSupport
+        /// Change something in the settings.
         case openSettings
+        /// Install a newer version of the app.
         case updateApp
     }
 

@@ -6,6 +6,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
     /// The code's text on the wire, upper snake case.
     public let rawValue: String
 
+    /// Creates a code from its text on the wire.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
@@ -15,10 +16,12 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
         self.init(rawValue: rawValue)
     }
 
+    /// Reads a code from its JSON string, known or not.
     public init(from decoder: any Decoder) throws {
         self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
     }
 
+    /// Writes the code as a JSON string.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)
@@ -26,5 +29,6 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
 }
 
 extension ErrorCode: CustomStringConvertible {
+    /// The code's text on the wire.
     public var description: String { rawValue }
 }

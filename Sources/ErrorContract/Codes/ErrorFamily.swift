@@ -3,6 +3,7 @@ public struct ErrorFamily: RawRepresentable, Hashable, Sendable, Codable {
     /// The prefix shared by the family's codes, without the trailing underscore.
     public let rawValue: String
 
+    /// Creates a family from the prefix of its codes.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }

@@ -27,8 +27,10 @@ public struct DecodedError: Hashable, Sendable {
 
 /// The shape of an error body that was met in the wild.
 public struct ErrorBodyFamily: RawRepresentable, Hashable, Sendable {
+    /// The name of the family.
     public let rawValue: String
 
+    /// Creates a family.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }

@@ -40,11 +40,17 @@ public struct JSONParser: Sendable {
 public struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
     /// The kind of fault.
     public enum Reason: String, Hashable, Sendable {
+        /// The text breaks off.
         case unexpectedEnd = "unexpected end"
+        /// A character that cannot stand where it stands.
         case unexpectedCharacter = "unexpected character"
+        /// A bad escape, half a surrogate pair, a raw control character, or bytes that are not UTF-8.
         case invalidString = "invalid string"
+        /// A form of number that JSON does not have, or one that is not finite.
         case invalidNumber = "invalid number"
+        /// More nesting than is read.
         case tooDeep = "nested too deeply"
+        /// A key that occurs twice in an object.
         case duplicateKey = "duplicate key"
     }
 
@@ -53,5 +59,6 @@ public struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
     /// Where it was found, in bytes from the start.
     public let offset: Int
 
+    /// The fault and its place, for a log.
     public var description: String { "\(reason.rawValue) at byte \(offset)" }
 }

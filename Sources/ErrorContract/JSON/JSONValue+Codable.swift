@@ -1,4 +1,5 @@
 extension JSONValue: Codable {
+    /// Reads any value. Of numbers, those that are whole and fit 64 bits become integers.
     public init(from decoder: any Decoder) throws {
         if let container = try? decoder.container(keyedBy: AnyCodingKey.self) {
             self = .object(
@@ -26,6 +27,7 @@ extension JSONValue: Codable {
         }
     }
 
+    /// Writes the value.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .object(let object):

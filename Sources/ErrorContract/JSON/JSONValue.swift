@@ -1,13 +1,18 @@
 /// A JSON value (RFC 8259).
 public enum JSONValue: Hashable, Sendable {
+    /// Nothing.
     case null
+    /// A truth value.
     case bool(Bool)
     /// A number without fraction or exponent that fits 64 bits.
     case integer(Int64)
     /// Any other number; always finite.
     case number(Double)
+    /// A text.
     case string(String)
+    /// Values in order.
     case array([JSONValue])
+    /// Members in order.
     case object(JSONObject)
 }
 

@@ -1,5 +1,6 @@
 /// The body of an answer, in chunks as they arrive.
 public struct ResponseBody: AsyncSequence, Sendable {
+    /// A chunk.
     public typealias Element = [UInt8]
     private let chunks: AsyncThrowingStream<[UInt8], any Error>
 
@@ -16,6 +17,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
         }
     }
 
+    /// Reads the chunks; a body can be read once.
     public func makeAsyncIterator() -> AsyncThrowingStream<[UInt8], any Error>.Iterator {
         chunks.makeAsyncIterator()
     }

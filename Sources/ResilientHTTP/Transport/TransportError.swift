@@ -2,8 +2,10 @@
 public struct TransportError: Error, Sendable, CustomStringConvertible {
     /// Why no answer came.
     public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The name of the code.
         public let rawValue: String
 
+        /// Creates a code, such as an engine's own.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -43,5 +45,6 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         self.cause = cause
     }
 
+    /// The code and what the engine said, for a log.
     public var description: String { "\(code.rawValue): \(message)" }
 }

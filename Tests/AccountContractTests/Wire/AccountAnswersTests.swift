@@ -1,0 +1,72 @@
+import AccountContract
+import Foundation
+import Testing
+
+@Suite struct AccountAnswersTests {
+    private let id = UUID(uuidString: "00000000-0000-4000-8000-000000000001") ?? UUID()
+
+    private func json(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .iso8601
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+
+    private func decoded<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        return try decoder.decode(type, from: Data(text.utf8))
+    }
+
+    private func user() throws -> AccountUser {
+        AccountUser(id: id, email: try EmailAddress("a@b.co"), firstName: "Ana")
+    }
+
+    @Test("A session is written with exactly these keys")
+    func session() throws {
+        let answer = SessionAnswer(user: try user(), accessToken: "at", refreshToken: try RefreshToken("rt"), expiresIn: 900)
+        let text =
+            #"{"access_token":"at","expires_in":900,"refresh_token":"rt","token_type":"Bearer","#
+            + #""user":{"email":"a@b.co","first_name":"Ana","id":"00000000-0000-4000-8000-000000000001"}}"#
+        #expect(try json(answer) == text)
+        #expect(try decoded(SessionAnswer.self, text) == answer)
+    }
+
+    @Test("The signed-in account is written with exactly these keys")
+    func me() throws {
+        let text = #"{"user":{"email":"a@b.co","first_name":"Ana","id":"00000000-0000-4000-8000-000000000001"}}"#
+        #expect(try json(UserAnswer(user: try user())) == text)
+        #expect(try decoded(UserAnswer.self, text).user == user())
+    }
+
+    @Test("A token that may still be used is described with exactly these keys")
+    func validToken() throws {
+        let answer = ValidTokenAnswer(
+            userID: id,
+            email: try EmailAddress("a@b.co"),
+            firstName: "Ana",
+            expiresAt: Date(timeIntervalSince1970: 1_762_252_200)
+        )
+        let text =
+            #"{"email":"a@b.co","expires_at":"2025-11-04T10:30:00Z","first_name":"Ana","#
+            + #""user_id":"00000000-0000-4000-8000-000000000001","valid":true}"#
+        #expect(try json(answer) == text)
+        #expect(try decoded(ValidTokenAnswer.self, text) == answer)
+    }
+
+    @Test("A message is written flat, and read flat or from inside a wrapper")
+    func message() throws {
+        let answer = MessageAnswer(message: "Done")
+        #expect(try json(answer) == #"{"message":"Done","success":true}"#)
+        #expect(try decoded(MessageAnswer.self, #"{"success":true,"message":"Done"}"#) == answer)
+        #expect(try decoded(MessageAnswer.self, #"{"message":"Done","reset_link_sent":true}"#) == answer)
+        #expect(throws: DecodingError.self) { try decoded(MessageAnswer.self, #"{"success":true}"#) }
+    }
+
+    @Test("The answer for apps in the field is wrapped and flat at once")
+    func legacy() throws {
+        let text = #"{"data":{"message":"m","user_exist_status":true},"message":"m","success":true,"user_exist_status":true}"#
+        #expect(try json(LegacyResetAnswer(message: "m")) == text)
+        #expect(try decoded(LegacyResetAnswer.self, text) == LegacyResetAnswer(message: "m"))
+    }
+}

@@ -1,0 +1,72 @@
+import AccountContract
+import AccountKit
+import ErrorContract
+import Foundation
+import HoldfastTesting
+import ResilientHTTP
+import Testing
+
+@Suite struct CredentialStoreTests {
+    /// A store that can't be opened, or can't be written.
+    private struct Broken: CredentialStore {
+        struct Locked: Error {}
+        var credentials: Credentials?
+
+        func load() async throws -> Credentials? {
+            guard let credentials else { throw Locked() }
+            return credentials
+        }
+
+        func save(_ credentials: Credentials?) async throws { throw Locked() }
+    }
+
+    private func client(_ transport: ScriptedTransport, store: any CredentialStore) throws -> AccountClient {
+        let base = try #require(URL(string: "https://api.example.org"))
+        return AccountClient(api: APIClient(baseURL: base, transport: transport), store: store)
+    }
+
+    @Test("The store in memory keeps the last credentials, and forgets them")
+    func memory() async throws {
+        let store = MemoryCredentialStore()
+        #expect(await store.load() == nil)
+        await store.save(try Samples.credentials(1))
+        await store.save(try Samples.credentials(2))
+        #expect(try await store.load() == Samples.credentials(2))
+        await store.save(nil)
+        #expect(await store.load() == nil)
+        #expect(try await MemoryCredentialStore(Samples.credentials(3)).load() == Samples.credentials(3))
+    }
+
+    @Test("A store that can't be opened ends a call before anything is sent")
+    func unreadable() async throws {
+        let transport = ScriptedTransport([])
+        let client = try client(transport, store: Broken())
+        let error = await failure { _ = try await client.me() }
+        #expect(error?.kind == .custom && error?.context == "user_me" && error?.underlying is Broken.Locked)
+        #expect(transport.sent.isEmpty)
+    }
+
+    @Test("A store that can't be written ends a sign-in with the error of the store")
+    func unwritable() async throws {
+        let client = try client(ScriptedTransport([.answer(status: 200, body: Samples.sessionJSON(1))]), store: Broken())
+        let error = await failure { _ = try await client.signIn(email: try EmailAddress("a@b.co"), password: try Password("p")) }
+        #expect(error?.kind == .custom && error?.context == "user_login" && error?.underlying is Broken.Locked)
+    }
+
+    @Test("A store that can't forget ends a sign-out, and says so")
+    func unforgettable() async throws {
+        let client = try client(ScriptedTransport([.answer(status: 204)]), store: Broken(credentials: try Samples.credentials(1)))
+        let error = await failure { try await client.signOut() }
+        #expect(error?.kind == .custom && error?.context == "user_logout")
+    }
+
+    @Test("No description, reflection or dump shows a token")
+    func hidden() throws {
+        let credentials = Credentials(accessToken: "hunter2", refreshToken: try RefreshToken("hunter2"))
+        var dumped = ""
+        dump([credentials], to: &dumped)
+        for text in ["\(credentials)", String(reflecting: credentials), "\([credentials])", dumped] {
+            #expect(!text.contains("hunter2"))
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import AccountContract
+import AccountKit
+import ErrorContract
+import HTTPTypes
+import HoldfastTesting
+import ResilientHTTP
+import Testing
+
+@Suite struct SessionTests {
+    @Test("Registering sends what the account needs, in the app's language, and keeps the session")
+    func register() async throws {
+        let fixture = try Fixture(.answer(status: 201, body: Samples.sessionJSON(1)))
+        let user = try await fixture.client.register(
+            email: try EmailAddress("ana@example.org"),
+            password: try Password("pass word"),
+            firstName: try FirstName("Ana")
+        )
+        #expect(user.firstName == "Ana")
+        #expect(
+            fixture.sent == [
+                #"POST /api/auth/register {"email":"ana@example.org","first_name":"Ana","locale":"es","password":"pass word"}"#
+            ]
+        )
+        #expect(try await fixture.store.load() == Samples.credentials(1))
+        #expect(fixture.transport.sent.first?.request.headerFields[.acceptLanguage] == "es")
+    }
+
+    @Test("Signing in keeps the session, whether the answer is flat or wrapped", arguments: [false, true])
+    func signIn(isWrapped: Bool) async throws {
+        let body = isWrapped ? #"{"success":true,"data":\#(Samples.sessionJSON(1))}"# : Samples.sessionJSON(1)
+        let fixture = try Fixture(.answer(status: 200, body: body))
+        let user = try await fixture.client.signIn(email: try EmailAddress("ana@example.org"), password: try Password("p"))
+        #expect(try user.email == EmailAddress("ana@example.org"))
+        #expect(fixture.sent == [#"POST /api/auth/login {"email":"ana@example.org","password":"p"}"#])
+        #expect(fixture.transport.sent.first?.request.headerFields[.authorization] == nil)
+        #expect(try await fixture.store.load() == Samples.credentials(1))
+    }
+
+    @Test("A refused sign-in keeps what was there, and tells the code and where it happened")
+    func signInRefused() async throws {
+        let step = ScriptedTransport.Step.answer(status: 401, body: Samples.errorJSON(.authInvalidCredentials))
+        let fixture = try Fixture(step, credentials: try Samples.credentials(7))
+        let error = await failure {
+            _ = try await fixture.client.signIn(email: try EmailAddress("a@b.co"), password: try Password("p"))
+        }
+        #expect(error?.code == .authInvalidCredentials && error?.kind == .unauthorized && error?.context == "user_login")
+        #expect(error?.requestID == "r1" && error?.recovery == .fixFields && error?.isRetryable == false)
+        #expect(try await fixture.store.load() == Samples.credentials(7))
+    }
+
+    @Test("Refreshing spends the refresh token and keeps the new pair")
+    func refresh() async throws {
+        let fixture = try Fixture(.answer(status: 200, body: Samples.sessionJSON(2)), credentials: try Samples.credentials(1))
+        _ = try await fixture.client.refresh()
+        #expect(fixture.sent == [#"POST /api/auth/refresh {"refresh_token":"rt1"}"#])
+        #expect(try await fixture.store.load() == Samples.credentials(2))
+    }
+
+    @Test("A refresh that the network swallows signs nobody out")
+    func refreshLost() async throws {
+        let step = ScriptedTransport.Step.failure(TransportError(.connectionLost, message: "x", wasSent: true))
+        let fixture = try Fixture(step, credentials: try Samples.credentials(1))
+        let error = await failure { _ = try await fixture.client.refresh() }
+        #expect(error?.kind == .unknownOutcome && error?.context == "session_refresh")
+        #expect(try await fixture.store.load() == Samples.credentials(1))
+    }
+
+    @Test("Signing out forgets the session here and ends it on the server")
+    func signOut() async throws {
+        let fixture = try Fixture(.answer(status: 204), credentials: try Samples.credentials(1))
+        try await fixture.client.signOut()
+        #expect(fixture.sent == [#"POST /api/auth/logout {"refresh_token":"rt1"}"#])
+        #expect(await fixture.store.load() == nil)
+    }
+
+    @Test(
+        "Signing out forgets the session even if the server fails or can't be reached",
+        arguments: [
+            ScriptedTransport.Step.answer(status: 500, body: Samples.errorJSON(.serverInternalError)),
+            .failure(TransportError(.noInternet, message: "x", wasSent: false)),
+        ]
+    )
+    func signOutFailing(step: ScriptedTransport.Step) async throws {
+        let fixture = try Fixture(step, credentials: try Samples.credentials(1))
+        let error = await failure { try await fixture.client.signOut() }
+        #expect(error?.context == "user_logout")
+        #expect(await fixture.store.load() == nil)
+    }
+
+    @Test("Asking who one is carries the access token")
+    func me() async throws {
+        let fixture = try Fixture(.answer(status: 200, body: "{\(Samples.userJSON)}"), credentials: try Samples.credentials(3))
+        let user = try await fixture.client.me()
+        #expect(user.firstName == "Ana")
+        #expect(fixture.sent == ["GET /api/auth/me"])
+        #expect(fixture.transport.sent.first?.request.headerFields[.authorization] == "Bearer at3")
+    }
+
+    @Test("Without a session, what needs one is refused without being sent")
+    func signedOut() async throws {
+        let fixture = try Fixture()
+        let calls: [(context: String, call: () async throws -> Void)] = [
+            ("user_me", { _ = try await fixture.client.me() }), ("session_refresh", { _ = try await fixture.client.refresh() }),
+            ("user_logout", { try await fixture.client.signOut() }),
+        ]
+        for (context, call) in calls {
+            let error = await failure(call)
+            #expect(error?.code == .authTokenMissing && error?.kind == .unauthorized && error?.recovery == .signIn)
+            #expect(error?.context == context && error?.attempts == 0 && error?.isRetryable == false)
+        }
+        #expect(fixture.sent.isEmpty)
+    }
+
+    @Test(
+        "A success that is no session is a decoding error, and keeps nothing",
+        arguments: ["{}", "", "<html>", #"{"user":{}}"#]
+    )
+    func notASession(body: String) async throws {
+        let fixture = try Fixture(.answer(status: 200, body: body))
+        let error = await failure {
+            _ = try await fixture.client.signIn(email: try EmailAddress("a@b.co"), password: try Password("p"))
+        }
+        #expect(error?.kind == (body == "<html>" ? .notAPI : .decoding))
+        #expect(await fixture.store.load() == nil)
+    }
+}

@@ -1,0 +1,81 @@
+import ErrorContract
+import Testing
+
+@Suite struct ErrorCatalogueTests {
+    private static func definition(_ code: ErrorCode, status: Int = 402) -> ErrorDefinition {
+        ErrorDefinition(
+            code,
+            family: ErrorFamily(rawValue: "PAYMENT"),
+            status: status,
+            summary: "Card declined",
+            userAction: "Use another card",
+            recovery: .fixFields,
+            message: LocalizedText(en: "The card was declined.", es: "La tarjeta fue rechazada.")
+        )
+    }
+
+    @Test("Every code has a text in English and in Spanish, and they differ", arguments: ErrorCatalogue.standard.definitions)
+    func texts(definition: ErrorDefinition) {
+        let (english, spanish) = (definition.message.text(in: .english), definition.message.text(in: .spanish))
+        #expect(definition.message.languages.isSuperset(of: Language.supported))
+        #expect(!english.isEmpty && !spanish.isEmpty)
+        #expect(english != spanish)
+        #expect(!english.contains("{") && !spanish.contains("{"), "no placeholder is left open")
+    }
+
+    @Test("Every code belongs to the family that its prefix names", arguments: ErrorCatalogue.standard.definitions)
+    func family(definition: ErrorDefinition) {
+        #expect(definition.code.rawValue.hasPrefix(definition.family.rawValue + "_"))
+        #expect((400...599).contains(definition.status))
+        #expect(!definition.since.isEmpty)
+    }
+
+    @Test("Only what tells that an account exists is marked so")
+    func revealing() {
+        let revealing = ErrorCatalogue.standard.definitions.filter(\.mayRevealAccount).map(\.code)
+        #expect(Set(revealing) == [.authUserNotFound, .authUserInactive, .authUserSuspended, .authEmailExists])
+    }
+
+    @Test("An app adds codes of its own behind the standard ones")
+    func adding() throws {
+        let catalogue = try ErrorCatalogue.standard.adding([Self.definition("PAYMENT_DECLINED")])
+        #expect(catalogue.definitions.count == 59)
+        #expect(catalogue.definitions.last?.code == "PAYMENT_DECLINED")
+        #expect(catalogue["PAYMENT_DECLINED"]?.status == 402)
+        #expect(ErrorCatalogue.standard["PAYMENT_DECLINED"] == nil)
+    }
+
+    @Test("A code that is there already is refused, and so is one that is given twice")
+    func duplicates() throws {
+        let catalogue = try ErrorCatalogue.standard.adding([Self.definition("PAYMENT_DECLINED")])
+        let present = #expect(throws: DuplicateErrorCode.self) { try catalogue.adding([Self.definition("PAYMENT_DECLINED")]) }
+        #expect(present?.code == "PAYMENT_DECLINED")
+        let twice = #expect(throws: DuplicateErrorCode.self) {
+            try ErrorCatalogue.standard.adding([Self.definition("PAYMENT_LATE"), Self.definition("PAYMENT_LATE", status: 409)])
+        }
+        #expect(twice?.description == "the catalogue has PAYMENT_LATE already")
+    }
+
+    @Test(
+        "An unknown code is described by the longest known code that is a prefix of it at an underscore",
+        arguments: [
+            ("API_KEY_INVALID_REGION", ErrorCode.apiKeyInvalid), ("AUTH_TOKEN_EXPIRED_A_B_C", .authTokenExpired),
+            ("RATE_LIMIT_EXCEEDED", .rateLimitExceeded), ("API_KEY_INVALIDATED", nil), ("AUTH_", nil), ("AUTH", nil), ("", nil),
+            ("_", nil), ("FOO_BAR", nil),
+        ]
+    )
+    func closest(code: String, expected: ErrorCode?) {
+        #expect(ErrorCatalogue.standard.closestDefinition(to: ErrorCode(code))?.code == expected)
+    }
+
+    @Test("A definition outside its family, or without an error status, is a programmer's mistake")
+    func preconditions() async {
+        await #expect(processExitsWith: .failure) { _ = ErrorCatalogueTests.definition("CARD_DECLINED") }
+        await #expect(processExitsWith: .failure) { _ = ErrorCatalogueTests.definition("PAYMENT_DECLINED", status: 200) }
+        await #expect(processExitsWith: .failure) { _ = ErrorCatalogueTests.definition("PAYMENT_DECLINED", status: 600) }
+    }
+}
+
+extension ErrorCode: ExpressibleByStringLiteral {
+    init(stringLiteral value: String) { self.init(value) }
+}

@@ -1,0 +1,101 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import Testing
+
+@Suite struct ErrorDecoderTests {
+    private func decode(_ text: String, status: Int = 400, headers: HTTPFields = [:]) -> DecodedError {
+        ErrorDecoder().decode(status: status, headers: headers, body: Array(text.utf8), now: Date(timeIntervalSince1970: 0))
+    }
+
+    @Test("A refusal under a successful status has the status that it claims")
+    func claimedStatus() {
+        let error = decode(#"{"success":false,"error_code":429,"errors":[{"field":"rate_limit","message":"Slow"}]}"#, status: 200)
+        #expect(error.status == 429)
+        #expect(error.message == "Slow")
+        #expect(error.violations.isEmpty, "rate_limit is no field of a form")
+    }
+
+    @Test(
+        "The claimed status counts under a successful one only, and only if it is an error's",
+        arguments: [
+            (400, "429", 400), (200, "200", 200), (200, "600", 200), (200, "-1", 200), (200, "400.5", 200), (200, "1e300", 200),
+            (200, "\"429\"", 200), (200, "null", 200), (201, "503", 503),
+        ]
+    )
+    func doubtfulStatus(status: Int, claimed: String, expected: Int) {
+        #expect(decode("{\"success\":false,\"error_code\":\(claimed)}", status: status).status == expected)
+    }
+
+    @Test(
+        "A refusal in one text is read",
+        arguments: [
+            #"{"success":false,"error":"Nope"}"#, #"{"valid":false,"error":"Nope"}"#, #"{"success":false,"message":"Nope"}"#,
+        ]
+    )
+    func oneText(text: String) {
+        #expect(decode(text).message == "Nope")
+        #expect(decode(text).family == .success)
+    }
+
+    @Test("The code of the body counts before that of the header, the id of the header before that of the body")
+    func precedence() {
+        let text = #"{"error":{"code":"AUTH_TOKEN_EXPIRED","request_id":"body"}}"#
+        let error = decode(text, status: 401, headers: [.errorCode: "AUTH_TOKEN_INVALID", .requestID: "header"])
+        #expect(error.code == .authTokenExpired)
+        #expect(error.requestID == "header")
+        #expect(decode("<html>", status: 401, headers: [.errorCode: "AUTH_TOKEN_INVALID"]).code == .authTokenInvalid)
+    }
+
+    @Test("A delay in a header counts before that of the body")
+    func delayPrecedence() {
+        let text = #"{"code":"RATE_LIMIT_EXCEEDED","message":"x","details":{"retry_after":30}}"#
+        #expect(decode(text, status: 429).retryAfter == .seconds(30))
+        #expect(decode(text, status: 429, headers: [.retryAfter: "5"]).retryAfter == .seconds(5))
+        #expect(decode(text, status: 429, headers: [.retryAfter: "soon"]).retryAfter == .seconds(30))
+    }
+
+    @Test(
+        "A delay in the body is rounded up and capped, and garbage is none",
+        arguments: [
+            ("1.2", Duration.seconds(2)), ("0", .zero), ("1e300", RetryAfter.longest), ("315360001", RetryAfter.longest),
+            ("-1", nil), ("\"30\"", nil), ("null", nil), ("[30]", nil), ("true", nil),
+        ]
+    )
+    func bodyDelay(text: String, expected: Duration?) {
+        let body = #"{"error":{"code":"RATE_LIMIT_EXCEEDED","details":{"retry_after":\#(text)}}}"#
+        #expect(decode(body, status: 429).retryAfter == expected)
+    }
+
+    @Test(
+        "A code or an id that is not fit for a log is left out",
+        arguments: ["a b", "", "a\\nb", "ñ", String(repeating: "A", count: 129)]
+    )
+    func unfit(text: String) {
+        let error = decode("{\"error\":{\"code\":\"\(text)\",\"message\":\"m\",\"request_id\":\"\(text)\"}}")
+        #expect(error.code == nil)
+        #expect(error.requestID == nil)
+        #expect(error.message == "m")
+    }
+
+    @Test("A header that is not fit for a log is left out", arguments: ["a b", "", "ñ", String(repeating: "A", count: 129)])
+    func unfitHeader(text: String) {
+        let error = decode("", headers: [.errorCode: text, .requestID: text])
+        #expect(error.code == nil)
+        #expect(error.requestID == nil)
+    }
+
+    @Test("Problems without a field name, or of another shape, are left out")
+    func oddViolations() {
+        let list = #"[{"field":"a","message":"x"},{"message":"y"},{"field":1},7,null,{"field":"b"}]"#
+        let error = decode(#"{"error":{"code":"VALIDATION_INVALID_INPUT","details":{"validation_errors":\#(list)}}}"#)
+        #expect(error.violations == [FieldViolation(field: "a", message: "x"), FieldViolation(field: "b", message: "")])
+        let flat = decode(#"{"code":"X","message":"m","details":{"field_errors":{"a":["x",1],"b":"y","c":null}}}"#)
+        #expect(flat.violations == [FieldViolation(field: "a", message: "x"), FieldViolation(field: "b", message: "y")])
+    }
+
+    @Test("Of equal keys the last counts: an error is read as well as it can be")
+    func duplicates() {
+        #expect(decode(#"{"detail":"a","detail":"b"}"#).message == "b")
+    }
+}

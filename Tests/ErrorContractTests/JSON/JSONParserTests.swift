@@ -1,0 +1,86 @@
+import ErrorContract
+import Testing
+
+@Suite struct JSONParserTests {
+    private func parse(_ text: String, _ parser: JSONParser = JSONParser()) throws -> JSONValue {
+        try parser.parse(Array(text.utf8))
+    }
+
+    @Test(
+        "A value is read",
+        arguments: [
+            ("null", JSONValue.null), ("true", true), (" false ", false), ("\t\r\n1\n", 1), ("\"\"", ""), ("[]", []), ("{}", [:]),
+            ("[ ]", []), ("{ }", [:]), ("[1, \"a\" ,null,[true]]", [1, "a", JSONValue.null, [true]]),
+            ("{\"a\":{\"b\":[1]},\"\":2}", ["a": ["b": [1]], "": 2]), ("\"\u{7F}\u{2028}ñ💥\"", "\u{7F}\u{2028}ñ💥"),
+        ] as [(String, JSONValue)]
+    )
+    func values(text: String, expected: JSONValue) throws {
+        #expect(try parse(text) == expected)
+    }
+
+    @Test(
+        "An escape is read",
+        arguments: [
+            (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{C}\n\r\t"), (#""\u0041\u00e1\u00E1""#, "Aáá"), (#""\uD83D\uDCA5""#, "💥"),
+            (#""\ud83d\udca5!""#, "💥!"), (#""\u0000""#, "\u{0}"), (#""a\u0301""#, "a\u{301}"),
+            (#""\uFFFF\uE000""#, "\u{FFFF}\u{E000}"),
+        ]
+    )
+    func escapes(text: String, expected: String) throws {
+        let read = try #require(try parse(text).stringValue)
+        #expect(Array(read.unicodeScalars) == Array(expected.unicodeScalars))
+    }
+
+    @Test(
+        "A number is an integer as long as it can be, else a double",
+        arguments: [
+            ("0", JSONValue.integer(0)), ("-0", .integer(0)), ("42", .integer(42)), ("-7", .integer(-7)),
+            ("9223372036854775807", .integer(.max)), ("-9223372036854775808", .integer(.min)),
+            ("9223372036854775808", .number(9.223372036854776e18)),
+            ("123456789012345678901234567890", .number(1.2345678901234568e29)), ("0.1", .number(0.1)), ("1.0", .number(1)),
+            ("1e2", .number(100)), ("1E+2", .number(100)), ("-2.5e-1", .number(-0.25)), ("0e0", .number(0)),
+            ("1e308", .number(1e308)), ("1e-400", .number(0)),
+        ]
+    )
+    func numbers(text: String, expected: JSONValue) throws {
+        #expect(try parse(text) == expected)
+    }
+
+    @Test("Members keep their order, and equality does not look at it")
+    func order() throws {
+        let object = try #require(try parse(#"{"b":1,"a":2}"#).objectValue)
+        #expect(object.members.map(\.key) == ["b", "a"])
+        #expect(try parse(#"{"b":1,"a":2}"#) == parse(#"{"a":2,"b":1}"#))
+    }
+
+    @Test(
+        "A key that occurs twice is refused, however it is written",
+        arguments: [#"{"a":1,"a":2}"#, #"{"a":1,"\u0061":1}"#, #"[{"x":{"e":1,"f":2,"e":3}}]"#]
+    )
+    func duplicatesRefused(text: String) {
+        #expect { try parse(text) } throws: { ($0 as? JSONSyntaxError)?.reason == .duplicateKey }
+    }
+
+    @Test("Where duplicates are let through, the last one counts and keeps the first one's place")
+    func duplicatesLastWins() throws {
+        let value = try parse(#"{"a":1,"b":2,"a":3}"#, JSONParser(duplicates: .lastWins))
+        #expect(value == ["a": 3, "b": 2])
+        #expect(value.objectValue?.members.map(\.key) == ["a", "b"])
+    }
+
+    @Test("Nesting is read down to the limit and not past it", arguments: [1, 2, 64, 200])
+    func depth(limit: Int) throws {
+        let parser = JSONParser(maximumDepth: limit)
+        let arrays = { String(repeating: "[", count: $0) + String(repeating: "]", count: $0) }
+        let objects = { String(repeating: #"{"a":"#, count: $0) + "1" + String(repeating: "}", count: $0) }
+        for nested in [arrays, objects] {
+            _ = try parse(nested(limit), parser)
+            #expect { try parse(nested(limit + 1), parser) } throws: { ($0 as? JSONSyntaxError)?.reason == .tooDeep }
+        }
+    }
+
+    @Test("A limit of no depth at all is a programmer's mistake")
+    func precondition() async {
+        await #expect(processExitsWith: .failure) { _ = JSONParser(maximumDepth: 0) }
+    }
+}

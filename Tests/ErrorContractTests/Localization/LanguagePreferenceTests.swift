@@ -1,0 +1,76 @@
+import ErrorContract
+import Testing
+
+@Suite struct LanguagePreferenceTests {
+    private static let none = Language("zz")
+
+    @Test(
+        "The most wanted language that there is, is chosen",
+        arguments: [
+            ("es", Language.spanish), ("ES", .spanish), ("es-MX", .spanish), ("es-419", .spanish), ("es-x-private", .spanish),
+            ("es-MX,en;q=0.8", .spanish), ("en;q=0.5, es;q=0.9", .spanish), ("en;q=0.123, es;q=0.124", .spanish),
+            ("fr, es;q=0.1", .spanish), ("zh-Hant-TW, es", .spanish), ("en;Q=0.1, es;Q=0.2", .spanish),
+            ("en;level=1;q=0.3, es;q=0.4", .spanish), ("\t es \t;\t q=0.7", .spanish), ("en-US,en;q=0.9,es;q=0.8", .english),
+        ]
+    )
+    func wanted(header: String, expected: Language) {
+        #expect(LanguagePreference(acceptLanguage: header).choose(from: Language.supported, fallback: Self.none) == expected)
+    }
+
+    @Test(
+        "Of equally wanted languages the first counts",
+        arguments: [
+            ("es;q=0.5, en;q=0.5", Language.spanish), ("en;q=0.5, es;q=0.5", .english), ("es, en", .spanish),
+            ("en, es", .english),
+        ]
+    )
+    func ties(header: String, expected: Language) {
+        #expect(LanguagePreference(acceptLanguage: header).choose(from: Language.supported, fallback: Self.none) == expected)
+    }
+
+    @Test(
+        "The fallback is the answer when nothing matches",
+        arguments: [
+            nil, "", "fr", "*", "*;q=0.1", "es;q=0", "es;q=0.0", "es;q=1.5", "es;q=-1", "es;q=nan", "es;q=inf", "es;q=abc",
+            "es;q=",
+            ";;;,,,", "español", "e s", "es--mx", "-es", "es-", "es_MX", "es-muchtoolongsubtag", "q=1", "\u{0}", "💥",
+        ]
+    )
+    func fallback(header: String?) {
+        #expect(LanguagePreference(acceptLanguage: header).choose(from: Language.supported, fallback: Self.none) == Self.none)
+    }
+
+    @Test(
+        "A wildcard says nothing about a language and is skipped",
+        arguments: [("*, es;q=0.5", Language.spanish), ("*;q=0.9, en;q=0.1", .english), ("fr, *, es", .spanish)]
+    )
+    func wildcard(header: String, expected: Language) {
+        #expect(LanguagePreference(acceptLanguage: header).choose(from: Language.supported, fallback: Self.none) == expected)
+    }
+
+    @Test(
+        "What is not wanted at all, or not readable, does not hide the rest",
+        arguments: ["en;q=0, es", "💥, es", "en;q=2, es;q=1"]
+    )
+    func garbageAside(header: String) {
+        #expect(LanguagePreference(acceptLanguage: header).choose(from: Language.supported, fallback: Self.none) == .spanish)
+    }
+
+    @Test("A region is preferred to the bare language where there is a text for it")
+    func region() {
+        let available = [Language("pt"), Language("pt-BR"), .english]
+        #expect(LanguagePreference(acceptLanguage: "pt-BR").choose(from: available, fallback: .english) == Language("pt-br"))
+        #expect(LanguagePreference(acceptLanguage: "pt-PT").choose(from: available, fallback: .english) == Language("pt"))
+    }
+
+    @Test("At most 32 ranges are looked at")
+    func bound() {
+        let noise = String(repeating: "fr,", count: 32)
+        #expect(
+            LanguagePreference(acceptLanguage: noise + "es").choose(from: Language.supported, fallback: Self.none) == Self.none
+        )
+        #expect(
+            LanguagePreference(acceptLanguage: noise.dropFirst(3) + "es").choose(from: [.spanish], fallback: .english) == .spanish
+        )
+    }
+}

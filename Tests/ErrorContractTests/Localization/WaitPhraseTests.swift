@@ -1,0 +1,34 @@
+import ErrorContract
+import Testing
+
+@Suite struct WaitPhraseTests {
+    @Test(
+        "A wait is told in the unit that fits, rounded up",
+        arguments: [
+            (Duration.seconds(-5), "1 second", "1 segundo"), (.zero, "1 second", "1 segundo"),
+            (.nanoseconds(1), "1 second", "1 segundo"), (.seconds(1), "1 second", "1 segundo"),
+            (.milliseconds(1_001), "2 seconds", "2 segundos"), (.seconds(59), "59 seconds", "59 segundos"),
+            (.milliseconds(59_200), "1 minute", "1 minuto"), (.seconds(60), "1 minute", "1 minuto"),
+            (.milliseconds(60_001), "2 minutes", "2 minutos"), (.seconds(61), "2 minutes", "2 minutos"),
+            (.seconds(300), "5 minutes", "5 minutos"), (.seconds(3540), "59 minutes", "59 minutos"),
+            (.seconds(3541), "1 hour", "1 hora"), (.seconds(3598), "1 hour", "1 hora"), (.seconds(3600), "1 hour", "1 hora"),
+            (.seconds(3601), "2 hours", "2 horas"), (.seconds(5400), "2 hours", "2 horas"),
+            (.seconds(7200), "2 hours", "2 horas"),
+            (.seconds(7201), "3 hours", "3 horas"), (.seconds(86_400), "24 hours", "24 horas"),
+        ]
+    )
+    func phrase(wait: Duration, english: String, spanish: String) {
+        let text = WaitPhrase(wait).text
+        #expect(text.text(in: .english) == english)
+        #expect(text.text(in: .spanish) == spanish)
+    }
+
+    @Test("The longest waits neither trap nor turn round")
+    func extremes() {
+        #expect(Duration.seconds(Int64.max).wholeSecondsRoundedUp == Int.max)
+        #expect((Duration.seconds(Int64.max) + .nanoseconds(1)).wholeSecondsRoundedUp == Int.max)
+        #expect(WaitPhrase(.seconds(Int64.max)).unit == .hours)
+        #expect(Duration.nanoseconds(-1).wholeSecondsRoundedUp == 0)
+        #expect(Duration.seconds(Int64.min).wholeSecondsRoundedUp == Int.min)
+    }
+}

@@ -1,0 +1,99 @@
+import HoldfastTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ManualClockTests {
+    private let clock = ManualClock()
+
+    @Test("The clock stands still until it is moved, and then has moved by exactly that")
+    func standsStill() {
+        let start = clock.now
+        #expect(clock.now == start)
+        clock.advance(by: .nanoseconds(1))
+        clock.advance(by: .zero)
+        #expect(start.duration(to: clock.now) == .nanoseconds(1))
+        #expect(clock.now.duration(to: start) == .nanoseconds(-1))
+        #expect(start.advanced(by: .nanoseconds(1)) == clock.now && start < clock.now)
+        #expect(clock.minimumResolution == .nanoseconds(1))
+    }
+
+    @Test("A sleeper wakes at its deadline and not a nanosecond before")
+    func deadline() async throws {
+        let sleeper = Task { try await clock.sleep(until: ManualClock.Instant(offset: .seconds(5))) }
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(5) - .nanoseconds(1))
+        #expect(clock.sleeperCount == 1)
+        clock.advance(by: .nanoseconds(1))
+        #expect(clock.sleeperCount == 0)
+        try await sleeper.value
+    }
+
+    @MainActor
+    @Test("Sleepers whose deadline has come wake earliest first")
+    func order() async throws {
+        var woken: [Int] = []
+        var sleepers: [Task<Void, any Error>] = []
+        for (place, seconds) in [30, 10, 20].enumerated() {
+            sleepers.append(
+                Task { @MainActor in
+                    try await clock.sleep(for: .seconds(seconds))
+                    woken.append(seconds)
+                }
+            )
+            await clock.waitForSleepers(place + 1)
+        }
+        clock.advance(by: .seconds(15))
+        try await sleepers[1].value
+        #expect(woken == [10])
+        #expect(clock.sleeperCount == 2)
+        clock.advance(by: .seconds(100))
+        for sleeper in sleepers { try await sleeper.value }
+        #expect(woken == [10, 20, 30])
+    }
+
+    @Test("A deadline that has come already returns at once", arguments: [Duration.zero, .seconds(-1), .seconds(10)])
+    func due(offset: Duration) async throws {
+        clock.advance(by: .seconds(10))
+        try await clock.sleep(until: ManualClock.Instant(offset: offset))
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test("Cancelling wakes a sleeper at once, and it alone")
+    func cancellation() async throws {
+        let other = Task { try await clock.sleep(for: .seconds(1)) }
+        await clock.waitForSleepers()
+        let sleeper = Task { try await clock.sleep(for: .seconds(1)) }
+        await clock.waitForSleepers(2)
+        sleeper.cancel()
+        await #expect(throws: CancellationError.self) { try await sleeper.value }
+        #expect(clock.sleeperCount == 1)
+        clock.advance(by: .seconds(1))
+        try await other.value
+    }
+
+    @Test("A task that is cancelled before it sleeps does not fall asleep")
+    func cancelledBefore() async {
+        let sleeper = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await clock.sleep(for: .seconds(1))
+        }
+        await #expect(throws: CancellationError.self) { try await sleeper.value }
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test("Waiting for sleepers ends when there are as many, and at once if there are already")
+    func waiting() async throws {
+        await clock.waitForSleepers(0)
+        let watcher = Task { await clock.waitForSleepers(3) }
+        let sleepers = (0..<3).map { _ in Task { try await clock.sleep(for: .seconds(1)) } }
+        await watcher.value
+        #expect(clock.sleeperCount == 3)
+        await clock.waitForSleepers(2)
+        clock.advance(by: .seconds(1))
+        for sleeper in sleepers { try await sleeper.value }
+    }
+
+    @Test("The clock does not go backwards")
+    func precondition() async {
+        await #expect(processExitsWith: .failure) { ManualClock().advance(by: .nanoseconds(-1)) }
+    }
+}

@@ -1,0 +1,47 @@
+import HTTPTypes
+import HoldfastTesting
+import ResilientHTTP
+import Testing
+
+@Suite struct ScriptedTransportTests {
+    private func request(_ path: String) -> HTTPRequest {
+        HTTPRequest(method: .post, scheme: "https", authority: "api.example.org", path: path)
+    }
+
+    @Test("The steps are taken in order, and the requests are kept")
+    func order() async throws {
+        let transport = ScriptedTransport([
+            .answer(status: 201, headers: [.date: "now"], body: "one"), .answer(status: 204),
+        ])
+        let body = RequestBody([1, 2], contentType: "text/plain")
+        let (response, answer) = try await transport.send(request("/a"), body: body, timeout: .seconds(1))
+        #expect(response.status.code == 201)
+        #expect(response.headerFields[.date] == "now")
+        #expect(try await answer.collect(upTo: 100).bytes == Array("one".utf8))
+        let (second, _) = try await transport.send(request("/b"), body: nil, timeout: .seconds(1))
+        #expect(second.status.code == 204)
+        #expect(transport.sent.map(\.request.path) == ["/a", "/b"])
+        #expect(transport.sent.map(\.body) == [[1, 2], nil])
+    }
+
+    @Test("A failure is thrown as it was written")
+    func failure() async {
+        let transport = ScriptedTransport([.failure(TransportError(.noInternet, message: "off", wasSent: false))])
+        let error = await #expect(throws: TransportError.self) {
+            try await transport.send(request("/"), body: nil, timeout: .seconds(1))
+        }
+        #expect(error?.code == .noInternet)
+        #expect(error?.description == "noInternet: off")
+        #expect(transport.sent.count == 1)
+    }
+
+    @Test("A script without a step left fails, and says that nothing was sent")
+    func exhausted() async {
+        let transport = ScriptedTransport([])
+        let error = await #expect(throws: TransportError.self) {
+            try await transport.send(request("/"), body: nil, timeout: .seconds(1))
+        }
+        #expect(error?.code == .other)
+        #expect(error?.wasSent == false)
+    }
+}

@@ -1,0 +1,46 @@
+import HTTPTypes
+import HoldfastURLSession
+import ResilientHTTP
+
+/// Runs a body against a scripted server, and closes the server whatever happens.
+func withServer<Value>(
+    _ steps: LoopbackServer.Step...,
+    body: (LoopbackServer) async throws -> Value
+) async throws -> Value {
+    let server = try LoopbackServer(steps)
+    do {
+        let value = try await body(server)
+        await server.close()
+        return value
+    } catch {
+        await server.close()
+        throw error
+    }
+}
+
+extension LoopbackServer {
+    /// A request to this server.
+    func request(_ path: String = "/a", method: HTTPRequest.Method = .get, headers: HTTPFields = [:]) -> HTTPRequest {
+        HTTPRequest(method: method, scheme: "http", authority: "127.0.0.1:\(port)", path: path, headerFields: headers)
+    }
+}
+
+/// A whole answer with the length of its body.
+func answer(_ status: String, _ lines: [String] = [], body: String = "") -> LoopbackServer.Step {
+    .answer(head(status, lines + ["Content-Length: \(body.utf8.count)"]) + body)
+}
+
+/// The head of an answer.
+func head(_ status: String, _ lines: [String]) -> String {
+    (["HTTP/1.1 \(status)", "Connection: close"] + lines).map { $0 + "\r\n" }.joined() + "\r\n"
+}
+
+/// The transport error that an operation ends with.
+func failure(_ operation: () async throws -> Void) async -> TransportError? {
+    do {
+        try await operation()
+        return nil
+    } catch {
+        return error as? TransportError
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+extension LoopbackServer {
+    static var streamType: Int32 {
+        #if canImport(Darwin)
+            SOCK_STREAM
+        #else
+            Int32(SOCK_STREAM.rawValue)
+        #endif
+    }
+
+    /// `close`, which inside the class is the method.
+    static func closeSocket(_ descriptor: Int32) -> Int32 {
+        #if canImport(Darwin)
+            Darwin.close(descriptor)
+        #else
+            Glibc.close(descriptor)
+        #endif
+    }
+
+    /// Binds a socket to any free port of the loopback and listens on it.
+    static func listen(_ descriptor: Int32) throws -> Int {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let bound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
+        }
+        guard bound == 0 else { throw SetupFailure(call: "bind", number: errno) }
+        #if canImport(Darwin)
+            let listening = Darwin.listen(descriptor, 16)
+        #else
+            let listening = Glibc.listen(descriptor, 16)
+        #endif
+        guard listening == 0 else { throw SetupFailure(call: "listen", number: errno) }
+        let named = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        guard named == 0 else { throw SetupFailure(call: "getsockname", number: errno) }
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    /// Reads one request: the head, and as much body as the head announces.
+    static func readRequest(_ connection: Int32) -> Received? {
+        var bytes: [UInt8] = []
+        let blank = Array("\r\n\r\n".utf8)
+        while true {
+            if let end = bytes.firstRange(of: blank) {
+                let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)
+                var request = Received(head: head.components(separatedBy: "\r\n"), body: [])
+                let length = request.header("Content-Length").flatMap { Int($0) } ?? 0
+                request.body = Array(bytes[end.upperBound...])
+                while request.body.count < length {
+                    guard let more = readSome(connection), !more.isEmpty else { return nil }
+                    request.body += more
+                }
+                return request
+            }
+            guard let more = readSome(connection), !more.isEmpty else { return nil }
+            bytes += more
+        }
+    }
+
+    /// The next bytes; empty when the other side has closed, `nil` on an error.
+    static func readSome(_ connection: Int32) -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(connection, &buffer, buffer.count, 0)
+        return count < 0 ? nil : Array(buffer.prefix(count))
+    }
+
+    /// Writes a text whole, as far as the other side takes it.
+    static func write(_ text: String, to connection: Int32) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            #if canImport(Darwin)
+                let count = rest.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, 0) }
+            #else
+                let count = rest.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            #endif
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+}

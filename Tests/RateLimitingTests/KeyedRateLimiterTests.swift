@@ -1,0 +1,121 @@
+import HoldfastTesting
+import RateLimiting
+import Testing
+
+@Suite struct KeyedRateLimiterTests {
+    private static let resets = RateLimitPolicy.requests(3, per: .seconds(3600), name: "reset-email")
+    private let clock = ManualClock()
+
+    private func limiter(_ policy: RateLimitPolicy = resets, capacity: Int = 100) -> KeyedRateLimiter<String, ManualClock> {
+        KeyedRateLimiter(policy: policy, capacity: capacity, clock: clock)
+    }
+
+    @Test("The fourth reset within an hour is told to wait for the rest of the hour", arguments: [0, 1, 60, 3_599])
+    func fourth(secondsLater: Int) {
+        let limiter = limiter()
+        for _ in 0..<3 { #expect(limiter.admit("ana").isAdmitted) }
+        clock.advance(by: .seconds(secondsLater))
+        #expect(limiter.admit("ana") == .refused(retryAfter: .seconds(3600 - secondsLater)))
+    }
+
+    @Test("It is admitted again at exactly that instant, and not a nanosecond before")
+    func readmitted() {
+        let limiter = limiter()
+        for _ in 0..<3 { _ = limiter.admit("ana") }
+        clock.advance(by: .seconds(3600) - .nanoseconds(1))
+        #expect(limiter.admit("ana") == .refused(retryAfter: .nanoseconds(1)))
+        clock.advance(by: .nanoseconds(1))
+        #expect(limiter.admit("ana") == .admitted(remaining: 2))
+    }
+
+    @Test("Each key has a quota of its own")
+    func independent() {
+        let limiter = limiter()
+        for _ in 0..<3 { _ = limiter.admit("ana") }
+        #expect(!limiter.admit("ana").isAdmitted)
+        #expect(limiter.admit("eva") == .admitted(remaining: 2))
+        #expect(limiter.count == 2)
+    }
+
+    @Test("Junk keys neither fill the memory nor wash a known key's debt away")
+    func junk() {
+        let limiter = limiter()
+        for _ in 0..<3 { _ = limiter.admit("ana") }
+        var largest = 0
+        for number in 0..<10_000 {
+            _ = limiter.admit("junk \(number)")
+            largest = max(largest, limiter.count)
+        }
+        #expect(largest == 100)
+        clock.advance(by: .seconds(10))
+        #expect(limiter.admit("ana") == .refused(retryAfter: .seconds(3590)))
+    }
+
+    @Test("Past the capacity newcomers share one quota, and known keys keep theirs")
+    func overflow() {
+        let limiter = limiter(capacity: 2)
+        #expect(limiter.admit("ana").isAdmitted && limiter.admit("eva").isAdmitted)
+        #expect(limiter.admit("a").isAdmitted && limiter.admit("b").isAdmitted && limiter.admit("c").isAdmitted)
+        #expect(limiter.admit("d") == .refused(retryAfter: .seconds(3600)))
+        #expect(limiter.admit("ana") == .admitted(remaining: 1))
+        #expect(limiter.count == 2)
+    }
+
+    @Test("A key that was admitted from the shared quota keeps that debt when it gets a quota of its own")
+    func overflowDebt() {
+        let limiter = limiter(capacity: 1)
+        _ = limiter.admit("junk")
+        clock.advance(by: .seconds(1800))
+        for _ in 0..<3 { #expect(limiter.admit("ana").isAdmitted) }
+        clock.advance(by: .seconds(1800))
+        #expect(limiter.admit("ana") == .refused(retryAfter: .seconds(1800)), "junk is gone, the debt is not")
+        #expect(limiter.count == 0, "a refusal writes nothing")
+        clock.advance(by: .seconds(1800))
+        #expect(limiter.admit("ana") == .admitted(remaining: 2))
+        #expect(limiter.count == 1)
+    }
+
+    @Test("Keys are forgotten once they are as good as new, a few per newcomer")
+    func expiry() {
+        let limiter = limiter(capacity: 1_000)
+        for number in 0..<500 { _ = limiter.admit("old \(number)") }
+        #expect(limiter.count == 500)
+        clock.advance(by: .seconds(3600))
+        for number in 0..<500 { #expect(limiter.admit("new \(number)").isAdmitted) }
+        #expect(limiter.count == 500, "the old ones are gone, the new ones are there")
+        for number in 0..<500 { #expect(limiter.admit("new \(number)") == .admitted(remaining: 1)) }
+    }
+
+    @Test("A key that is used again and again is never forgotten while it owes")
+    func kept() {
+        let limiter = limiter(.requests(3, per: .seconds(100)), capacity: 50)
+        var admitted = 0
+        for second in 0..<1_000 {
+            _ = limiter.admit("junk \(second)")
+            if limiter.admit("ana").isAdmitted { admitted += 1 }
+            clock.advance(by: .seconds(1))
+        }
+        #expect(admitted == 30)
+    }
+
+    @Test("However many ask at once, no key gets more than its quota")
+    func concurrent() async {
+        let limiter = limiter(.requests(10, per: .seconds(60)))
+        let admitted = await withTaskGroup(of: [Int].self) { group in
+            for _ in 0..<64 {
+                group.addTask { (0..<40).filter { limiter.admit("key \($0 % 4)").isAdmitted }.map { $0 % 4 } }
+            }
+            return await group.reduce(into: [Int: Int]()) { counts, keys in
+                for key in keys { counts[key, default: 0] += 1 }
+            }
+        }
+        #expect(admitted == [0: 10, 1: 10, 2: 10, 3: 10])
+    }
+
+    @Test("A capacity that is not positive is a programmer's mistake")
+    func precondition() async {
+        await #expect(processExitsWith: .failure) {
+            _ = KeyedRateLimiter<String, ManualClock>(policy: .requests(1, per: .seconds(1)), capacity: 0, clock: ManualClock())
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import RateLimiting
+import Testing
+
+@Suite struct SlidingWindowTests {
+    private static let policy = RateLimitPolicy.requests(3, per: .nanoseconds(100))
+
+    @Test("As many as the quota are admitted at once, and the next one is told the exact wait")
+    func burst() {
+        var window = SlidingWindow()
+        let decisions = (0..<4).map { _ in window.admit(at: 7, policy: Self.policy) }
+        #expect(
+            decisions == [
+                .admitted(remaining: 2), .admitted(remaining: 1), .admitted(remaining: 0),
+                .refused(retryAfter: .nanoseconds(100)),
+            ]
+        )
+    }
+
+    @Test("The wait is tight: a nanosecond earlier is refused, that instant is admitted", arguments: [0, 10, 99])
+    func tight(asked: Int64) {
+        var window = SlidingWindow()
+        for instant: Int64 in [0, 50, 99] { _ = window.admit(at: instant, policy: Self.policy) }
+        #expect(window.admit(at: 99, policy: Self.policy) == .refused(retryAfter: .nanoseconds(1)))
+        var early = window
+        #expect(early.admit(at: 99 + asked / 100, policy: Self.policy) == .refused(retryAfter: .nanoseconds(1)))
+        #expect(window.admit(at: 100, policy: Self.policy) == .admitted(remaining: 0))
+        #expect(window.admit(at: 149, policy: Self.policy) == .refused(retryAfter: .nanoseconds(1)))
+        #expect(window.admit(at: 150, policy: Self.policy) == .admitted(remaining: 0))
+    }
+
+    @Test("A refusal writes nothing: a thousand of them put nothing off")
+    func refusalsWriteNothing() {
+        var window = SlidingWindow()
+        for _ in 0..<3 { _ = window.admit(at: 0, policy: Self.policy) }
+        for instant in Int64(0)..<100 {
+            for _ in 0..<10 {
+                #expect(window.admit(at: instant, policy: Self.policy) == .refused(retryAfter: .nanoseconds(100 - instant)))
+            }
+        }
+        #expect(window.admit(at: 100, policy: Self.policy) == .admitted(remaining: 2))
+    }
+
+    @Test("An instant before an earlier one counts as that one, and admits nothing sooner")
+    func backwards() {
+        var window = SlidingWindow()
+        for _ in 0..<3 { _ = window.admit(at: 1_000, policy: Self.policy) }
+        #expect(window.admit(at: 0, policy: Self.policy) == .refused(retryAfter: .nanoseconds(100)))
+        #expect(window.admit(at: -5_000, policy: Self.policy) == .refused(retryAfter: .nanoseconds(100)))
+        #expect(window.admit(at: 1_100, policy: Self.policy) == .admitted(remaining: 2))
+    }
+
+    @Test("An admission at a backward instant is debt until a window after the latest one")
+    func backwardsAdmission() {
+        var window = SlidingWindow()
+        _ = window.admit(at: 1_000, policy: Self.policy)
+        _ = window.admit(at: 10, policy: Self.policy)
+        _ = window.admit(at: 10, policy: Self.policy)
+        #expect(window.admit(at: 1_099, policy: Self.policy) == .refused(retryAfter: .nanoseconds(1)))
+    }
+
+    @Test("What remains grows as admissions leave the window")
+    func remaining() {
+        var window = SlidingWindow()
+        for instant: Int64 in [0, 10, 20] { _ = window.admit(at: instant, policy: Self.policy) }
+        let seen = [20, 99, 100, 109, 110, 119, 120].map { window.remaining(at: Int64($0), policy: Self.policy) }
+        #expect(seen == [0, 0, 1, 1, 2, 2, 3])
+    }
+
+    @Test("A window is fresh before the first admission and from a window after the last")
+    func fresh() {
+        var window = SlidingWindow()
+        #expect(window.isFresh(at: 0, policy: Self.policy))
+        _ = window.admit(at: 0, policy: Self.policy)
+        _ = window.admit(at: 50, policy: Self.policy)
+        #expect(!window.isFresh(at: 149, policy: Self.policy))
+        #expect(window.isFresh(at: 150, policy: Self.policy))
+    }
+
+    @Test("A window that is not whole nanoseconds is rounded up, never down")
+    func fraction() {
+        let policy = RateLimitPolicy.requests(1, per: Duration(secondsComponent: 0, attosecondsComponent: 1_000_000_001))
+        var window = SlidingWindow()
+        _ = window.admit(at: 0, policy: policy)
+        #expect(window.admit(at: 1, policy: policy) == .refused(retryAfter: .nanoseconds(1)))
+        #expect(window.admit(at: 2, policy: policy).isAdmitted)
+    }
+}

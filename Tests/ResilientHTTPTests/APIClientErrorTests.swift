@@ -1,0 +1,114 @@
+import ErrorContract
+import HTTPTypes
+import HoldfastTesting
+import ResilientHTTP
+import Testing
+
+@Suite struct APIClientErrorTests {
+    private func get(_ step: ScriptedTransport.Step, context: String? = nil) async throws -> APIError? {
+        let client = try makeClient(ScriptedTransport([step]))
+        return await failure {
+            let _: Activity = try await client.get("/activities", context: context)
+        }
+    }
+
+    private func post(_ step: ScriptedTransport.Step) async throws -> APIError? {
+        let client = try makeClient(ScriptedTransport([step]))
+        return await failure { try await client.post("/activities", Activity(id: 1, name: "a")) }
+    }
+
+    @Test("The status is looked at before the body: what looks like a success is an error", arguments: [300, 400, 404, 500, 503])
+    func statusFirst(status: Int) async throws {
+        let error = try await get(.answer(status: status, body: #"{"success":true,"data":{"id":1,"name":"a"}}"#))
+        #expect(error?.status == status)
+        #expect(error?.kind != .decoding)
+    }
+
+    @Test("An error of the contract is read with everything that it says")
+    func contract() async throws {
+        let body =
+            #"{"error":{"code":"VALIDATION_INVALID_INPUT","message":"Mal","details":{"validation_errors":"#
+            + #"[{"field":"email","code":"VALIDATION_INVALID_EMAIL","message":"x"}]},"request_id":"b"}}"#
+        let error = try await get(.answer(status: 400, headers: [.requestID: "r1"], body: body), context: "user_login")
+        #expect(error?.kind == .validation && error?.code == .validationInvalidInput && error?.message == "Mal")
+        #expect(error?.violations.map(\.field) == ["email"] && error?.violations.first?.code == .validationInvalidEmail)
+        #expect(error?.requestID == "r1" && error?.context == "user_login" && error?.recovery == .fixFields)
+    }
+
+    @Test("A dated delay is measured against the client's clock")
+    func delay() async throws {
+        let error = try await get(.answer(status: 429, headers: [.retryAfter: "Tue, 04 Nov 2025 10:31:00 GMT"]))
+        #expect(error?.retryAfter == .seconds(60))
+        #expect(error?.isRetryable == true)
+    }
+
+    @Test(
+        "A page of a proxy is an error of its status",
+        arguments: [(502, APIError.Kind.server), (403, .forbidden), (404, .notFound)]
+    )
+    func page(status: Int, kind: APIError.Kind) async throws {
+        let error = try await get(.answer(status: status, body: "<html>secret</html>"))
+        #expect(error?.kind == kind)
+        #expect(error?.message == nil)
+    }
+
+    @Test(
+        "What the transport says gives the kind",
+        arguments: [
+            (TransportError.Code.noInternet, APIError.Kind.noInternet, ErrorCode.noInternet),
+            (.unreachable, .network, .networkError), (.connectionLost, .network, .networkError), (.timeout, .timeout, .timeout),
+            (.cancelled, .cancelled, .cancelled), (.untrusted, .network, .networkError),
+            (.invalidRequest, .invalidRequest, .invalidRequest), (.other, .network, .networkError),
+        ]
+    )
+    func transport(code: TransportError.Code, kind: APIError.Kind, errorCode: ErrorCode) async throws {
+        let step = ScriptedTransport.Step.failure(TransportError(code, message: "x", wasSent: false))
+        for error in [try await get(step, context: "sync_data"), try await post(step)] {
+            #expect(error?.kind == kind && error?.code == errorCode && error?.status == nil)
+            #expect((error?.underlying as? TransportError)?.code == code)
+            let isTransient = [APIError.Kind.network, .noInternet, .timeout].contains(kind)
+            #expect(error?.isRetryable == isTransient)
+        }
+        #expect(try await get(step, context: "sync_data")?.context == "sync_data")
+    }
+
+    @Test(
+        "Whether a POST that may have been sent took effect is not known; a GET is just lost",
+        arguments: [TransportError.Code.connectionLost, .timeout, .other]
+    )
+    func unknownOutcome(code: TransportError.Code) async throws {
+        let step = ScriptedTransport.Step.failure(TransportError(code, message: "x", wasSent: true))
+        let posted = try await post(step)
+        #expect(posted?.kind == .unknownOutcome && posted?.code == .unknownOutcome && posted?.isRetryable == false)
+        let gotten = try await get(step)
+        #expect(gotten?.kind == (code == .timeout ? .timeout : .network) && gotten?.isRetryable == true)
+    }
+
+    @Test(
+        "Only methods that are safe to repeat are taken as such",
+        arguments: [("GET", true), ("PUT", true), ("DELETE", true), ("PATCH", false)]
+    )
+    func methods(name: String, isSafe: Bool) async throws {
+        let lost = ScriptedTransport.Step.failure(TransportError(.connectionLost, message: "x", wasSent: true))
+        let client = try makeClient(ScriptedTransport([lost]))
+        let method = try #require(HTTPRequest.Method(name))
+        let error = await failure { _ = try await client.send(method, "/a") }
+        #expect(error?.kind == (isSafe ? .network : .unknownOutcome))
+    }
+
+    @Test("A cancelled or never built POST did not take effect", arguments: [TransportError.Code.cancelled, .invalidRequest])
+    func notUnknown(code: TransportError.Code) async throws {
+        let error = try await post(.failure(TransportError(code, message: "x", wasSent: true)))
+        #expect(error?.kind != .unknownOutcome)
+    }
+
+    @Test("A POST whose answer nobody reads is still refused by the body, or by a page of somebody else")
+    func unread() async throws {
+        #expect(try await post(.answer(status: 204)) == nil)
+        #expect(try await post(.answer(status: 200, body: #"{"success":true,"data":{"anything":1}}"#)) == nil)
+        #expect(try await post(.answer(status: 200, body: "OK")) == nil)
+        #expect(try await post(.answer(status: 200, body: #"{"success":false,"error":"Nope"}"#))?.message == "Nope")
+        #expect(try await post(.answer(status: 200, body: "<html>log in"))?.kind == .notAPI)
+        #expect(try await post(.answer(status: 302))?.status == 302)
+    }
+}

@@ -1,0 +1,103 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastTesting
+import ResilientHTTP
+import Testing
+
+@Suite struct APIClientRequestTests {
+    private let transport = ScriptedTransport(Array(repeating: .answer(status: 200, body: #"{"id":1,"name":"a"}"#), count: 4))
+
+    @Test("A GET carries method, address and what it accepts, and no body")
+    func get() async throws {
+        let client = try makeClient(transport, language: Language("es-MX"))
+        let _: Activity = try await client.get("/activities?page=2&q=a%20b", headers: [.authorization: "Bearer t"])
+        let sent = try #require(transport.sent.first)
+        #expect(sent.request.method == .get && sent.request.scheme == "https")
+        #expect(sent.request.authority == "api.example.org" && sent.request.path == "/activities?page=2&q=a%20b")
+        #expect(sent.request.headerFields[.accept] == "application/json")
+        #expect(sent.request.headerFields[.acceptLanguage] == "es-mx")
+        #expect(sent.request.headerFields[.authorization] == "Bearer t")
+        #expect(sent.request.headerFields[.contentType] == nil)
+        #expect(sent.body == nil)
+    }
+
+    @Test("A POST carries its value as JSON, keys in order, dates in ISO 8601")
+    func post() async throws {
+        struct Event: Encodable {
+            var url = "https://x/y"
+            var at = Date(timeIntervalSince1970: 1_762_252_200)
+        }
+        let client = try makeClient(transport)
+        let _: Activity = try await client.post("/events", Event())
+        let sent = try #require(transport.sent.first)
+        #expect(sent.request.method == .post)
+        #expect(sent.request.headerFields[.contentType] == "application/json")
+        #expect(sent.body == Array(#"{"at":"2025-11-04T10:30:00Z","url":"https://x/y"}"#.utf8))
+    }
+
+    @Test("A body of the caller's own keeps its type")
+    func ownBody() async throws {
+        let client = try makeClient(transport)
+        let answer = try await client.send(.put, "/file", body: RequestBody([0, 255], contentType: "image/png"))
+        #expect(answer.response.status.code == 200)
+        #expect(answer.body == Array(#"{"id":1,"name":"a"}"#.utf8))
+        #expect(transport.sent.first?.body == [0, 255])
+        #expect(transport.sent.first?.request.headerFields[.contentType] == "image/png")
+    }
+
+    @Test(
+        "Paths are relative to the base address",
+        arguments: [
+            ("https://api.example.org", "https", "api.example.org", "/a"),
+            ("https://api.example.org/", "https", "api.example.org", "/a"),
+            ("http://127.0.0.1:8080", "http", "127.0.0.1:8080", "/a"),
+            ("HTTPS://api.example.org:443", "https", "api.example.org:443", "/a"),
+            ("https://api.example.org/v1", "https", "api.example.org", "/v1/a"),
+            ("https://api.example.org/v1/", "https", "api.example.org", "/v1/a"),
+            ("https://api.example.org/a%20b/?x=1#y", "https", "api.example.org", "/a%20b/a"),
+            ("http://[::1]:8080", "http", "[::1]:8080", "/a"),
+            ("https://user:pw@api.example.org", "https", "api.example.org", "/a"),
+        ]
+    )
+    func base(base: String, scheme: String, authority: String, path: String) async throws {
+        let _: Activity = try await makeClient(transport, base: base).get("/a")
+        let request = try #require(transport.sent.first).request
+        #expect(request.scheme == scheme && request.authority == authority && request.path == path)
+    }
+
+    @Test(
+        "A path that is none is refused, and nothing is sent",
+        arguments: [
+            "", "a", "https://evil.example/a", "?a", "/a b", "/a\r\nHost: evil", "/a\tb", "/a#b", "/ñ", "/\u{7F}", "/\u{0}",
+            "\\a", "@evil.example",
+        ]
+    )
+    func badPath(path: String) async throws {
+        let client = try makeClient(transport)
+        let error = await failure { let _: Activity = try await client.get(path, context: "c") }
+        #expect(error?.kind == .invalidRequest && error?.code == .invalidRequest)
+        #expect(error?.attempts == 0 && error?.context == "c")
+        #expect(transport.sent.isEmpty)
+    }
+
+    @Test(
+        "An address that is no web address is refused, and nothing is sent",
+        arguments: ["ftp://a.b", "/a", "file:///a", "mailto:a@b.co", "https:///a"]
+    )
+    func badBase(base: String) async throws {
+        let client = try makeClient(transport, base: base)
+        let error = await failure { let _: Activity = try await client.get("/a") }
+        #expect(error?.kind == .invalidRequest)
+        #expect(transport.sent.isEmpty)
+    }
+
+    @Test("A value that can't be written as JSON is refused, and nothing is sent")
+    func badValue() async throws {
+        let client = try makeClient(transport)
+        let error = await failure { try await client.post("/a", [Double.nan], context: "c") }
+        #expect(error?.kind == .invalidRequest && error?.attempts == 0 && error?.context == "c")
+        #expect(error?.underlying is EncodingError)
+        #expect(transport.sent.isEmpty)
+    }
+}

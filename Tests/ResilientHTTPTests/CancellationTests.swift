@@ -1,0 +1,78 @@
+import ErrorContract
+import HTTPTypes
+import HoldfastTesting
+import ResilientHTTP
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct CancellationTests {
+    /// Never answers; ends when it is cancelled.
+    private struct Silence: HTTPTransport {
+        let clock: ManualClock
+
+        func send(
+            _ request: HTTPRequest,
+            body: RequestBody?,
+            timeout: Duration
+        ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
+            do {
+                try await clock.sleep(for: timeout)
+            } catch {
+                throw TransportError(.cancelled, message: "cancelled", wasSent: true, cause: error)
+            }
+            throw TransportError(.timeout, message: "timed out", wasSent: true)
+        }
+    }
+
+    /// Answers at once with a body that begins and never ends, and tells when somebody reads it.
+    private struct Endless: HTTPTransport {
+        let status: Int
+        let chunks: AsyncThrowingStream<[UInt8], any Error>
+
+        func send(
+            _ request: HTTPRequest,
+            body: RequestBody?,
+            timeout: Duration
+        ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
+            (HTTPResponse(status: .init(code: status)), ResponseBody(chunks))
+        }
+    }
+
+    @Test(
+        "Cancelling ends a call at once, and a cancelled POST is cancelled rather than of unknown outcome",
+        arguments: ["GET", "POST"]
+    )
+    func waiting(name: String) async throws {
+        let clock = ManualClock()
+        let client = try makeClient(Silence(clock: clock))
+        let method = try #require(HTTPRequest.Method(name))
+        let call = Task { await failure { _ = try await client.send(method, "/a") } }
+        await clock.waitForSleepers()
+        call.cancel()
+        let error = await call.value
+        #expect(error?.kind == .cancelled && error?.code == .cancelled && error?.isRetryable == false)
+        #expect(clock.sleeperCount == 0, "nothing is left behind")
+    }
+
+    @Test("The time of a call is handed to the transport")
+    func timeout() async throws {
+        let clock = ManualClock()
+        let client = try makeClient(Silence(clock: clock))
+        let call = Task { await failure { _ = try await client.send(.get, "/a") } }
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(30))
+        #expect(await call.value?.kind == .timeout)
+    }
+
+    @Test("Half a body that was being read when the call was cancelled is never taken for a whole one", arguments: [200, 500])
+    func reading(status: Int) async throws {
+        let (chunks, continuation) = AsyncThrowingStream<[UInt8], any Error>.makeStream()
+        let (started, signal) = AsyncStream<Void>.makeStream()
+        continuation.onTermination = { _ in signal.finish() }
+        continuation.yield(Array("1".utf8))
+        let client = try makeClient(Endless(status: status, chunks: chunks))
+        let call = Task { await failure { let _: Int = try await client.get("/a") } }
+        call.cancel()
+        #expect(await call.value?.kind == .cancelled)
+        for await _ in started {}
+    }
+}

@@ -1,0 +1,82 @@
+import ErrorContract
+import HTTPTypes
+import HoldfastTesting
+import ResilientHTTP
+import Synchronization
+import Testing
+
+@Suite struct ClientMiddlewareTests {
+    /// Notes when it is passed, on the way out and on the way back.
+    private final class Diary: ClientMiddleware {
+        private let entries = Mutex<[String]>([])
+        var text: [String] { entries.withLock { $0 } }
+        var contexts: [CallContext] { seen.withLock { $0 } }
+        private let seen = Mutex<[CallContext]>([])
+
+        func intercept(
+            _ request: HTTPRequest,
+            body: RequestBody?,
+            context: CallContext,
+            next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
+        ) async throws -> (HTTPResponse, ResponseBody) {
+            let mark = request.headerFields[.via] ?? "start"
+            entries.withLock { $0.append("out \(mark)") }
+            seen.withLock { $0.append(context) }
+            var request = request
+            request.headerFields[.via] = mark + "+"
+            let answer = try await next(request, body)
+            entries.withLock { $0.append("back \(mark)") }
+            return answer
+        }
+    }
+
+    /// Does in place of the rest of the way what it was told.
+    private struct Stub: ClientMiddleware {
+        var answer: @Sendable () throws -> (HTTPResponse, ResponseBody)
+
+        func intercept(
+            _ request: HTTPRequest,
+            body: RequestBody?,
+            context: CallContext,
+            next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
+        ) async throws -> (HTTPResponse, ResponseBody) {
+            try answer()
+        }
+    }
+
+    private struct Odd: Error {}
+
+    @Test("The first middleware is the outermost, and each sees what the one before made of the request")
+    func order() async throws {
+        let (transport, diary) = (ScriptedTransport([.answer(status: 200, body: "1")]), Diary())
+        let client = try makeClient(transport, middleware: [diary, diary, diary])
+        let _: Int = try await client.get("/a", context: "user_me")
+        #expect(diary.text == ["out start", "out start+", "out start++", "back start++", "back start+", "back start"])
+        #expect(transport.sent.first?.request.headerFields[.via] == "start+++")
+        #expect(diary.contexts == Array(repeating: CallContext(name: "user_me", timeout: .seconds(30)), count: 3))
+    }
+
+    @Test("A middleware may answer by itself, and nothing is sent")
+    func shortcut() async throws {
+        let (transport, diary) = (ScriptedTransport([]), Diary())
+        let stub = Stub { (HTTPResponse(status: .ok), ResponseBody(Array("7".utf8))) }
+        let number: Int = try await makeClient(transport, middleware: [stub, diary]).get("/a")
+        #expect(number == 7)
+        #expect(transport.sent.isEmpty && diary.text.isEmpty)
+    }
+
+    @Test("What a middleware throws ends the call: its own API error as it is, anything else as one")
+    func thrown() async throws {
+        let own = APIError(kind: .throttled, code: .throttled, recovery: .wait, context: "own")
+        let cases: [(any Error, APIError.Kind)] = [
+            (own, .throttled), (CancellationError(), .cancelled), (Odd(), .custom),
+            (TransportError(.timeout, message: "x", wasSent: true), .timeout),
+        ]
+        for (thrown, kind) in cases {
+            let client = try makeClient(ScriptedTransport([]), middleware: [Stub { throw thrown }])
+            let error = await failure { let _: Int = try await client.get("/a", context: "c") }
+            #expect(error?.kind == kind)
+            #expect(error?.context == (kind == .throttled ? "own" : "c"))
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import ErrorContract
+import HTTPTypes
+import HoldfastTesting
+import ResilientHTTP
+import Testing
+
+@Suite struct ResponseBodyTests {
+    private func body(_ chunks: [[UInt8]], failing error: TransportError? = nil) -> ResponseBody {
+        let (stream, continuation) = AsyncThrowingStream<[UInt8], any Error>.makeStream()
+        for chunk in chunks { continuation.yield(chunk) }
+        continuation.finish(throwing: error)
+        return ResponseBody(stream)
+    }
+
+    /// Answers with a body of its own.
+    private struct Fixed: HTTPTransport {
+        let status: Int
+        var headers: HTTPFields = [:]
+        let body: ResponseBody
+
+        func send(
+            _ request: HTTPRequest,
+            body _: RequestBody?,
+            timeout: Duration
+        ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
+            (HTTPResponse(status: .init(code: status), headerFields: headers), body)
+        }
+    }
+
+    @Test(
+        "A body is read whole up to the limit, and told to be cut past it",
+        arguments: [(5, 5, false), (6, 5, false), (4, 4, true), (3, 3, true), (2, 2, true), (0, 0, true)]
+    )
+    func collect(limit: Int, count: Int, isTruncated: Bool) async throws {
+        let collected = try await body([[1, 2], [], [3, 4, 5]]).collect(upTo: limit)
+        #expect(collected.bytes == Array([1, 2, 3, 4, 5].prefix(count)))
+        #expect(collected.isTruncated == isTruncated)
+    }
+
+    @Test("A body that is there already is read like any other")
+    func ready() async throws {
+        #expect(try await ResponseBody().collect(upTo: 0).bytes.isEmpty)
+        #expect(try await ResponseBody([1, 2]).collect(upTo: 9).bytes == [1, 2])
+        #expect(try await ResponseBody([1, 2]).collect(upTo: 1).isTruncated)
+    }
+
+    @Test("The error of a stream is thrown")
+    func failing() async {
+        let lost = TransportError(.connectionLost, message: "x", wasSent: true)
+        await #expect(throws: TransportError.self) { try await body([[1]], failing: lost).collect(upTo: 9) }
+    }
+
+    @Test("A success larger than the client's limit is refused")
+    func tooLarge() async throws {
+        let chunk = [UInt8](repeating: UInt8(ascii: " "), count: 1_000)
+        var client = try makeClient(Fixed(status: 200, body: body(Array(repeating: chunk, count: 9) + [Array("1".utf8)])))
+        client.maximumBodySize = 9_000
+        let error = await failure { let _: Int = try await client.get("/a") }
+        #expect(error?.kind == .decoding && error?.status == 200)
+    }
+
+    @Test("A success as large as the client's limit is read")
+    func largest() async throws {
+        let chunk = [UInt8](repeating: UInt8(ascii: " "), count: 1_000)
+        var client = try makeClient(Fixed(status: 200, body: body(Array(repeating: chunk, count: 9) + [Array("1".utf8)])))
+        client.maximumBodySize = 9_001
+        let number: Int = try await client.get("/a")
+        #expect(number == 1)
+    }
+
+    @Test("Of an error no more than 64 KiB are read, and the status and headers count")
+    func largeError() async throws {
+        let chunk = [UInt8](repeating: UInt8(ascii: "x"), count: 65_536)
+        let transport = Fixed(status: 503, headers: [.errorCode: "SERVER_MAINTENANCE"], body: body([chunk, chunk, chunk]))
+        let client = try makeClient(transport)
+        let error = await failure { let _: Int = try await client.get("/a") }
+        #expect(error?.code == .serverMaintenance && error?.kind == .server)
+    }
+
+    @Test("A body that breaks off is a network error under a success, and does not hide the status of an error")
+    func broken() async throws {
+        let lost = TransportError(.connectionLost, message: "x", wasSent: true)
+        let success = try makeClient(Fixed(status: 200, body: body([[49]], failing: lost)))
+        let read = await failure { let _: Int = try await success.get("/a") }
+        #expect(read?.kind == .network)
+        let created = try makeClient(Fixed(status: 201, body: body([[49]], failing: lost)))
+        let posted = await failure { let _: Int = try await created.post("/a", 1) }
+        #expect(posted?.kind == .unknownOutcome)
+        let transport = Fixed(status: 429, headers: [.retryAfter: "30"], body: body([[123]], failing: lost))
+        let limited = try makeClient(transport)
+        let refused = await failure { let _: Int = try await limited.post("/a", 1) }
+        #expect(refused?.kind == .rateLimited && refused?.retryAfter == .seconds(30))
+    }
+}
