@@ -76,13 +76,16 @@ let package = Package(
                 .embedInCode("Templates/mail.html.mustache"),
                 .embedInCode("Templates/mail.txt.mustache"),
                 .embedInCode("Templates/mailbox.html.mustache"),
+                .embedInCode("Templates/page.html.mustache"),
+                .embedInCode("Templates/page.css"),
+                .embedInCode("Templates/page.js"),
             ],
             swiftSettings: settings
         ),
         .target(
             name: "AccountRoutes",
             dependencies: [
-                "AccountCore", "ServerMiddleware",
+                "AccountCore", "RecoveryPages", "ServerMiddleware",
                 accountContract, errorContract, rateLimiting, crypto, hummingbird, httpTypes, logging,
             ],
             swiftSettings: settings

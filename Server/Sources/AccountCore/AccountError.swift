@@ -6,6 +6,8 @@ public struct AccountError: Error, Hashable, Sendable {
     public let code: ErrorCode
     /// Why a password was refused, with the code `AUTH_WEAK_PASSWORD`.
     public var weaknesses: [PasswordPolicy.Weakness] = []
+    /// A text that says more than the code's own.
+    public var message: LocalizedText?
     /// When it makes sense to try again, if that is known.
     public var retryAfter: Duration?
 
@@ -17,6 +19,14 @@ public struct AccountError: Error, Hashable, Sendable {
     public static let inactive = AccountError(code: .authUserInactive)
     /// The account was taken out of use.
     public static let suspended = AccountError(code: .authUserSuspended)
+    /// The account was frozen by its owner.
+    public static let frozen = AccountError(
+        code: .authUserSuspended,
+        message: LocalizedText(
+            en: "This account is frozen. Reset your password to use it again.",
+            es: "Esta cuenta está congelada. Restablece tu contraseña para volver a usarla."
+        )
+    )
     /// The refresh token is unknown, or was used before.
     public static let refreshFailed = AccountError(code: .authRefreshFailed)
     /// The session has ended.

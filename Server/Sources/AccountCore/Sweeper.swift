@@ -6,6 +6,7 @@ public import ServiceLifecycle
 public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
     private let sessions: any SessionStore
     private let tokens: any ResetTokenStore
+    private let freezeTokens: any FreezeTokenStore
     private let rules: SessionRules
     private let interval: Duration
     private let clock: C
@@ -16,6 +17,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
     public init(
         sessions: any SessionStore,
         tokens: any ResetTokenStore,
+        freezeTokens: any FreezeTokenStore,
         rules: SessionRules,
         interval: Duration = .seconds(300),
         clock: C,
@@ -24,6 +26,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
     ) {
         self.sessions = sessions
         self.tokens = tokens
+        self.freezeTokens = freezeTokens
         self.rules = rules
         self.interval = interval
         self.clock = clock
@@ -49,5 +52,6 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
     public func sweep() async throws {
         try await sessions.sweep(at: now(), rules: rules)
         try await tokens.sweep(at: now())
+        try await freezeTokens.sweep(at: now())
     }
 }

@@ -13,7 +13,7 @@ func translatingDomainErrors<Value>(_ body: () async throws -> Value) async thro
 
 extension ContractError {
     init(_ error: AccountError) {
-        self.init(error.code, message: error.weaknesses.first?.message, retryAfter: error.retryAfter)
+        self.init(error.code, message: error.weaknesses.first?.message ?? error.message, retryAfter: error.retryAfter)
         if !error.weaknesses.isEmpty {
             details["reasons"] = .array(error.weaknesses.map { .string($0.name) })
         }

@@ -39,7 +39,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
                 sql: """
                     SELECT account.*, reset_token.created_at AS minted_at, reset_token.expires_at
                     FROM reset_token JOIN account ON account.id = reset_token.account_id
-                    WHERE digest = ? AND consumed_at IS NULL AND expires_at > ? AND account.state = 'active'
+                    WHERE digest = ? AND consumed_at IS NULL AND expires_at > ? AND account.state IN ('active', 'frozen')
                     """,
                 arguments: [digest.bytes, now.timeIntervalSince1970]
             )
@@ -69,14 +69,14 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
                 sql: """
                     UPDATE reset_token SET consumed_at = ?1
                     WHERE digest = ?2 AND consumed_at IS NULL AND expires_at > ?1
-                        AND EXISTS (SELECT 1 FROM account WHERE id = account_id AND state = 'active')
+                        AND EXISTS (SELECT 1 FROM account WHERE id = account_id AND state IN ('active', 'frozen'))
                     RETURNING account_id
                     """,
                 arguments: [time, digest.bytes]
             )
             guard let account else { return false }
             try database.execute(
-                sql: "UPDATE account SET password_hash = ?, epoch = epoch + 1 WHERE id = ?",
+                sql: "UPDATE account SET password_hash = ?, epoch = epoch + 1, state = 'active' WHERE id = ?",
                 arguments: [passwordHash, account]
             )
             try database.execute(

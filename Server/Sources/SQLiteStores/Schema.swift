@@ -13,7 +13,7 @@ enum Schema {
                         email_key TEXT NOT NULL UNIQUE,
                         first_name TEXT NOT NULL,
                         password_hash TEXT NOT NULL,
-                        state TEXT NOT NULL CHECK (state IN ('active', 'inactive', 'suspended')),
+                        state TEXT NOT NULL CHECK (state IN ('active', 'inactive', 'suspended', 'frozen')),
                         language TEXT NOT NULL,
                         epoch INTEGER NOT NULL,
                         created_at REAL NOT NULL
@@ -46,6 +46,15 @@ enum Schema {
                     ) STRICT, WITHOUT ROWID;
                     CREATE INDEX reset_token_account ON reset_token(account_id);
                     CREATE INDEX reset_token_expires_at ON reset_token(expires_at);
+
+                    CREATE TABLE freeze_token (
+                        digest BLOB NOT NULL PRIMARY KEY,
+                        account_id TEXT NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                        expires_at REAL NOT NULL,
+                        consumed_at REAL
+                    ) STRICT, WITHOUT ROWID;
+                    CREATE INDEX freeze_token_account ON freeze_token(account_id);
+                    CREATE INDEX freeze_token_expires_at ON freeze_token(expires_at);
 
                     CREATE TABLE mail_intent (
                         id TEXT NOT NULL PRIMARY KEY,

@@ -22,6 +22,8 @@ public struct Account: Hashable, Sendable, Identifiable {
         case inactive
         /// Taken out of use by the operator.
         case suspended
+        /// Taken out of use by its owner, who did not make a change that a mail told of. A reset puts it back into use.
+        case frozen
     }
 
     public let id: ID
@@ -36,6 +38,9 @@ public struct Account: Hashable, Sendable, Identifiable {
     /// Rises whenever everything issued before must end; access tokens carry the epoch that they were issued in.
     public var epoch: Int
     public var createdAt: Date
+
+    /// Whether its password may be reset: an operator's decision is not undone by a mail.
+    public var isRecoverable: Bool { state == .active || state == .frozen }
 
     /// Creates an account.
     public init(

@@ -35,7 +35,8 @@ public protocol MailRendering: Sendable {
     /// The mail with a reset link.
     func passwordReset(to recipient: EmailAddress, name: FirstName, token: ResetToken, language: Language) throws -> Mail
     /// The mail that tells of a changed password.
-    func passwordChanged(to recipient: EmailAddress, name: FirstName, language: Language) throws -> Mail
+    /// - Parameter token: What the link for "this was not me" carries.
+    func passwordChanged(to recipient: EmailAddress, name: FirstName, token: ResetToken, language: Language) throws -> Mail
 }
 
 /// Hands mails over.

@@ -27,6 +27,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     private let intents: any MailIntentQueue
     private let accounts: any AccountRepository
     private let tokens: any ResetTokenStore
+    private let freezeTokens: any FreezeTokenStore
     private let rendering: any MailRendering
     private let delivery: any MailDelivery
     private let rules: RecoveryRules
@@ -40,6 +41,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         intents: any MailIntentQueue,
         accounts: any AccountRepository,
         tokens: any ResetTokenStore,
+        freezeTokens: any FreezeTokenStore,
         rendering: any MailRendering,
         delivery: any MailDelivery,
         rules: RecoveryRules,
@@ -51,6 +53,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         self.intents = intents
         self.accounts = accounts
         self.tokens = tokens
+        self.freezeTokens = freezeTokens
         self.rendering = rendering
         self.delivery = delivery
         self.rules = rules
@@ -131,9 +134,20 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         switch intent.subject {
         case .passwordChanged(let id):
             guard let account = try await accounts.account(id: id) else { return nil }
-            return try rendering.passwordChanged(to: account.email, name: account.firstName, language: intent.language)
+            let secret = SecretToken()
+            try await freezeTokens.insert(
+                secret.digest,
+                account: account.id,
+                expiresAt: now().addingTimeInterval(rules.freezeLifetime / .seconds(1))
+            )
+            return try rendering.passwordChanged(
+                to: account.email,
+                name: account.firstName,
+                token: try ResetToken(secret.text),
+                language: intent.language
+            )
         case .passwordReset(let address):
-            let account = try await accounts.account(email: address).flatMap { $0.state == .active ? $0 : nil }
+            let account = try await accounts.account(email: address).flatMap { $0.isRecoverable ? $0 : nil }
             let secret = SecretToken()
             let mail = try rendering.passwordReset(
                 to: account?.email ?? address,

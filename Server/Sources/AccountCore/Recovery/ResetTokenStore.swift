@@ -7,8 +7,8 @@ public protocol ResetTokenStore: Sendable {
     /// The live token of a digest, and its account. Changes nothing.
     /// - Returns: `nil` if the digest is unknown, expired or consumed, or its account may not be recovered.
     func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)?
-    /// Consumes a token and, in the same transaction, sets the password, consumes the account's other tokens, ends all its
-    /// sessions, raises its epoch and adds the intent of the confirmation mail.
+    /// Consumes a token and, in the same transaction, sets the password, puts a frozen account back into use, consumes the
+    /// account's other tokens, ends all its sessions, raises its epoch and adds the intent of the confirmation mail.
     /// - Returns: Whether the token was live. Of concurrent callers, in any number of processes, exactly one receives `true`.
     func confirm(
         _ digest: TokenDigest,

@@ -131,6 +131,7 @@ public struct SignIn: Sendable {
         case .active: break
         case .inactive: throw AccountError.inactive
         case .suspended: throw AccountError.suspended
+        case .frozen: throw AccountError.frozen
         }
     }
 

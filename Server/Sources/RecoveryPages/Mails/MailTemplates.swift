@@ -87,14 +87,23 @@ public struct MailTemplates: MailRendering {
         return mail(to: recipient, content: content, language: language)
     }
 
-    public func passwordChanged(to recipient: EmailAddress, name: FirstName, language: Language) throws -> Mail {
+    public func passwordChanged(
+        to recipient: EmailAddress,
+        name: FirstName,
+        token: ResetToken,
+        language: Language
+    ) throws -> Mail {
+        guard let url = FreezeLink(token: token).url(base: settings.linkBase, style: settings.linkStyle) else {
+            throw InvalidLinkBase()
+        }
         let content = MailContent(
             language: language.rawValue,
             subject: filled(MailTexts.changedSubject, language),
             preview: nil,
             greeting: greeting(name, language),
             paragraphs: [filled(MailTexts.changedBody, language)],
-            closing: closing(language)
+            closing: closing(language),
+            footnotes: [.init(text: filled(MailTexts.changedNotMe, language), link: url.absoluteString)]
         )
         return mail(to: recipient, content: content, language: language)
     }

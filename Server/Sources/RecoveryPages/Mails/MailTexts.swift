@@ -40,4 +40,8 @@ enum MailTexts {
         en: "Your password has been updated successfully.",
         es: "Tu contraseña ha sido actualizada exitosamente."
     )
+    static let changedNotMe = LocalizedText(
+        en: "If this was not you, freeze your account at once:",
+        es: "Si no fuiste tú, congela tu cuenta de inmediato:"
+    )
 }

@@ -24,6 +24,8 @@ struct ServerConfiguration: Sendable {
     /// `nil` in development: the bound address.
     var resetBaseURL: URL?
     var resetLinkStyle: ResetLink.Style = .query
+    /// The custom scheme that opens the app.
+    var appScheme: String?
     var resetSubject: String?
     var resetPreview: String?
     var recoveryRules = RecoveryRules()
@@ -99,6 +101,10 @@ extension ServerConfiguration {
             settings.refuse("PASSWORD_RESET_BASE_URL", "is required in production: the https address that reset links begin with")
         }
         resetLinkStyle = settings.choice("RESET_LINK_STYLE", ["query": .query, "fragment": .fragment], default: .query)
+        appScheme = settings.text("APP_LINK_SCHEME")
+        if let appScheme, appScheme.wholeMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*/) == nil || appScheme.hasPrefix("http") {
+            settings.refuse("APP_LINK_SCHEME", "must be a custom scheme such as myapp, without :// (is “\(appScheme)”)")
+        }
         resetSubject = settings.text("PASSWORD_RESET_SUBJECT")
         resetPreview = settings.text("PASSWORD_RESET_PREVIEW")
         recoveryRules = RecoveryRules(

@@ -75,8 +75,11 @@ struct MailboxRoutes<Context: RequestContext>: Sendable {
             throw ContractError(.resourceNotFound)
         }
         // The mail's own HTML: styles only, in a sandbox of its own origin.
-        let policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'; sandbox allow-popups"
-        var response = html(mail.html, policy: policy)
+        let policy =
+            "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox"
+        // Links open beside the frame: the pages that they lead to refuse to be framed.
+        let shown = mail.html.replacing("<head>", with: "<head><base target=\"_blank\">", maxReplacements: 1)
+        var response = html(shown, policy: policy)
         if let name = HTTPField.Name("X-Frame-Options") { response.headers[name] = "SAMEORIGIN" }
         return response
     }

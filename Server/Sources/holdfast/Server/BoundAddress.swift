@@ -11,6 +11,11 @@ final class BoundAddress: Sendable {
         case abandoned
     }
 
+    /// The address, if it is known yet.
+    var known: URL? {
+        state.withLock { if case .bound(let url) = $0 { url } else { nil } }
+    }
+
     /// Makes the address known.
     func set(_ url: URL) {
         for continuation in end(with: .bound(url)) { continuation.resume(returning: url) }

@@ -80,6 +80,7 @@ struct HoldfastServer: Sendable {
             Sweeper(
                 sessions: stores.sessions,
                 tokens: stores.resetTokens,
+                freezeTokens: stores.freezeTokens,
                 rules: signIn.rules,
                 clock: ContinuousClock(),
                 now: { Date() },
@@ -106,6 +107,7 @@ struct HoldfastServer: Sendable {
             intents: stores.intents,
             accounts: stores.accounts,
             tokens: stores.resetTokens,
+            freezeTokens: stores.freezeTokens,
             rendering: templates,
             delivery: mailbox,
             rules: configuration.recoveryRules,
@@ -113,6 +115,15 @@ struct HoldfastServer: Sendable {
             clock: ContinuousClock(),
             now: { Date() },
             logger: logger
+        )
+    }
+
+    private var pageSettings: PageTemplates.Settings {
+        PageTemplates.Settings(
+            appName: configuration.appName,
+            linkBase: configuration.resetBaseURL,
+            appScheme: configuration.appScheme,
+            minimumPasswordLength: configuration.passwordPolicy.minimumLength
         )
     }
 
@@ -132,6 +143,23 @@ struct HoldfastServer: Sendable {
         recoveryRoutes.add(to: router)
         renderer.form = .success
         recoveryRoutes.addLegacy(to: router.group().add(middleware: ContractErrorMiddleware(renderer: renderer)))
+        RecoveryPageRoutes<Context>(
+            recovery: recovery,
+            freeze: AccountFreeze(tokens: stores.freezeTokens, now: { Date() }),
+            limit: limiter.map { ResetLimit(limiter: $0, key: keys.limitKeys) },
+            templates: try PageTemplates(settings: pageSettings),
+            origins: OriginGuard { [address, configuration] origin in
+                if let base = configuration.resetBaseURL { return base.webOrigin == origin }
+                guard let bound = address.known else { return false }
+                return bound.webOrigin == origin || "http://localhost:\(bound.port ?? 80)" == origin
+            },
+            localization: localization
+        ).add(to: router)
+        WellKnownRoutes<Context>(
+            appleAssociation: nil,
+            androidLinks: nil,
+            changePassword: "\(pageSettings.basePath)/reset-password"
+        ).add(to: router)
         HealthRoutes(checks: [.init("database") { [stores] in try await stores.database.ping() }]).add(to: router)
         if configuration.offersDevelopmentPages {
             try MailboxRoutes<Context>(mailbox: mailbox).add(to: router)

@@ -11,6 +11,7 @@ struct Stores: Sendable {
     let accounts: SQLiteAccountRepository
     let sessions: SQLiteSessionStore
     let resetTokens: SQLiteResetTokenStore
+    let freezeTokens: SQLiteFreezeTokenStore
     let intents: SQLiteMailIntentQueue
 
     /// Opens a data folder.
@@ -20,6 +21,7 @@ struct Stores: Sendable {
         accounts = SQLiteAccountRepository(database)
         sessions = SQLiteSessionStore(database)
         resetTokens = SQLiteResetTokenStore(database)
+        freezeTokens = SQLiteFreezeTokenStore(database)
         intents = SQLiteMailIntentQueue(database)
     }
 

@@ -80,40 +80,16 @@ import Testing
         let output = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try await process.start()
         var lines: [String] = []
-        for try await line in output.fileHandleForReading.bytesLines {
+        for await line in output.fileHandleForReading.lines {
             lines.append(line)
             if line.contains("Stop with") { break }
         }
         let url = try #require(lines.first.flatMap(URL.init(string:)))
         #expect(try await RawHTTP.send("GET", "/health/ready", to: url).status == 200)
         kill(process.processIdentifier, signal)
-        let status = await withCheckedContinuation { continuation in
-            Thread {
-                process.waitUntilExit()
-                continuation.resume(returning: process.terminationStatus)
-            }.start()
-        }
+        let status = await process.ended()
         return (status, lines)
-    }
-}
-
-extension FileHandle {
-    /// The lines as they come.
-    fileprivate var bytesLines: AsyncStream<String> {
-        AsyncStream { continuation in
-            Thread { [self] in
-                var pending = Data()
-                while case let data = availableData, !data.isEmpty {
-                    pending.append(data)
-                    while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
-                        continuation.yield(String(decoding: pending[pending.startIndex..<end], as: UTF8.self))
-                        pending = Data(pending[pending.index(after: end)...])
-                    }
-                }
-                continuation.finish()
-            }.start()
-        }
     }
 }

@@ -26,13 +26,14 @@ enum Binary {
         -> Run
     {
         let process = try make(arguments, environment: environment, in: folder)
-        let (output, errors, standardInput) = (Pipe(), Pipe(), Pipe())
+        let (output, errors) = (Pipe(), Pipe())
         process.standardOutput = output
         process.standardError = errors
-        process.standardInput = standardInput
-        try process.run()
-        standardInput.fileHandleForWriting.write(Data(input.utf8))
-        try standardInput.fileHandleForWriting.close()
+        // A file rather than a pipe: a command that reads nothing may be gone before a pipe is written.
+        let inputFile = folder.appending(path: ".input-\(UUID().uuidString)")
+        try Data(input.utf8).write(to: inputFile)
+        process.standardInput = try FileHandle(forReadingFrom: inputFile)
+        try await process.start()
         return await withCheckedContinuation { continuation in
             Thread {
                 let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)

@@ -77,7 +77,7 @@ import Testing
         let (output, errors) = (Pipe(), Pipe())
         process.standardOutput = output
         process.standardError = errors
-        try process.run()
+        try await process.start()
         return await withCheckedContinuation { continuation in
             Thread {
                 let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)

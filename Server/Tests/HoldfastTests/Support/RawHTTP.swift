@@ -84,8 +84,18 @@ enum RawHTTP {
             let count = recv(socket, &buffer, buffer.count, 0)
             guard count > 0 else { break }
             received.append(contentsOf: buffer[..<count])
+            if isWhole(received) { break }
         }
         return received
+    }
+
+    /// Whether the body is as long as the head said; a server that keeps the connection need not be waited for.
+    private static func isWhole(_ bytes: [UInt8]) -> Bool {
+        guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return false }
+        let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+        let field = lines.first { $0.lowercased().hasPrefix("content-length:") }
+        guard let length = field.flatMap({ Int($0.dropFirst(15).trimmingCharacters(in: .whitespaces)) }) else { return false }
+        return bytes.count >= end.upperBound + length
     }
 
     private static func answer(of bytes: [UInt8]) throws -> Answer {

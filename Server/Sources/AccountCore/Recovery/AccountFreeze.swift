@@ -1,0 +1,32 @@
+public import AccountContract
+public import Foundation
+
+/// "This was not me": takes an account out of use until its owner has reset the password.
+public struct AccountFreeze: Sendable {
+    private let tokens: any FreezeTokenStore
+    private let now: @Sendable () -> Date
+
+    /// Creates the domain service.
+    /// - Parameter now: The wall clock.
+    public init(tokens: any FreezeTokenStore, now: @escaping @Sendable () -> Date) {
+        self.tokens = tokens
+        self.now = now
+    }
+
+    /// The account that a token may freeze. Changes nothing.
+    /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`.
+    public func account(_ token: ResetToken) async throws -> Account {
+        guard let account = try await tokens.find(TokenDigest(of: token.rawValue), at: now()) else {
+            throw AccountError.resetTokenInvalid
+        }
+        return account
+    }
+
+    /// Freezes the account of a token and ends all its sessions.
+    /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`.
+    public func freeze(_ token: ResetToken) async throws {
+        guard try await tokens.freeze(TokenDigest(of: token.rawValue), at: now()) else {
+            throw AccountError.resetTokenInvalid
+        }
+    }
+}

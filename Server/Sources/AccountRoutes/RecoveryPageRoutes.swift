@@ -1,0 +1,203 @@
+import AccountContract
+public import AccountCore
+import ErrorContract
+import Foundation
+import HTTPTypes
+public import Hummingbird
+import Logging
+public import RecoveryPages
+public import ServerMiddleware
+
+/// The pages behind the mailed links. GET changes nothing, however often a scanner opens it; only a sent form does.
+public struct RecoveryPageRoutes<Context: RequestContext>: Sendable {
+    private let recovery: PasswordRecovery
+    private let freeze: AccountFreeze
+    private let limit: ResetLimit?
+    private let templates: PageTemplates
+    private let origins: OriginGuard
+    private let reader: RequestReader
+    private let localization: Localization
+
+    /// Creates the routes.
+    public init(
+        recovery: PasswordRecovery,
+        freeze: AccountFreeze,
+        limit: ResetLimit?,
+        templates: PageTemplates,
+        origins: OriginGuard,
+        reader: RequestReader = RequestReader(),
+        localization: Localization
+    ) {
+        self.recovery = recovery
+        self.freeze = freeze
+        self.limit = limit
+        self.templates = templates
+        self.origins = origins
+        self.reader = reader
+        self.localization = localization
+    }
+
+    /// Adds the routes to a router or a group.
+    public func add(to router: some RouterMethods<Context>) {
+        router.get("/reset-password") { request, context in await page(request, context) { try await openReset($0) } }
+        router.post("/reset-password") { request, context in await page(request, context) { try await sendReset($0) } }
+        router.post("/reset-password/request") { request, context in
+            await page(request, context) { try await sendRequest($0) }
+        }
+        router.get("/reset-password/not-me") { request, context in
+            await page(request, context) { try await openFreeze($0) }
+        }
+        router.post("/reset-password/not-me") { request, context in
+            await page(request, context) { try await sendFreeze($0) }
+        }
+    }
+
+    private func openReset(_ request: Request) async throws -> RecoveryPage.Kind {
+        guard request.uri.query != nil else { return .undecided }
+        guard let link = PageQuery(request).resetLink else { return .invalidLink }
+        do {
+            let (account, _) = try await recovery.validate(link.token, email: link.email)
+            return .reset(link: link, name: account.firstName.rawValue, problem: nil)
+        } catch let error as AccountError where error == .resetTokenInvalid {
+            return .deadLink(email: link.email?.text ?? "")
+        }
+    }
+
+    private func sendReset(_ request: Request) async throws -> RecoveryPage.Kind {
+        let form = try await reader.read(ResetForm.self, from: request)
+        guard let token = try? ResetToken(form.token) else { return .invalidLink }
+        let link = ResetLink(token: token, email: form.email.flatMap { try? EmailAddress($0) })
+        do {
+            let (account, _) = try await recovery.validate(token, email: link.email)
+            let again = { RecoveryPage.Kind.reset(link: link, name: account.firstName.rawValue, problem: $0) }
+            guard let password = try? Password(form.newPassword), !form.confirmPassword.isEmpty else {
+                return again(FormTexts.empty)
+            }
+            guard form.newPassword == form.confirmPassword else { return again(FormTexts.differ) }
+            do {
+                try await recovery.confirm(token, email: link.email, newPassword: password)
+                return .changed
+            } catch let error as AccountError where error.code == .authWeakPassword {
+                return again(error.weaknesses.first?.message)
+            } catch let error as AccountError where error.code == .serverServiceUnavailable {
+                return again(ErrorCatalogue.standard[error.code]?.message)
+            }
+        } catch let error as AccountError where error.code == .authResetTokenInvalid {
+            return .deadLink(email: form.email ?? "")
+        }
+    }
+
+    private func sendRequest(_ request: Request) async throws -> RecoveryPage.Kind {
+        let form = try await reader.read(RequestForm.self, from: request)
+        do {
+            let email = try EmailAddress(form.email)
+            try limit?.admit(email)
+            try await recovery.request(email: email, language: localization.language(of: request))
+            return .requested
+        } catch let refusal as EmailRefusal {
+            return .requestProblem(email: form.email, refusal == .empty ? FormTexts.emailMissing : FormTexts.emailInvalid)
+        }
+    }
+
+    private func openFreeze(_ request: Request) async throws -> RecoveryPage.Kind {
+        guard request.uri.query != nil else { return .freezeUndecided }
+        guard let token = PageQuery(request).resetLink?.token,
+            let account = try await found({ try await freeze.account(token) })
+        else { return .invalidLink }
+        return .freeze(token: token, name: account.firstName.rawValue)
+    }
+
+    private func sendFreeze(_ request: Request) async throws -> RecoveryPage.Kind {
+        let form = try await reader.read(FreezeForm.self, from: request)
+        guard let token = try? ResetToken(form.token), try await found({ try await freeze.freeze(token) }) != nil else {
+            return .invalidLink
+        }
+        return .frozen
+    }
+
+    /// What the closure returns, or `nil` if its token is dead.
+    private func found<Value>(_ body: () async throws -> Value) async throws -> Value? {
+        do {
+            return try await body()
+        } catch let error as AccountError where error.code == .authResetTokenInvalid {
+            return nil
+        }
+    }
+}
+
+extension RecoveryPageRoutes {
+    /// Answers with a page, whatever happens.
+    private func page(
+        _ request: Request,
+        _ context: Context,
+        _ make: (Request) async throws -> RecoveryPage.Kind
+    ) async -> Response {
+        let language = localization.language(of: request)
+        do {
+            guard request.method != .post || origins.admits(request) else { throw ContractError(.resourceForbidden) }
+            return respond(RecoveryPage(try await make(request), language: language))
+        } catch {
+            let code = (error as? ContractError)?.code ?? (error as? AccountError)?.code ?? .serverInternalError
+            if code == .serverInternalError {
+                context.logger.error("Page failed", metadata: ["error.type": "\(type(of: error))"])
+            }
+            return respond(failure: error as? ContractError ?? ContractError(code), language: language)
+        }
+    }
+
+    private func respond(failure error: ContractError, language: Language) -> Response {
+        let definition = ErrorCatalogue.standard[error.code]
+        let isLimited = definition?.status == 429
+        let text = error.message ?? definition?.message ?? ContractText.unknownError
+        let title = isLimited ? ContractText.tooManyAttemptsTitle : ContractText.errorTitle
+        var response = respond(RecoveryPage(.failure(title: title, text: text), language: language))
+        response.status = .init(code: definition?.status ?? 500)
+        response.headers[.errorCode] = error.code.rawValue
+        response.headers[.retryAfter] = error.retryAfter.map { "\($0.wholeSecondsRoundedUp)" }
+        return response
+    }
+
+    private func respond(_ page: RecoveryPage) -> Response {
+        let nonce = SecretToken().text
+        var headers: HTTPFields = [.contentType: "text/html; charset=utf-8", .cacheControl: "no-store"]
+        headers[.contentLanguage] = page.language.rawValue
+        headers[.contentSecurityPolicy] = PageTemplates.policy(nonce: nonce)
+        return Response(
+            status: .init(code: page.status),
+            headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(string: templates.html(page, nonce: nonce)))
+        )
+    }
+}
+
+/// What the forms send. Absent fields count as empty: the page tells what is missing in its own words.
+private struct ResetForm: Decodable {
+    let token: String
+    let email: String?
+    let newPassword: String
+    let confirmPassword: String
+
+    enum CodingKeys: String, CodingKey {
+        case token, email
+        case newPassword = "new_password"
+        case confirmPassword = "confirm_password"
+    }
+}
+
+private struct RequestForm: Decodable {
+    let email: String
+}
+
+private struct FreezeForm: Decodable {
+    let token: String
+}
+
+private enum FormTexts {
+    static let empty = LocalizedText(en: "Please fill in all fields", es: "Por favor, completa todos los campos")
+    static let differ = LocalizedText(en: "The passwords do not match", es: "Las contraseñas no coinciden")
+    static let emailMissing = LocalizedText(en: "Please enter your email address", es: "Por favor, ingresa tu correo electrónico")
+    static let emailInvalid = LocalizedText(
+        en: "Please enter a valid email address",
+        es: "Por favor, ingresa un correo electrónico válido"
+    )
+}

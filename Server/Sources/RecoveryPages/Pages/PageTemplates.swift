@@ -1,0 +1,67 @@
+import AccountContract
+import ErrorContract
+public import Foundation
+import Mustache
+
+/// Puts ``RecoveryPage``s into HTML: one file, no framework, nothing from elsewhere, at most 30 KB, usable without JavaScript.
+public struct PageTemplates: Sendable {
+    /// What all pages share.
+    public struct Settings: Hashable, Sendable {
+        /// The app's name.
+        public var appName: String
+        /// The path that the configured address adds before the routes, such as `/app`.
+        public var basePath: String
+        /// The custom scheme that opens the app, if it has one.
+        public var appScheme: String?
+        /// The shortest password.
+        public var minimumPasswordLength: Int
+
+        /// Creates settings.
+        /// - Parameter linkBase: The configured address that links begin with, if there is one.
+        public init(appName: String, linkBase: URL?, appScheme: String?, minimumPasswordLength: Int) {
+            self.appName = appName
+            var path = linkBase?.path(percentEncoded: true) ?? ""
+            while path.hasSuffix("/") { path.removeLast() }
+            if path.hasSuffix("/" + ResetLink.page) { path.removeLast(ResetLink.page.count + 1) }
+            self.basePath = path
+            self.appScheme = appScheme
+            self.minimumPasswordLength = minimumPasswordLength
+        }
+    }
+
+    private let settings: Settings
+    private let template: MustacheTemplate
+    private let css: String
+    private let script: String
+
+    /// Reads the templates.
+    /// - Throws: Mustache's error if one can't be read.
+    public init(settings: Settings) throws {
+        self.settings = settings
+        template = try MustacheTemplate(string: String(decoding: PackageResources.page_html_mustache, as: UTF8.self))
+        css = String(decoding: PackageResources.page_css, as: UTF8.self)
+        script = String(decoding: PackageResources.page_js, as: UTF8.self)
+    }
+
+    /// The page's HTML.
+    /// - Parameter nonce: The nonce of the answer's content security policy.
+    public func html(_ page: RecoveryPage, nonce: String) -> String {
+        let writer = PageWriter(settings: settings, language: page.language)
+        var content = PageContent(
+            language: page.language.rawValue,
+            app: settings.appName,
+            title: writer.title(of: page.kind),
+            nonce: nonce,
+            css: css,
+            script: script
+        )
+        writer.fill(&content, with: page.kind)
+        return template.render(content)
+    }
+
+    /// The content security policy of a page with this nonce.
+    public static func policy(nonce: String) -> String {
+        "default-src 'none'; style-src 'nonce-\(nonce)'; script-src 'nonce-\(nonce)'; form-action 'self'; "
+            + "base-uri 'none'; frame-ancestors 'none'"
+    }
+}

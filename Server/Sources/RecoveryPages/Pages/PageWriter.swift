@@ -1,0 +1,131 @@
+import AccountContract
+import ErrorContract
+import FoundationEssentials
+
+/// Fills the page template in one language.
+struct PageWriter {
+    let settings: PageTemplates.Settings
+    let language: Language
+
+    func title(of kind: RecoveryPage.Kind) -> String {
+        switch kind {
+        case .reset, .undecided, .requested, .requestProblem: say(PageTexts.resetHeading)
+        case .changed: say(PageTexts.successHeading)
+        case .deadLink: say(ContractText.linkExpiredTitle)
+        case .invalidLink: say(PageTexts.invalidHeading)
+        case .freeze, .freezeUndecided: say(PageTexts.freezeHeading)
+        case .frozen: say(PageTexts.frozenHeading)
+        case .failure(let title, _): say(title)
+        }
+    }
+
+    func fill(_ content: inout PageContent, with kind: RecoveryPage.Kind) {
+        switch kind {
+        case .reset(let link, let name, let problem):
+            content.reset = resetForm(link: link, name: name, problem: problem)
+        case .undecided:
+            content.reset = resetForm(link: nil, name: nil, problem: nil)
+            content.request = requestForm(heading: PageTexts.resetHeading, lead: PageTexts.requestLead, isUndecided: true)
+        case .changed:
+            content.notice = notice("good", PageTexts.successHeading, PageTexts.success)
+        case .deadLink(let email):
+            content.notice = notice("bad", ContractText.linkExpiredTitle, ContractText.linkExpired)
+            content.request = requestForm(heading: PageTexts.requestHeading, email: email)
+        case .invalidLink:
+            content.notice = notice("bad", PageTexts.invalidHeading, PageTexts.invalid)
+            content.request = requestForm(heading: PageTexts.requestHeading)
+        case .requested:
+            content.notice = notice("plain", PageTexts.sentHeading, ContractText.resetRequested)
+        case .requestProblem(let email, let problem):
+            content.request = requestForm(
+                heading: PageTexts.resetHeading,
+                lead: PageTexts.requestLead,
+                email: email,
+                problem: problem
+            )
+        case .freeze(let token, let name):
+            content.freeze = freezeForm(token: token, name: name)
+        case .freezeUndecided:
+            content.notice = notice("bad", PageTexts.invalidHeading, PageTexts.invalid)
+            content.freeze = freezeForm(token: nil, name: nil)
+        case .frozen:
+            content.notice = notice("plain", PageTexts.frozenHeading, PageTexts.frozen)
+            content.request = requestForm(heading: PageTexts.resetHeading)
+        case .failure(let title, let text):
+            content.notice = notice("bad", title, text, alert: true)
+        }
+    }
+
+    private func say(_ text: LocalizedText) -> String { text.text(in: language) }
+
+    private func notice(
+        _ kind: String,
+        _ heading: LocalizedText,
+        _ text: LocalizedText,
+        alert: Bool = false
+    ) -> PageContent.Notice {
+        .init(kind: kind, heading: say(heading), paragraphs: [say(text)], alert: alert)
+    }
+
+    private func resetForm(link: ResetLink?, name: String?, problem: LocalizedText?) -> PageContent.ResetForm {
+        let minimum = settings.minimumPasswordLength
+        let named = name.map { say(PageTexts.resetLeadNamed).replacing("{name}", with: $0) }
+        return .init(
+            hidden: link == nil,
+            heading: say(PageTexts.resetHeading),
+            lead: named ?? say(PageTexts.resetLead),
+            action: "\(settings.basePath)/\(ResetLink.page)",
+            token: link?.token.rawValue ?? "",
+            email: link?.email?.text ?? "",
+            problem: problem.map(say),
+            passwordLabel: say(PageTexts.newPassword),
+            confirmLabel: say(PageTexts.confirmPassword),
+            submit: say(PageTexts.confirm),
+            show: say(PageTexts.show),
+            hide: say(PageTexts.hide),
+            rule: say(PageTexts.rule).replacing("{count}", with: "\(minimum)"),
+            weak: say(PageTexts.weak),
+            medium: say(PageTexts.medium),
+            strong: say(PageTexts.strong),
+            match: say(PageTexts.match),
+            differ: say(PageTexts.differ),
+            short: say(ContractText.passwordTooShort(minimum: minimum)),
+            empty: say(PageTexts.empty),
+            minimum: minimum,
+            scheme: settings.appScheme ?? "",
+            appLink: settings.appScheme.flatMap { link?.url(scheme: $0)?.absoluteString },
+            openApp: say(PageTexts.openApp)
+        )
+    }
+
+    private func requestForm(
+        heading: LocalizedText,
+        lead: LocalizedText? = nil,
+        email: String = "",
+        problem: LocalizedText? = nil,
+        isUndecided: Bool = false
+    ) -> PageContent.RequestForm {
+        .init(
+            heading: say(heading),
+            lead: lead.map(say),
+            action: "\(settings.basePath)/\(ResetLink.page)/request",
+            email: email,
+            problem: problem.map(say),
+            emailLabel: say(PageTexts.email),
+            submit: say(PageTexts.send),
+            noscript: isUndecided ? say(PageTexts.noscript) : nil
+        )
+    }
+
+    private func freezeForm(token: ResetToken?, name: String?) -> PageContent.FreezeForm {
+        let named = name.map { say(PageTexts.freezeLead).replacing("{name}", with: $0) }
+        return .init(
+            hidden: token == nil,
+            heading: say(PageTexts.freezeHeading),
+            lead: named ?? say(PageTexts.freezeLeadUnnamed),
+            action: "\(settings.basePath)/\(ResetLink.page)/\(FreezeLink.page)",
+            token: token?.rawValue ?? "",
+            submit: say(PageTexts.freeze)
+        )
+    }
+}

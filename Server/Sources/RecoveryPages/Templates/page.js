@@ -1,0 +1,44 @@
+(function(){
+"use strict";
+var d=document,$=function(i){return d.getElementById(i)};
+var hash=location.hash.slice(1),pairs=new URLSearchParams(hash);
+if(location.search||location.hash){history.replaceState(null,"",location.pathname)}
+function once(n){var all=pairs.getAll(n);return all.length===1?all[0]:""}
+function take(form,section){
+if(!form||form.elements.token.value||!once("token")){return false}
+form.elements.token.value=once("token");
+section.hidden=false;
+["request","notice"].forEach(function(i){if($(i)){$(i).hidden=true}});
+return true}
+var form=$("reset-form");
+if(take(form,$("reset"))){
+form.elements.email.value=once("email");
+var open=$("open-app");
+if(form.dataset.scheme){open.href=form.dataset.scheme+"://reset-password?token="+encodeURIComponent(once("token"))+(once("email")?"&email="+encodeURIComponent(once("email")):"");open.hidden=false}
+form.elements.new_password.focus()}
+take($("freeze-form"),$("freeze"));
+if(!form){return}
+var a=form.elements.new_password,b=form.elements.confirm_password,t=form.dataset;
+function points(s){var n=0;
+if(Array.from(s).length>=8){n++}if(Array.from(s).length>=12){n++}
+if(/\p{Ll}/u.test(s)&&/\p{Lu}/u.test(s)){n++}if(/[0-9]/.test(s)){n++}
+if(/[!@#$%^&*()_+\-=\[\]{}|;:,.<>?]/.test(s)){n++}return n}
+function look(){var n=points(a.value),l=a.value?(n<2?"weak":n<4?"medium":"strong"):"";
+$("meter").dataset.level=l;$("strength").textContent=l?t[l]:"";
+$("match").textContent=b.value?(a.value===b.value?t.match:t.differ):""}
+function say(field,text){var p=$("problem");
+if(!p){p=d.createElement("p");p.id="problem";p.className="problem";p.setAttribute("role","alert");form.insertBefore(p,form.firstElementChild)}
+p.textContent=text;field.setAttribute("aria-invalid","true");
+a.setAttribute("aria-describedby","problem rule strength");field.focus()}
+$("meter").hidden=false;
+a.addEventListener("input",look);b.addEventListener("input",look);
+d.querySelectorAll("button.show").forEach(function(s){s.hidden=false;
+s.addEventListener("click",function(){var i=$(s.dataset.for),on=i.type==="password";
+i.type=on?"text":"password";s.textContent=on?s.dataset.hide:s.dataset.show;s.setAttribute("aria-pressed",String(on))})});
+form.noValidate=true;
+form.addEventListener("submit",function(e){
+a.removeAttribute("aria-invalid");b.removeAttribute("aria-invalid");
+var f=!a.value?[a,t.empty]:!b.value?[b,t.empty]:Array.from(a.value).length<Number(t.minimum)?[a,t.short]:a.value!==b.value?[b,t.differ]:null;
+if(f){e.preventDefault();say(f[0],f[1]);return}
+form.querySelector("button[type=submit]").disabled=true});
+})();

@@ -1,0 +1,110 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import Testing
+
+/// One browser window.
+struct Browser: Sendable {
+    let driver: WebDriver
+    let path: String
+
+    /// A key by which WebDriver names elements.
+    private static let elementKey = "element-6066-11e4-a52e-4f735466cecf"
+
+    func prepare(width: Int, isDark: Bool, runsScripts: Bool, language: Language) async throws {
+        _ = try await driver.send("POST", "\(path)/timeouts", ["implicit": 5_000, "pageLoad": 30_000])
+        try await devTools(
+            "Emulation.setDeviceMetricsOverride",
+            ["width": .integer(Int64(width)), "height": 844, "deviceScaleFactor": 1, "mobile": .bool(width < 500)]
+        )
+        let scheme: JSONValue = ["name": "prefers-color-scheme", "value": isDark ? "dark" : "light"]
+        try await devTools("Emulation.setEmulatedMedia", ["features": [scheme]])
+        if !runsScripts { try await devTools("Emulation.setScriptExecutionDisabled", ["value": true]) }
+    }
+
+    func open(_ url: String) async throws {
+        _ = try await driver.send("POST", "\(path)/url", ["url": .string(url)])
+    }
+
+    func reload() async throws {
+        _ = try await driver.send("POST", "\(path)/refresh", [:])
+    }
+
+    /// The address in the address bar.
+    var address: String {
+        get async throws { try await driver.send("GET", "\(path)/url", nil).stringValue ?? "" }
+    }
+
+    /// The first element that a CSS selector finds, waiting for it a while.
+    func element(_ selector: String) async throws -> String {
+        let value = try await driver.send("POST", "\(path)/element", ["using": "css selector", "value": .string(selector)])
+        return try #require(value.objectValue?[Self.elementKey]?.stringValue)
+    }
+
+    /// The text of an element as a person sees it.
+    func text(_ selector: String) async throws -> String {
+        try await driver.send("GET", "\(path)/element/\(try await element(selector))/text", nil).stringValue ?? ""
+    }
+
+    /// The text of an element once it is the expected one, or what it is after five seconds. A page may be on its way out while
+    /// it is looked at.
+    func text(_ selector: String, awaiting expected: String) async throws -> String {
+        let clock = ContinuousClock()
+        let deadline = clock.now.advanced(by: .seconds(5))
+        while clock.now < deadline {
+            if let text = try? await text(selector), text == expected { return text }
+        }
+        return try await text(selector)
+    }
+
+    func attribute(_ name: String, of selector: String) async throws -> String? {
+        try await driver.send("GET", "\(path)/element/\(try await element(selector))/attribute/\(name)", nil).stringValue
+    }
+
+    func isShown(_ selector: String) async throws -> Bool {
+        try await driver.send("GET", "\(path)/element/\(try await element(selector))/displayed", nil) == true
+    }
+
+    func type(_ text: String, into selector: String) async throws {
+        let element = try await element(selector)
+        _ = try await driver.send("POST", "\(path)/element/\(element)/clear", [:])
+        _ = try await driver.send("POST", "\(path)/element/\(element)/value", ["text": .string(text)])
+    }
+
+    /// Types into whatever has the focus.
+    func press(_ keys: String) async throws {
+        let steps = keys.flatMap { key -> [JSONValue] in
+            [["type": "keyDown", "value": .string(String(key))], ["type": "keyUp", "value": .string(String(key))]]
+        }
+        _ = try await driver.send(
+            "POST",
+            "\(path)/actions",
+            ["actions": [["type": "key", "id": "keys", "actions": .array(steps)]]]
+        )
+    }
+
+    func click(_ selector: String) async throws {
+        _ = try await driver.send("POST", "\(path)/element/\(try await element(selector))/click", [:])
+    }
+
+    /// What a script returns.
+    func evaluate(_ script: String) async throws -> JSONValue {
+        try await driver.send("POST", "\(path)/execute/sync", ["script": .string(script), "args": []])
+    }
+
+    /// The page as a picture, from top to bottom.
+    func screenshot() async throws -> Data {
+        let value = try await devTools("Page.captureScreenshot", ["format": "png", "captureBeyondViewport": true])
+        return try #require(value.objectValue?["data"]?.stringValue.flatMap { Data(base64Encoded: $0) })
+    }
+
+    @discardableResult
+    func devTools(_ command: String, _ parameters: JSONValue) async throws -> JSONValue {
+        try await driver.send("POST", "\(path)/goog/cdp/execute", ["cmd": .string(command), "params": parameters])
+    }
+
+    /// Expects an element to show a text, at once or soon.
+    func shows(_ expected: String, in selector: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        #expect(try await text(selector, awaiting: expected) == expected, sourceLocation: sourceLocation)
+    }
+}

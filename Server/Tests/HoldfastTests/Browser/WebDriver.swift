@@ -1,0 +1,93 @@
+import ErrorContract
+import Foundation
+import Testing
+
+/// A chromedriver process of our own, spoken to by the WebDriver protocol (W3C WebDriver).
+struct WebDriver: Sendable {
+    private let url: URL
+
+    /// A command was refused, or the driver could not be started.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Runs a driver for the time of a closure.
+    static func run<Result: Sendable>(_ body: (WebDriver) async throws -> Result) async throws -> Result {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["chromedriver", "--port=0"]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try await process.start()
+        do {
+            let result = try await body(WebDriver(url: try await address(in: output)))
+            process.terminate()
+            _ = await process.ended()
+            return result
+        } catch {
+            process.terminate()
+            _ = await process.ended()
+            throw error
+        }
+    }
+
+    /// Where the driver listens, from what it prints.
+    private static func address(in output: Pipe) async throws -> URL {
+        for await line in output.fileHandleForReading.lines {
+            if let match = line.firstMatch(of: /successfully on port (\d+)/), let url = URL(string: "http://127.0.0.1:\(match.1)")
+            {
+                return url
+            }
+        }
+        throw Failure(description: "chromedriver did not start; scripts/test installs it")
+    }
+
+    private init(url: URL) {
+        self.url = url
+    }
+
+    /// Opens a headless browser for the time of a closure.
+    /// - Parameters:
+    ///   - language: What it asks servers for.
+    ///   - width: The width of the window, in CSS pixels; below 500 a phone is emulated.
+    func browser<Result: Sendable>(
+        language: Language = .english,
+        width: Int = 390,
+        isDark: Bool = false,
+        runsScripts: Bool = true,
+        _ body: (Browser) async throws -> Result
+    ) async throws -> Result {
+        let arguments: JSONValue = [
+            "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+            .string("--window-size=\(max(width, 500)),900"),
+        ]
+        let preferences: JSONValue = ["intl.accept_languages": .string(language.rawValue)]
+        let options: JSONValue = ["args": arguments, "prefs": preferences]
+        let capabilities: JSONValue = ["capabilities": ["alwaysMatch": ["browserName": "chrome", "goog:chromeOptions": options]]]
+        let answer = try await send("POST", "/session", capabilities)
+        let id = try #require(answer.objectValue?["sessionId"]?.stringValue)
+        let browser = Browser(driver: self, path: "/session/\(id)")
+        do {
+            try await browser.prepare(width: width, isDark: isDark, runsScripts: runsScripts, language: language)
+            let result = try await body(browser)
+            _ = try await send("DELETE", "/session/\(id)", nil)
+            return result
+        } catch {
+            _ = try? await send("DELETE", "/session/\(id)", nil)
+            throw error
+        }
+    }
+
+    /// Sends a command and returns its value. Over a socket of our own: the driver writes `Content-Length:249`, and `URLSession` on
+    /// Linux refuses headers without a space.
+    func send(_ method: String, _ path: String, _ body: JSONValue?) async throws -> JSONValue {
+        let headers = ["Content-Type: application/json"]
+        let answer = try await RawHTTP.send(method, path, to: url, headers: headers, body: body?.encoded() ?? [])
+        let value = try JSONParser(duplicates: .lastWins).parse(answer.body).objectValue?["value"] ?? .null
+        guard answer.status == 200 else {
+            throw Failure(description: "\(path): \(value.objectValue?["message"]?.stringValue ?? "\(answer.status)")")
+        }
+        return value
+    }
+}

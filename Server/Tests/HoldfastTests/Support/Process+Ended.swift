@@ -1,0 +1,26 @@
+import Foundation
+
+extension Process {
+    /// Waits for the end of the process, on a thread of its own: the wait needs a run loop and blocks.
+    func ended() async -> Int32 {
+        await withCheckedContinuation { continuation in
+            Thread {
+                self.waitUntilExit()
+                continuation.resume(returning: self.terminationStatus)
+            }.start()
+        }
+    }
+
+    /// Starts the process with no signal blocked. A child inherits the mask of the thread that starts it, and the threads of a task
+    /// block nearly all; a browser that never hears of its children's ends hangs.
+    func start() async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            Thread {
+                var none = sigset_t()
+                sigemptyset(&none)
+                pthread_sigmask(SIG_SETMASK, &none, nil)
+                continuation.resume(with: Result { try self.run() })
+            }.start()
+        }
+    }
+}
