@@ -32,6 +32,14 @@ public struct ErrorPresentation: Hashable, Sendable {
     public var primary: Action
     /// The other action, if there are two.
     public var secondary: Action?
+
+    /// Creates a presentation.
+    public init(title: String, message: String, primary: Action, secondary: Action? = nil) {
+        self.title = title
+        self.message = message
+        self.primary = primary
+        self.secondary = secondary
+    }
 }
 
 extension APIError {

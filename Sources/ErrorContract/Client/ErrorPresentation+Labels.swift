@@ -1,0 +1,27 @@
+extension ErrorPresentation {
+    /// What stands on the button of the main action.
+    public func primaryLabel(in language: Language) -> String {
+        (primary == .dismiss ? ContractText.accept : primary.label).text(in: language)
+    }
+
+    /// What stands on the button of the other action, if there is one.
+    public func secondaryLabel(in language: Language) -> String? {
+        secondary?.label.text(in: language)
+    }
+}
+
+extension ErrorPresentation.Action {
+    /// What stands on a button beside another one; alone, ``dismiss`` is an OK rather than a Cancel.
+    fileprivate var label: LocalizedText {
+        switch self {
+        case .dismiss: ContractText.cancel
+        case .retry, .retryAt: ContractText.retry
+        case .signIn: ContractText.signIn
+        case .fixFields: ContractText.accept
+        case .requestNewLink: ContractText.requestNewLink
+        case .contactSupport: ContractText.contactSupport
+        case .openSettings: ContractText.openSettings
+        case .updateApp: ContractText.updateApp
+        }
+    }
+}

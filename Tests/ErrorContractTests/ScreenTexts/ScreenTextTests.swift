@@ -1,0 +1,68 @@
+import ErrorContract
+import Foundation
+import Testing
+
+@Suite("Texts of the account screens")
+struct ScreenTextTests {
+    @Test(
+        "A cooldown is told in seconds, in the plural that the number asks for",
+        arguments: [
+            (60, "Espera 60 segundos antes de reintentar", "Please wait 60 seconds before requesting again"),
+            (2, "Espera 2 segundos antes de reintentar", "Please wait 2 seconds before requesting again"),
+            (1, "Espera 1 segundo antes de reintentar", "Please wait 1 second before requesting again"),
+        ]
+    )
+    func cooldown(seconds: Int, spanish: String, english: String) {
+        let text = ContractText.resetCooldown(seconds: seconds)
+        #expect(text.text(in: .spanish) == spanish)
+        #expect(text.text(in: .english) == english)
+    }
+
+    @Test("A greeting takes a name as it is", arguments: ["Ana", "María José", "{name}", "$1 \\n"])
+    func greeting(name: String) {
+        let text = ContractText.resetGreeting(name: name)
+        #expect(text.text(in: .spanish) == "Hola \(name), ingresa tu nueva contraseña")
+        #expect(text.text(in: .english) == "Hello \(name), enter your new password")
+    }
+
+    @Test("Every label exists in both languages, and differs between them where the words do")
+    func labels() {
+        let labels = [
+            ContractText.confirm, ContractText.cancel, ContractText.accept, ContractText.retry, ContractText.signIn,
+            ContractText.requestNewLink, ContractText.contactSupport, ContractText.openSettings, ContractText.updateApp,
+            ContractText.emailLabel, ContractText.passwordLabel, ContractText.showPassword,
+            ContractText.forgotPassword, ContractText.sendLink,
+        ]
+        for label in labels {
+            #expect(label.languages == [.english, .spanish])
+            #expect(label.text(in: .english) != label.text(in: .spanish))
+        }
+    }
+}
+
+@Suite("Labels of an error's actions")
+struct ActionLabelTests {
+    @Test(
+        "An action alone is named by what it does; dismissing alone is an OK",
+        arguments: [
+            (ErrorPresentation.Action.dismiss, "Aceptar", "OK"), (.fixFields, "Aceptar", "OK"),
+            (.retry, "Reintentar", "Try Again"), (.retryAt(Date(timeIntervalSince1970: 0)), "Reintentar", "Try Again"),
+            (.signIn, "Iniciar sesión", "Sign In"), (.requestNewLink, "Solicitar Nuevo", "Request New"),
+            (.contactSupport, "Contactar a soporte", "Contact Support"), (.openSettings, "Abrir ajustes", "Open Settings"),
+            (.updateApp, "Actualizar la app", "Update App"),
+        ]
+    )
+    func primary(action: ErrorPresentation.Action, spanish: String, english: String) {
+        let presentation = ErrorPresentation(title: "", message: "", primary: action)
+        #expect(presentation.primaryLabel(in: .spanish) == spanish)
+        #expect(presentation.primaryLabel(in: .english) == english)
+        #expect(presentation.secondaryLabel(in: .english) == nil)
+    }
+
+    @Test("Dismissing beside another action is a Cancel")
+    func secondary() {
+        let presentation = ErrorPresentation(title: "", message: "", primary: .retry, secondary: .dismiss)
+        #expect(presentation.secondaryLabel(in: .spanish) == "Cancelar")
+        #expect(presentation.secondaryLabel(in: .english) == "Cancel")
+    }
+}
