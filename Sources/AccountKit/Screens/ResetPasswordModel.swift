@@ -1,0 +1,211 @@
+public import AccountContract
+public import ErrorContract
+public import Foundation
+public import Observation
+
+/// The screen behind a reset link: looks whether the link may be used, then takes a new password.
+///
+/// A view calls ``open()`` when it appears, shows ``state``, and leads on from ``State/succeeded(email:)`` to
+/// ``makeSignInModel()`` and from ``State/linkExpired(_:)`` to ``makeForgotPasswordModel(clock:)``. There is no work that
+/// outlives a call; a cancelled call leaves the model as it was before.
+@Observable
+@MainActor
+public final class ResetPasswordModel {
+    /// Where the screen stands.
+    public enum State: Hashable, Sendable {
+        /// What the app was opened with is no reset link, or none that the server can read. Nothing follows.
+        case linkInvalid(ErrorPresentation)
+        /// The link can be read; the server has not been asked about it. → `checking`
+        case unchecked
+        /// The server is being asked whether the link may be used. → `editing`, `linkExpired`, `linkInvalid`,
+        /// `checkFailed`, `unchecked` if it was cancelled
+        case checking
+        /// The server could not be asked. → `checking`, `unchecked`
+        case checkFailed(ErrorPresentation)
+        /// The link is expired, used or unknown. Nothing follows; a new one has to be requested.
+        case linkExpired(ErrorPresentation)
+        /// The person types. → `submitting`, `failed`
+        case editing
+        /// The server found the password too weak; the reason stands at the field, and the link may still be used.
+        /// → `editing` as soon as the password changes, `submitting`, `failed`
+        case passwordRefused(reason: String)
+        /// The new password is on its way. → `succeeded`, `passwordRefused`, `linkExpired`, `failed`, `editing` if it was
+        /// cancelled
+        case submitting
+        /// Something is in the way. → `editing`, `submitting`
+        case failed(ErrorPresentation)
+        /// The password is changed, and the person may sign in with it; the address is known if the link or the server named
+        /// it. Nothing follows.
+        case succeeded(email: EmailAddress?)
+    }
+
+    /// The new password as it is typed; empty again once it has been accepted.
+    public var password = "" {
+        didSet { if case .passwordRefused = state, password != oldValue { state = .editing } }
+    }
+    /// The new password as it is typed again.
+    public var confirmation = ""
+    /// Whether both can be read.
+    public var isPasswordShown = false
+    /// Where the screen stands.
+    public internal(set) var state: State
+
+    /// The language of the screen, and of the server's texts.
+    public let language: Language
+    /// What is asked of a password before it is sent.
+    public let rules: PasswordRules
+    let client: AccountClient
+    let presenter: Presenter
+    private let link: ResetLink?
+    /// Who the link was sent to, once the server has said so.
+    private(set) var firstName: String?
+    private(set) var email: EmailAddress?
+    @ObservationIgnored private var failure: APIError?
+
+    /// Creates the model.
+    /// - Parameters:
+    ///   - link: The link that the app was opened with, or `nil` if it could not be read as a reset link.
+    ///   - client: The account API; its language is set to the screen's.
+    ///   - language: The person's language.
+    ///   - rules: What is asked of a password before it is sent.
+    ///   - wallClock: The local time, from which ``ErrorContract/ErrorPresentation/Action/retryAt(_:)`` counts.
+    public init(
+        link: ResetLink?,
+        client: AccountClient,
+        language: Language,
+        rules: PasswordRules = PasswordRules(),
+        wallClock: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        let presenter = Presenter(language: language, wallClock: wallClock)
+        self.link = link
+        self.client = client.speaking(language)
+        self.language = language
+        self.rules = rules
+        self.presenter = presenter
+        self.email = link?.email
+        self.state = link == nil ? .linkInvalid(presenter.linkInvalid) : .unchecked
+    }
+
+    /// Asks the server whether the link may be used. Ignored once that is known, and while it is being asked.
+    public func open() async {
+        switch state {
+        case .unchecked, .checkFailed: break
+        default: return
+        }
+        guard let link else { return }
+        failure = nil
+        state = .checking
+        do throws(APIError) {
+            let answer = try await client.validateReset(link)
+            let name = answer.firstName.trimmingCharacters(in: .whitespacesAndNewlines)
+            firstName = name.isEmpty ? nil : name
+            email = link.email ?? answer.email
+            state = .editing
+        } catch {
+            refuseLink(error)
+        }
+    }
+
+    /// Sets the new password. Ignored unless the form is open, and while it is being done.
+    public func submit() async {
+        guard isSubmitEnabled, let link else { return }
+        failure = nil
+        if let problem = formProblem {
+            state = .failed(problem)
+            return
+        }
+        guard let newPassword = try? Password(password) else { return }
+        state = .submitting
+        do throws(APIError) {
+            _ = try await client.confirmReset(link, newPassword: newPassword)
+            password = ""
+            confirmation = ""
+            state = .succeeded(email: email)
+        } catch {
+            refusePassword(error)
+        }
+    }
+
+    /// What keeps the form from being sent.
+    private var formProblem: ErrorPresentation? {
+        guard !password.isEmpty, !confirmation.isEmpty else { return presenter.problem(ContractText.fieldsEmpty) }
+        if let objection = rules.objection(to: password) {
+            return presenter.problem(title: ContractText.weakPasswordTitle, objection)
+        }
+        return password == confirmation ? nil : presenter.problem(ContractText.passwordsDiffer)
+    }
+
+    private func refuseLink(_ error: APIError) {
+        if error.isAbandoned {
+            state = .unchecked
+        } else if error.kind == .validation {
+            state = .linkInvalid(presenter.linkInvalid)
+        } else if error.isDeadLink {
+            state = .linkExpired(presenter.linkExpired)
+        } else {
+            failure = error
+            state = .checkFailed(presenter.presentation(of: error))
+        }
+    }
+
+    private func refusePassword(_ error: APIError) {
+        let presentation = presenter.presentation(of: error)
+        let fieldProblem = error.violations.first { $0.field == "new_password" && !$0.message.isEmpty }
+        if error.isAbandoned {
+            state = .editing
+        } else if error.code == .authResetTokenInvalid {
+            state = .linkExpired(presenter.linkExpired)
+        } else if error.code == .authWeakPassword {
+            state = .passwordRefused(reason: presentation.message)
+        } else if let fieldProblem {
+            state = .passwordRefused(reason: fieldProblem.message)
+        } else {
+            failure = error
+            state = .failed(presentation)
+        }
+    }
+
+    /// Does what the person chose in an alert, or on the page of a dead link.
+    /// - Returns: The action if it is the app's to do, such as requesting a new link or leaving the screen.
+    @discardableResult
+    public func perform(_ action: ErrorPresentation.Action) async -> ErrorPresentation.Action? {
+        switch action {
+        case .retryAt(let date):
+            if let failure, let waiting = presenter.stillWaiting(failure, until: date) {
+                wait(waiting)
+            } else {
+                await retry()
+            }
+        case .retry: await retry()
+        case .dismiss where isOver: return action
+        case .dismiss, .fixFields: dismissAlert()
+        case .requestNewLink, .signIn, .contactSupport, .openSettings, .updateApp:
+            dismissAlert()
+            return action
+        }
+        return nil
+    }
+
+    private func retry() async {
+        switch state {
+        case .unchecked, .checkFailed: await open()
+        default: await submit()
+        }
+    }
+
+    private func wait(_ error: APIError) {
+        switch state {
+        case .unchecked, .checkFailed: state = .checkFailed(presenter.presentation(of: error))
+        case .editing, .passwordRefused, .failed: state = .failed(presenter.presentation(of: error))
+        case .linkInvalid, .checking, .linkExpired, .submitting, .succeeded: return
+        }
+        failure = error
+    }
+}
+
+extension APIError {
+    /// Whether the server says of a link that it can't be used. Older servers say so without the contract's code.
+    fileprivate var isDeadLink: Bool {
+        code == .authResetTokenInvalid || [.badRequest, .unauthorized, .notFound].contains(kind)
+    }
+}

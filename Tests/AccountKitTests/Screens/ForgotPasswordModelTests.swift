@@ -1,0 +1,142 @@
+import AccountKit
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastTesting
+import Testing
+
+@MainActor
+@Suite("Forgot-password screen")
+struct ForgotPasswordModelTests {
+    @Test("A missing address is told, with a title", arguments: ["", "   ", "\n"])
+    func missingAddress(email: String) async throws {
+        let script = try ScreenScript()
+        let model = script.forgot(email: email)
+        await model.request()
+        let expected = ErrorPresentation(
+            title: "Email Required",
+            message: "Please enter your email address",
+            primary: .fixFields
+        )
+        #expect(model.state == .failed(expected))
+        #expect(script.transport.sent.isEmpty)
+    }
+
+    @Test("A malformed address is told, with a title", arguments: ["ana", "ana@example", "a@b@c.de"])
+    func malformedAddress(email: String) async throws {
+        let script = try ScreenScript()
+        let model = script.forgot(.spanish, email: email)
+        await model.request()
+        let expected = ErrorPresentation(
+            title: "Correo inválido",
+            message: "Por favor, ingresa un correo electrónico válido",
+            primary: .fixFields
+        )
+        #expect(model.state == .failed(expected))
+        #expect(script.transport.sent.isEmpty)
+        #expect(model.isRequestEnabled)
+    }
+
+    @Test("An accepted request says the same whatever the server says, and asks in the person's language")
+    func success() async throws {
+        let script = try ScreenScript([.accepted])
+        let model = script.forgot(.spanish)
+        await model.request()
+        let text = "Si existe una cuenta con este correo, recibirás un enlace para restablecer tu contraseña."
+        #expect(model.state == .requested(message: text))
+        #expect(script.transport.sent.first?.request.headerFields[.acceptLanguage] == "es")
+    }
+
+    @Test(
+        "The server's limit comes out in the reset's own words, with the time of the next try",
+        arguments: [
+            (3_600, "1 hour"), (3_598, "1 hour"), (5_400, "2 hours"), (300, "5 minutes"), (60, "1 minute"), (1, "1 second"),
+        ]
+    )
+    func limited(seconds: Int, words: String) async throws {
+        let script = try ScreenScript([.refusal(429, .rateLimitExceeded, message: "x", retryAfter: seconds)])
+        let model = script.forgot()
+        await model.request()
+        let expected = ErrorPresentation(
+            title: "Too many attempts",
+            message: "You have tried to reset your password too many times. Please try again in \(words).",
+            primary: .retryAt(ScreenScript.start.addingTimeInterval(Double(seconds))),
+            secondary: .dismiss
+        )
+        #expect(model.state == .failed(expected))
+    }
+
+    @Test("A limit without a delay says “later”, and can only be dismissed")
+    func limitedForUnknownTime() async throws {
+        let script = try ScreenScript([.limited(retryAfter: nil)])
+        let model = script.forgot()
+        await model.request()
+        let text = "You have tried to reset your password too many times. Please try again later."
+        #expect(
+            model.state == .failed(ErrorPresentation(title: "Too many attempts", message: text, primary: .dismiss))
+        )
+    }
+
+    @Test("A try before the limit's time says what is left and asks nobody; after it the request is made")
+    func retryAt() async throws {
+        let script = try ScreenScript([.limited(retryAfter: 3_600), .accepted])
+        let model = script.forgot()
+        await model.request()
+        let action = try #require(model.alert?.primary)
+        model.dismissAlert()
+        script.clock.advance(by: .seconds(3_540))
+        #expect(await model.perform(action) == nil)
+        #expect(model.alert?.message.hasSuffix("in 1 minute.") == true)
+        #expect(model.alert?.primary == action)
+        #expect(script.transport.sent.count == 1)
+        script.clock.advance(by: .seconds(60))
+        await model.perform(action)
+        #expect(model.alert == nil)
+        #expect(script.transport.sent.count == 2)
+    }
+
+    @Test(
+        "Network and server failures offer a retry and cost no rest",
+        arguments: [
+            (ScriptedTransport.Step.unreachable, "Check your internet connection"),
+            (.broken, "Something went wrong. Please try again."),
+        ]
+    )
+    func transientFailure(step: ScriptedTransport.Step, text: String) async throws {
+        let script = try ScreenScript([step, .accepted])
+        let model = script.forgot()
+        await model.request()
+        #expect(
+            model.state == .failed(ErrorPresentation(title: "Error", message: text, primary: .retry, secondary: .dismiss))
+        )
+        #expect(model.isRequestEnabled)
+        await model.perform(.retry)
+        #expect(model.alert == nil)
+        #expect(model.isCoolingDown)
+    }
+
+    @Test(
+        "What the model can't do is handed to the app",
+        arguments: [
+            ErrorPresentation.Action.signIn, .contactSupport, .openSettings, .updateApp,
+        ]
+    )
+    func actionsOfTheApp(action: ErrorPresentation.Action) async throws {
+        let model = try ScreenScript().forgot(email: "")
+        await model.request()
+        #expect(await model.perform(action) == action)
+        #expect(model.state == .editing)
+    }
+
+    @Test("An alert goes when it is dismissed", arguments: [ErrorPresentation.Action.dismiss, .fixFields])
+    func dismissal(action: ErrorPresentation.Action) async throws {
+        let model = try ScreenScript().forgot(email: "")
+        await model.request()
+        #expect(model.isAlertShown)
+        #expect(await model.perform(action) == nil)
+        #expect(model.state == .editing)
+        model.dismissAlert()
+        model.isAlertShown = true
+        #expect(model.state == .editing)
+    }
+}

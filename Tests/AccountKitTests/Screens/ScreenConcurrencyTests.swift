@@ -1,0 +1,116 @@
+import AccountKit
+import ErrorContract
+import HoldfastTesting
+import Testing
+
+@MainActor
+@Suite("Screens: double presses and cancellation", .timeLimit(.minutes(1)))
+struct ScreenConcurrencyTests {
+    @Test("A second press while signing in is ignored, and so is an alert's action")
+    func doubleSignIn() async throws {
+        let script = try ScreenScript([.session], isHeld: true)
+        let model = script.signIn()
+        let first = Task { await model.submit() }
+        await script.clock.waitForSleepers()
+        #expect(model.state == .signingIn)
+        #expect(!model.isSubmitEnabled)
+        await model.submit()
+        await model.perform(.retry)
+        model.dismissAlert()
+        #expect(model.state == .signingIn)
+        script.clock.advance(by: .seconds(1))
+        await first.value
+        await model.submit()
+        #expect(script.transport.sent.count == 1)
+    }
+
+    @Test("A second press while requesting a link is ignored")
+    func doubleRequest() async throws {
+        let script = try ScreenScript([.accepted], isHeld: true)
+        let model = script.forgot()
+        let first = Task { await model.request() }
+        await script.clock.waitForSleepers()
+        #expect(model.state == .requesting)
+        #expect(!model.isRequestEnabled)
+        await model.request()
+        await model.perform(.retry)
+        model.dismissAlert()
+        #expect(model.state == .requesting)
+        script.clock.advance(by: .seconds(1))
+        await first.value
+        #expect(script.transport.sent.count == 1)
+        #expect(model.secondsLeft == 60)
+    }
+
+    @Test("A second press while the password is being set is ignored")
+    func doubleConfirm() async throws {
+        let script = try ScreenScript([.linkIsGood, .accepted], isHeld: true)
+        let model = try script.reset()
+        await finish(script) { await model.open() }
+        let first = Task { await model.submit() }
+        await script.clock.waitForSleepers()
+        #expect(model.state == .submitting)
+        #expect(model.isFormShown)
+        await model.submit()
+        await model.perform(.retry)
+        model.dismissAlert()
+        #expect(model.state == .submitting)
+        script.clock.advance(by: .seconds(1))
+        await first.value
+        #expect(model.successText != nil)
+        #expect(script.transport.sent.count == 2)
+    }
+
+    @Test("A cancelled sign-in can be tried again")
+    func cancelledSignIn() async throws {
+        let script = try ScreenScript([.session], isHeld: true)
+        let model = script.signIn()
+        await cancel(script) { await model.submit() }
+        #expect(model.state == .editing)
+        #expect(model.password == "first password")
+        await finish(script) { await model.submit() }
+        #expect(!model.isSubmitEnabled)
+        #expect(model.alert == nil)
+    }
+
+    @Test("A cancelled request for a link starts no rest and can be made again")
+    func cancelledRequest() async throws {
+        let script = try ScreenScript([.accepted], isHeld: true)
+        let model = script.forgot()
+        await cancel(script) { await model.request() }
+        #expect(model.state == .editing)
+        #expect(model.isRequestEnabled)
+        await finish(script) { await model.request() }
+        #expect(model.isCoolingDown)
+    }
+
+    @Test("A cancelled check and a cancelled confirmation can be made again")
+    func cancelledReset() async throws {
+        let script = try ScreenScript([.linkIsGood, .accepted], isHeld: true)
+        let model = try script.reset()
+        await cancel(script) { await model.open() }
+        #expect(model.state == .unchecked)
+        await finish(script) { await model.open() }
+        await cancel(script) { await model.submit() }
+        #expect(model.state == .editing)
+        #expect(model.password == "second password")
+        await finish(script) { await model.submit() }
+        #expect(model.successText != nil)
+    }
+
+    /// Starts a call and cancels it while its request is held.
+    private func cancel(_ script: ScreenScript, _ call: @escaping @MainActor () async -> Void) async {
+        let task = Task { await call() }
+        await script.clock.waitForSleepers()
+        task.cancel()
+        await task.value
+    }
+
+    /// Runs a call to its end, letting its request out.
+    private func finish(_ script: ScreenScript, _ call: @escaping @MainActor () async -> Void) async {
+        let task = Task { await call() }
+        await script.clock.waitForSleepers()
+        script.clock.advance(by: .seconds(1))
+        await task.value
+    }
+}

@@ -1,0 +1,174 @@
+import AccountContract
+import AccountKit
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastTesting
+import Testing
+
+@MainActor
+@Suite("Sign-in screen")
+struct SignInModelTests {
+    @Test(
+        "An empty field is told before anything is sent",
+        arguments: [("", ""), ("", "secret"), ("ana@example.com", ""), ("  \n", "secret")]
+    )
+    func emptyFields(email: String, password: String) async throws {
+        let script = try ScreenScript()
+        let model = script.signIn(email: email, password: password)
+        await model.submit()
+        let expected = ErrorPresentation(title: "Error", message: "Please fill in all fields", primary: .fixFields)
+        #expect(model.state == .failed(expected))
+        #expect(script.transport.sent.isEmpty)
+    }
+
+    @Test(
+        "A malformed address is told before anything is sent",
+        arguments: ["ana", "ana@", "@example.com", "ana@example", "a b@c.de"]
+    )
+    func malformedAddress(email: String) async throws {
+        let script = try ScreenScript()
+        let model = script.signIn(email: email)
+        await model.submit()
+        #expect(model.alert?.title == "Invalid Email")
+        #expect(model.alert?.message == "Please enter a valid email address")
+        #expect(script.transport.sent.isEmpty)
+    }
+
+    @Test("A password longer than any is refused like a wrong one, and not sent")
+    func endlessPassword() async throws {
+        let script = try ScreenScript()
+        let model = script.signIn(password: String(repeating: "a", count: Password.maximumLength + 1))
+        await model.submit()
+        #expect(model.alert?.message == "Invalid email or password")
+        #expect(script.transport.sent.isEmpty)
+    }
+
+    @Test("Right credentials sign in, and the password is not kept")
+    func success() async throws {
+        let script = try ScreenScript([.session])
+        let model = script.signIn(.spanish, email: " ana@example.com ")
+        await model.submit()
+        guard case .signedIn(let user) = model.state else {
+            Issue.record("the state is \(model.state)")
+            return
+        }
+        #expect(user.firstName == "Ana")
+        #expect(model.password.isEmpty)
+        #expect(await script.store.load()?.accessToken == "access")
+        #expect(script.transport.sent.first?.request.headerFields[.acceptLanguage] == "es")
+    }
+
+    @Test("The server's text for wrong credentials is shown")
+    func wrongCredentials() async throws {
+        let script = try ScreenScript([.refusal(401, .authInvalidCredentials, message: "Correo o contraseña incorrectos")])
+        let model = script.signIn(.spanish)
+        await model.submit()
+        let expected = ErrorPresentation(title: "Error", message: "Correo o contraseña incorrectos", primary: .fixFields)
+        #expect(model.state == .failed(expected))
+        #expect(model.password == "first password")
+    }
+
+    @Test("A 401 that names no code means the credentials, not a session that ended")
+    func uncodedRefusal() async throws {
+        let script = try ScreenScript([.answer(status: 401, body: #"{"detail":"Unauthorized"}"#)])
+        let model = script.signIn()
+        await model.submit()
+        let expected = ErrorPresentation(title: "Error", message: "Invalid email or password", primary: .fixFields)
+        #expect(model.state == .failed(expected))
+    }
+
+    @Test(
+        "An inactive and a suspended account lead to support",
+        arguments: [
+            (ErrorCode.authUserInactive, "This account is not active. Please contact support."),
+            (.authUserSuspended, "This account is suspended. Please contact support."),
+        ]
+    )
+    func closedAccount(code: ErrorCode, text: String) async throws {
+        let script = try ScreenScript([.refusal(403, code)])
+        let model = script.signIn()
+        await model.submit()
+        #expect(
+            model.state
+                == .failed(ErrorPresentation(title: "Error", message: text, primary: .contactSupport, secondary: .dismiss))
+        )
+        #expect(await model.perform(.contactSupport) == .contactSupport)
+        #expect(model.state == .editing)
+    }
+
+    @Test("An address that the server alone finds malformed is told like one that the screen does")
+    func serverRefusesAddress() async throws {
+        let script = try ScreenScript([.refusal(400, .validationInvalidEmail, message: "x")])
+        let model = script.signIn()
+        await model.submit()
+        #expect(model.alert?.title == "Invalid Email")
+        #expect(model.alert?.primary == .fixFields)
+    }
+
+    @Test(
+        "Network and server failures offer a retry, which signs in",
+        arguments: [
+            (ScriptedTransport.Step.unreachable, "Check your internet connection"),
+            (.offline, "Check your internet connection"),
+            (.broken, "Something went wrong. Please try again."),
+            (.answer(status: 502), "Something went wrong. Please try again."),
+        ]
+    )
+    func transientFailure(step: ScriptedTransport.Step, text: String) async throws {
+        let script = try ScreenScript([step, .session])
+        let model = script.signIn()
+        await model.submit()
+        #expect(
+            model.state == .failed(ErrorPresentation(title: "Error", message: text, primary: .retry, secondary: .dismiss))
+        )
+        #expect(await model.perform(.retry) == nil)
+        #expect(!model.isSubmitEnabled)
+        #expect(model.password.isEmpty)
+    }
+
+    @Test("A page of somebody else is an unknown error", arguments: ["<html>Welcome to the hotel</html>", "garbage", "{}"])
+    func unreadableAnswer(body: String) async throws {
+        let script = try ScreenScript([.answer(status: 200, body: body)])
+        let model = script.signIn()
+        await model.submit()
+        #expect(
+            model.state
+                == .failed(
+                    ErrorPresentation(title: "Error", message: "An error occurred. Please try again.", primary: .dismiss)
+                )
+        )
+    }
+
+    @Test("A limit names the time of the next try; before it the alert says what is left, after it the try is made")
+    func limited() async throws {
+        let script = try ScreenScript([.limited(retryAfter: 45), .session])
+        let model = script.signIn()
+        await model.submit()
+        let action = ErrorPresentation.Action.retryAt(ScreenScript.start.addingTimeInterval(45))
+        #expect(model.alert?.title == "Too many attempts")
+        #expect(model.alert?.message == "Too many requests. Please try again in 45 seconds.")
+        #expect(model.alert?.primary == action)
+        script.clock.advance(by: .seconds(40))
+        await model.perform(action)
+        #expect(model.alert?.message == "Too many requests. Please try again in 5 seconds.")
+        #expect(model.alert?.primary == action)
+        #expect(script.transport.sent.count == 1)
+        script.clock.advance(by: .seconds(5))
+        await model.perform(action)
+        #expect(model.alert == nil)
+        #expect(script.transport.sent.count == 2)
+    }
+
+    @Test("An alert goes when it is dismissed", arguments: [ErrorPresentation.Action.dismiss, .fixFields, .signIn])
+    func dismissal(action: ErrorPresentation.Action) async throws {
+        let model = try ScreenScript().signIn(email: "")
+        await model.submit()
+        #expect(model.isAlertShown)
+        #expect(await model.perform(action) == nil)
+        #expect(model.state == .editing)
+        await model.submit()
+        model.isAlertShown = false
+        #expect(model.state == .editing)
+    }
+}
