@@ -19,6 +19,7 @@ let package = Package(
         .library(name: "HoldfastURLSession", targets: ["HoldfastURLSession"]),
         .library(name: "AccountContract", targets: ["AccountContract"]),
         .library(name: "AccountKit", targets: ["AccountKit"]),
+        .library(name: "AccountUI", targets: ["AccountUI"]),
         .library(name: "HoldfastTesting", targets: ["HoldfastTesting"]),
     ],
     dependencies: [
@@ -56,6 +57,11 @@ let package = Package(
                 "AccountContract", "ErrorContract", "ResilientHTTP",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "AccountUI",
+            dependencies: ["AccountKit", "AccountContract", "ErrorContract"],
             swiftSettings: settings
         ),
         .target(

@@ -1,0 +1,52 @@
+#if canImport(SwiftUI)
+    public import ErrorContract
+    public import SwiftUI
+
+    extension View {
+        /// Shows an error as an alert, with one button or two.
+        ///
+        /// ```swift
+        /// .errorAlert(model.alert, isPresented: $model.isAlertShown, in: model.language) { await model.perform($0) }
+        /// ```
+        /// - Parameters:
+        ///   - presentation: What is shown, if anything.
+        ///   - isPresented: Whether it is shown; set to `false` by every button.
+        ///   - language: The language of the buttons.
+        ///   - perform: Does what the person chose. Cancelled when the view goes.
+        public func errorAlert(
+            _ presentation: ErrorPresentation?,
+            isPresented: Binding<Bool>,
+            in language: Language,
+            perform: @escaping @MainActor (ErrorPresentation.Action) async -> Void
+        ) -> some View {
+            modifier(
+                ErrorAlert(presentation: presentation, isPresented: isPresented, language: language, perform: perform)
+            )
+        }
+    }
+
+    struct ErrorAlert: ViewModifier {
+        let presentation: ErrorPresentation?
+        @Binding var isPresented: Bool
+        let language: Language
+        let perform: @MainActor (ErrorPresentation.Action) async -> Void
+        @State private var chosen: ErrorPresentation.Action?
+
+        func body(content: Content) -> some View {
+            content
+                .alert(presentation?.title ?? "", isPresented: $isPresented, presenting: presentation) { shown in
+                    Button(shown.primaryLabel(in: language)) { chosen = shown.primary }
+                    if let secondary = shown.secondary, let label = shown.secondaryLabel(in: language) {
+                        Button(label, role: secondary == .dismiss ? .cancel : nil) { chosen = secondary }
+                    }
+                } message: { shown in
+                    Text(shown.message)
+                }
+                .task(id: chosen) {
+                    guard let action = chosen else { return }
+                    await perform(action)
+                    chosen = nil
+                }
+        }
+    }
+#endif
