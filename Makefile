@@ -18,7 +18,7 @@ lint:
 
 # Put the code into form.
 format:
-	@swift format --in-place --parallel --recursive Package.swift Sources Tests Server/Package.swift Server/Sources Server/Tests
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests Server/Package.swift Server/Sources Server/Tests Server/Examples
 
 # Remove what builds have made; the data folder stays.
 clean:

@@ -23,6 +23,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "holdfast", targets: ["holdfast"]),
+        .executable(name: "holdfast-terminal-app", targets: ["holdfast-terminal-app"]),
         .library(name: "AccountCore", targets: ["AccountCore"]),
         .library(name: "ServerMiddleware", targets: ["ServerMiddleware"]),
         .library(name: "AccountRoutes", targets: ["AccountRoutes"]),
@@ -114,6 +115,18 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "holdfast-terminal-app",
+            dependencies: [
+                accountContract, errorContract,
+                .product(name: "AccountKit", package: "holdfast"),
+                .product(name: "HoldfastURLSession", package: "holdfast"),
+                .product(name: "ResilientHTTP", package: "holdfast"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Examples/TerminalApp",
             swiftSettings: settings
         ),
         .testTarget(name: "Argon2Tests", dependencies: ["Argon2"], swiftSettings: settings),

@@ -1,0 +1,82 @@
+import AccountKit
+import ErrorContract
+import Foundation
+
+/// The app as a person walks through it.
+@MainActor
+struct Menu {
+    let app: App
+
+    private static let openLink = LocalizedText(en: "Open a link", es: "Abrir un enlace")
+    private static let quit = LocalizedText(en: "Quit", es: "Salir")
+    private static let choose = LocalizedText(en: "Choose", es: "Elige")
+    private static let paste = LocalizedText(en: "Paste the link", es: "Pega el enlace")
+    private static let unknownLink = LocalizedText(en: "This link leads nowhere.", es: "Este enlace no lleva a ningún lugar.")
+    private static let foreignLink = LocalizedText(
+        en: "This link can't be followed.",
+        es: "No se puede seguir este enlace."
+    )
+    private static let held = LocalizedText(
+        en: "The link will be opened once you have signed in.",
+        es: "El enlace se abrirá cuando inicies sesión."
+    )
+
+    /// Shows the menu until the person leaves or the input ends.
+    func run() async {
+        // Kept while the screen is away, so that the pause between two requests goes on.
+        let forgot = ForgotPasswordModel(client: app.client, language: app.language)
+        while true {
+            Terminal.title("Holdfast · \(app.server.absoluteString)")
+            for (key, text) in [
+                ("1", ContractText.signIn), ("2", ContractText.forgotPassword), ("3", Self.openLink), ("q", Self.quit),
+            ] {
+                Terminal.say("  \(key)  \(text.text(in: app.language))")
+            }
+            switch Terminal.ask(Self.choose.text(in: app.language)) {
+            case "1": await signIn(SignInModel(client: app.client, language: app.language))
+            case "2": await ForgotPasswordView(model: forgot).show()
+            case "3": await openLink()
+            case "q", nil: return
+            default: continue
+            }
+        }
+    }
+
+    private func signIn(_ model: SignInModel) async {
+        guard await SignInView(model: model).show() else { return }
+        if let link = app.router.signedIn() { Terminal.say("→ \(link)") }
+    }
+
+    private func openLink() async {
+        guard let text = Terminal.ask(Self.paste.text(in: app.language)) else { return }
+        guard let url = URL(string: text.trimmingCharacters(in: .whitespaces)) else {
+            app.say(Self.foreignLink)
+            return
+        }
+        do throws(LinkRefusal) {
+            switch try app.router.open(url) {
+            case .follow(.resetPassword(let link)):
+                await reset(ResetPasswordModel(link: link, client: app.client, language: app.language))
+            case .follow(let link): Terminal.say("→ \(link)")
+            case .held:
+                app.say(Self.held)
+                await signIn(SignInModel(client: app.client, language: app.language))
+            case nil: app.say(Self.unknownLink)
+            }
+        } catch {
+            if case .resetLink = error {
+                await reset(ResetPasswordModel(link: nil, client: app.client, language: app.language))
+            } else {
+                app.say(Self.foreignLink)
+            }
+        }
+    }
+
+    private func reset(_ model: ResetPasswordModel) async {
+        switch await ResetPasswordView(model: model).show() {
+        case .signIn: await signIn(model.makeSignInModel())
+        case .requestNewLink: await ForgotPasswordView(model: model.makeForgotPasswordModel()).show()
+        case .leave: break
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import ErrorContract
+import Foundation
+
+/// The terminal that the app runs in.
+enum Terminal {
+    /// Writes a line.
+    static func say(_ line: String = "") {
+        FileHandle.standardOutput.write(Data((line + "\n").utf8))
+    }
+
+    /// Writes over the line before; on a file or a pipe, where nothing can be written over, does nothing.
+    static func overwrite(_ line: String) {
+        guard isatty(STDOUT_FILENO) != 0 else { return }
+        FileHandle.standardOutput.write(Data("\r\u{1B}[K\(line)".utf8))
+    }
+
+    /// Writes a line to standard error.
+    static func complain(_ line: String) {
+        FileHandle.standardError.write(Data((line + "\n").utf8))
+    }
+
+    /// Writes a title with a line under it.
+    static func title(_ text: String) {
+        say()
+        say(text)
+        say(String(repeating: "─", count: text.count))
+    }
+
+    /// Asks for a line.
+    /// - Returns: The line, or `nil` at the end of the input.
+    static func ask(_ label: String, default standing: String = "") -> String? {
+        let hint = standing.isEmpty ? "" : " [\(standing)]"
+        FileHandle.standardOutput.write(Data("\(label)\(hint): ".utf8))
+        return readLine().map { $0.isEmpty ? standing : $0 }
+    }
+
+    /// Asks for a line that is not shown while it is typed.
+    static func askSecret(_ label: String) -> String? {
+        guard isatty(STDIN_FILENO) != 0 else { return ask(label) }
+        var shown = termios()
+        tcgetattr(STDIN_FILENO, &shown)
+        var hidden = shown
+        hidden.c_lflag &= ~tcflag_t(ECHO)
+        tcsetattr(STDIN_FILENO, TCSANOW, &hidden)
+        defer {
+            tcsetattr(STDIN_FILENO, TCSANOW, &shown)
+            say()
+        }
+        return ask(label)
+    }
+}

@@ -1,0 +1,71 @@
+import AccountKit
+import ArgumentParser
+import ErrorContract
+import Foundation
+import HoldfastURLSession
+import ResilientHTTP
+
+/// An app without a window: the screens of an app's accounts, in a terminal.
+@main
+struct TerminalApp: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "holdfast-terminal-app",
+        abstract: "Walk through the account screens in a terminal.",
+        discussion: """
+            The same models that a phone's screens are drawn from: sign in, ask for a reset link, open it, set a password.
+            --script walks through all of it by itself, against a server in development, whose mailbox it reads; it exits
+            with 1 if anything comes out differently than it should.
+            """
+    )
+
+    @Option(help: "The address of the server.")
+    var url = "http://127.0.0.1:8080"
+
+    @Option(help: "The language of the screens: en or es.")
+    var language = "en"
+
+    @Flag(help: "Walk through the whole flow without a person.")
+    var script = false
+
+    func validate() throws {
+        guard let address = URL(string: url), address.host != nil, ["http", "https"].contains(address.scheme) else {
+            throw ValidationError("--url must be an http or https address (is \(url))")
+        }
+        guard Language.supported.contains(Language(language)) else {
+            throw ValidationError("--language must be en or es (is \(language))")
+        }
+    }
+
+    func run() async throws {
+        guard let address = URL(string: url) else { throw ExitCode.validationFailure }
+        let app = await App(server: address, language: Language(language))
+        if script {
+            do {
+                try await Walkthrough(app: app).run()
+            } catch {
+                Terminal.complain("failed: \(error)")
+                throw ExitCode.failure
+            }
+        } else {
+            await Menu(app: app).run()
+        }
+    }
+}
+
+/// What the screens of the app share.
+@MainActor
+final class App {
+    let server: URL
+    let language: Language
+    let client: AccountClient
+    let router: LinkRouter<AppLink>
+
+    init(server: URL, language: Language) {
+        self.server = server
+        self.language = language
+        client = AccountClient(api: APIClient(baseURL: server, transport: .urlSession(), language: language))
+        router = LinkRouter(AppLink.reader(host: server.host ?? ""), isSignedIn: false)
+    }
+
+    func say(_ text: LocalizedText) { Terminal.say(text.text(in: language)) }
+}

@@ -1,0 +1,121 @@
+import AccountContract
+import AccountKit
+import ErrorContract
+import Observation
+
+/// The sign-in screen.
+@MainActor
+struct SignInView {
+    let model: SignInModel
+
+    /// Shows the screen until the person is signed in or gives up.
+    /// - Returns: Whether the person is signed in.
+    func show() async -> Bool {
+        Terminal.title(ContractText.signIn.text(in: model.language))
+        while true {
+            guard let email = Terminal.ask(ContractText.emailLabel.text(in: model.language), default: model.email),
+                let password = Terminal.askSecret(ContractText.passwordLabel.text(in: model.language))
+            else { return false }
+            model.email = email
+            model.password = password
+            await model.submit()
+            while let alert = model.alert {
+                let action = Alert(presentation: alert, language: model.language).choose()
+                let remaining = await model.perform(action)
+                if action == .dismiss || remaining != nil { return false }
+            }
+            if case .signedIn(let user) = model.state {
+                Terminal.say("✓ \(user.firstName)")
+                return true
+            }
+        }
+    }
+}
+
+/// The screen on which a link is asked for.
+@MainActor
+struct ForgotPasswordView {
+    let model: ForgotPasswordModel
+
+    private static let wait = LocalizedText(en: "Wait here? (y/n)", es: "¿Esperar aquí? (s/n)")
+
+    /// Shows the screen until a request was accepted or the person gives up.
+    func show() async {
+        Terminal.title(ContractText.forgotPassword.text(in: model.language))
+        if !model.isCoolingDown {
+            guard let email = Terminal.ask(ContractText.emailLabel.text(in: model.language), default: model.email) else { return }
+            model.email = email
+        }
+        await model.request()
+        while let alert = model.alert {
+            await model.perform(Alert(presentation: alert, language: model.language).choose())
+        }
+        guard case .requested(let message) = model.state else { return }
+        Terminal.say("✓ \(message)")
+        let answer = Terminal.ask(Self.wait.text(in: model.language))?.lowercased()
+        if answer == "y" || answer == "s" { await countDown() }
+    }
+
+    /// Shows the seconds that are left, until none is.
+    func countDown() async {
+        async let countdown: Void = model.runCountdown()
+        while let line = model.cooldownText {
+            Terminal.overwrite(line)
+            await nextChange { _ = model.secondsLeft }
+        }
+        await countdown
+        Terminal.overwrite("")
+    }
+
+    private func nextChange(of values: () -> Void) async {
+        await withCheckedContinuation { continuation in
+            withObservationTracking(values) { continuation.resume() }
+        }
+    }
+}
+
+/// The screen behind a reset link.
+@MainActor
+struct ResetPasswordView {
+    /// Where the person goes from here.
+    enum Next { case signIn, requestNewLink, leave }
+
+    let model: ResetPasswordModel
+
+    /// Shows the screen until the password is set or the person goes elsewhere.
+    func show() async -> Next {
+        Terminal.title(ContractText.resetTitle.text(in: model.language))
+        await model.open()
+        while true {
+            if let page = model.deadLink ?? model.alert {
+                let chosen = Alert(presentation: page, language: model.language).choose()
+                switch await model.perform(chosen) {
+                case .requestNewLink: return .requestNewLink
+                case .some: return .leave
+                case nil where chosen == .dismiss: return .leave
+                case nil: continue
+                }
+            }
+            if let text = model.successText {
+                Terminal.say("✓ \(text)")
+                return .signIn
+            }
+            guard model.isFormShown, await fill() else { return .leave }
+        }
+    }
+
+    private func fill() async -> Bool {
+        Terminal.say(model.greeting)
+        if let problem = model.passwordProblem { Terminal.say("  ⚠ \(problem)") }
+        guard let password = Terminal.askSecret(ContractText.newPassword.text(in: model.language)) else { return false }
+        model.password = password
+        if let strength = model.strength, let text = model.strengthText {
+            let rest = String(repeating: "░", count: PasswordStrength.maximumScore - strength.score)
+            Terminal.say("  \(String(repeating: "█", count: strength.score))\(rest) \(text)")
+        }
+        guard let again = Terminal.askSecret(ContractText.confirmPassword.text(in: model.language)) else { return false }
+        model.confirmation = again
+        await model.submit()
+        return true
+    }
+}
