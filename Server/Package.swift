@@ -26,6 +26,7 @@ let package = Package(
         .executable(name: "holdfast-terminal-app", targets: ["holdfast-terminal-app"]),
         .library(name: "AccountCore", targets: ["AccountCore"]),
         .library(name: "ServerMiddleware", targets: ["ServerMiddleware"]),
+        .library(name: "AppLinks", targets: ["AppLinks"]),
         .library(name: "AccountRoutes", targets: ["AccountRoutes"]),
         .library(name: "RecoveryPages", targets: ["RecoveryPages"]),
         .library(name: "SQLiteStores", targets: ["SQLiteStores"]),
@@ -83,6 +84,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(name: "AppLinks", dependencies: [errorContract], swiftSettings: settings),
         .target(
             name: "AccountRoutes",
             dependencies: [
@@ -102,13 +104,14 @@ let package = Package(
         .executableTarget(
             name: "holdfast",
             dependencies: [
-                "AccountCore", "AccountRoutes", "Argon2", "FileMail", "RecoveryPages", "ServerMiddleware",
+                "AccountCore", "AccountRoutes", "AppLinks", "Argon2", "FileMail", "RecoveryPages", "ServerMiddleware",
                 "SQLiteStores",
                 accountContract, errorContract, rateLimiting, hummingbird, logging, lifecycle, crypto,
                 .product(name: "AccountKit", package: "holdfast"),
                 .product(name: "HoldfastURLSession", package: "holdfast"),
                 .product(name: "ResilientHTTP", package: "holdfast"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                httpTypes,
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -129,6 +132,7 @@ let package = Package(
             path: "Examples/TerminalApp",
             swiftSettings: settings
         ),
+        .testTarget(name: "AppLinksTests", dependencies: ["AppLinks", errorContract], swiftSettings: settings),
         .testTarget(name: "Argon2Tests", dependencies: ["Argon2"], swiftSettings: settings),
         .testTarget(
             name: "AccountCoreTests",
@@ -161,7 +165,7 @@ let package = Package(
         .testTarget(
             name: "HoldfastTests",
             dependencies: [
-                "holdfast", "AccountCore", "Argon2", "FileMail", "SQLiteStores",
+                "holdfast", "AccountCore", "AppLinks", "Argon2", "FileMail", "SQLiteStores",
                 accountContract, errorContract, rateLimiting, httpTypes, logging, lifecycle,
                 .product(name: "AccountKit", package: "holdfast"),
                 .product(name: "HoldfastURLSession", package: "holdfast"),

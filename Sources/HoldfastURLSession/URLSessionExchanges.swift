@@ -20,7 +20,12 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         case ended(any Error)
     }
 
+    private let followsRedirects: Bool
     private let exchanges = Mutex<[Int: Exchange]>([:])
+
+    init(followsRedirects: Bool) {
+        self.followsRedirects = followsRedirects
+    }
 
     func begin(_ task: URLSessionTask, continuation: Head) {
         let failure = exchanges.withLock { exchanges -> (any Error)? in
@@ -80,7 +85,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         newRequest request: URLRequest,
         completionHandler: @escaping (URLRequest?) -> Void
     ) {
-        guard let origin = task.originalRequest, ["GET", "HEAD"].contains(origin.httpMethod ?? "GET") else {
+        guard followsRedirects, let origin = task.originalRequest, ["GET", "HEAD"].contains(origin.httpMethod ?? "GET") else {
             return completionHandler(nil)
         }
         var redirected = request

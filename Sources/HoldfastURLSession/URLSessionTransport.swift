@@ -17,13 +17,15 @@ public final class URLSessionTransport: HTTPTransport {
     private let exchanges: URLSessionExchanges
 
     /// Creates a transport.
-    /// - Parameter configuration: The session's configuration; the default keeps nothing on disk.
-    public init(configuration: URLSessionConfiguration = .ephemeral) {
+    /// - Parameters:
+    ///   - configuration: The session's configuration; the default keeps nothing on disk.
+    ///   - followsRedirects: Whether a GET or HEAD that is redirected goes on; if not, the redirect is the answer.
+    public init(configuration: URLSessionConfiguration = .ephemeral, followsRedirects: Bool = true) {
         configuration.httpShouldSetCookies = false
         configuration.httpCookieStorage = nil
         configuration.urlCache = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-        self.exchanges = URLSessionExchanges()
+        self.exchanges = URLSessionExchanges(followsRedirects: followsRedirects)
         self.session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
     }
 

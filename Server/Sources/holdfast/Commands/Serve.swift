@@ -16,6 +16,9 @@ struct Serve: AsyncParsableCommand {
               APP_NAME, EMAIL_FROM                   as mails show them
               DEFAULT_LOCALE                         en (default) or es, for readers that ask for neither
               ERROR_FORMAT                           standard (default), flat, success or detail
+              APPLE_APP_IDS                          apps that links open, such as TEAM123456.com.example.app, with commas
+              ANDROID_PACKAGE, ANDROID_CERT_SHA256   the same for Android
+              APP_LINK_SCHEME                        the custom scheme of the app, such as myapp
               RESET_LINK_STYLE                       query (default) or fragment
               RESET_LIVE_LINKS                       links of one account that are live at once (3)
               PASSWORD_RESET_TOKEN_EXPIRY_HOURS      life of a link (1)

@@ -24,6 +24,8 @@ struct ServerConfiguration: Sendable {
     /// `nil` in development: the bound address.
     var resetBaseURL: URL?
     var resetLinkStyle: ResetLink.Style = .query
+    /// The apps that universal links open, on Apple's systems and on Android.
+    var associatedApps = AssociatedApps()
     /// The custom scheme that opens the app.
     var appScheme: String?
     var resetSubject: String?
@@ -101,6 +103,7 @@ extension ServerConfiguration {
             settings.refuse("PASSWORD_RESET_BASE_URL", "is required in production: the https address that reset links begin with")
         }
         resetLinkStyle = settings.choice("RESET_LINK_STYLE", ["query": .query, "fragment": .fragment], default: .query)
+        associatedApps = AssociatedApps(&settings, basePath: resetBaseURL?.path(percentEncoded: true) ?? "/")
         appScheme = settings.text("APP_LINK_SCHEME")
         if let appScheme, appScheme.wholeMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*/) == nil || appScheme.hasPrefix("http") {
             settings.refuse("APP_LINK_SCHEME", "must be a custom scheme such as myapp, without :// (is “\(appScheme)”)")

@@ -17,6 +17,11 @@ struct SettingReader {
         return text?.isEmpty == false ? text : nil
     }
 
+    /// The items of a setting that are separated by commas.
+    func list(_ name: String) -> [String]? {
+        text(name)?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    }
+
     /// A setting that one of a few words is expected for.
     mutating func choice<Value>(_ name: String, _ choices: KeyValuePairs<String, Value>, default value: Value) -> Value {
         guard let text = text(name) else { return value }

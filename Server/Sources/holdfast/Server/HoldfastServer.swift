@@ -1,3 +1,4 @@
+import AppLinks
 import AccountCore
 import AccountRoutes
 import ErrorContract
@@ -156,8 +157,8 @@ struct HoldfastServer: Sendable {
             localization: localization
         ).add(to: router)
         WellKnownRoutes<Context>(
-            appleAssociation: nil,
-            androidLinks: nil,
+            appleAssociation: configuration.associatedApps.apple?.bytes,
+            androidLinks: configuration.associatedApps.android?.bytes,
             changePassword: "\(pageSettings.basePath)/reset-password"
         ).add(to: router)
         HealthRoutes(checks: [.init("database") { [stores] in try await stores.database.ping() }]).add(to: router)

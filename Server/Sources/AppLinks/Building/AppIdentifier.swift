@@ -1,0 +1,58 @@
+/// An application identifier as association files name apps: `<Application Identifier Prefix>.<Bundle Identifier>`.
+///
+/// Apple, "applinks.Details". The prefix is the team identifier or, for old apps, a prefix of its own: ten capital letters
+/// and digits either way. A bundle identifier has letters, digits, hyphens and periods (Apple, "CFBundleIdentifier").
+public struct AppIdentifier: Hashable, Sendable, CustomStringConvertible {
+    /// The ten characters before the first dot.
+    public let prefix: String
+    /// The bundle identifier.
+    public let bundleID: String
+
+    /// The identifier as it is written into the file.
+    public var description: String { "\(prefix).\(bundleID)" }
+
+    /// Reads an identifier.
+    /// - Throws: ``AppLinksError`` with code ``AppLinksError/Code/badAppPrefix`` or ``AppLinksError/Code/badBundleID``.
+    public init(_ text: String) throws(AppLinksError) {
+        let bytes = Array(text.utf8)
+        let head = bytes.prefix { $0 != UInt8(ascii: ".") }
+        guard head.count == 10, head.allSatisfy({ $0.isCapital || $0.isDigit }) else {
+            throw AppLinksError(
+                code: .badAppPrefix,
+                message:
+                    "\"\(text)\" must begin with a prefix of ten capital letters and digits, as in ABCDE12345.com.example.app."
+            )
+        }
+        let segments = bytes.dropFirst(head.count + 1)
+            .split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let isBundle = segments.allSatisfy { segment in
+            !segment.isEmpty && segment.allSatisfy { $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "-") }
+        }
+        guard isBundle, bytes.count > head.count + 1 else {
+            throw AppLinksError(
+                code: .badBundleID,
+                message:
+                    "\"\(text)\" must go on with a bundle identifier of letters, digits, hyphens and periods after the prefix."
+            )
+        }
+        prefix = String(decoding: head, as: UTF8.self)
+        bundleID = String(decoding: bytes.dropFirst(head.count + 1), as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    var isCapital: Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) }
+    var isSmall: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
+    var isLetter: Bool { isCapital || isSmall }
+    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+
+    /// The value as a hexadecimal digit.
+    var hexValue: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+}

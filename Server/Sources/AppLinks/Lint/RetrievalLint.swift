@@ -1,0 +1,68 @@
+/// Apple's rules for serving the file ("Supporting associated domains"; TN3155).
+enum RetrievalLint {
+    static func findings(in retrieval: Retrieval) -> [AssociationFinding] {
+        address(retrieval) + answer(retrieval)
+    }
+
+    private static func address(_ retrieval: Retrieval) -> [AssociationFinding] {
+        var findings: [AssociationFinding] = []
+        guard let address = SplitLink(retrieval.url) else { return findings }
+        if address.scheme != "https" {
+            findings.append(
+                .error(.notHTTPS, retrieval.url, "Apple asks over https only; serve the file with a valid certificate.")
+            )
+        }
+        if let port = address.port {
+            findings.append(
+                .error(.port, retrieval.url, "Apple asks the domain without a port; serve the file on 443 instead of \(port).")
+            )
+        }
+        if address.path == "/apple-app-site-association" {
+            findings.append(
+                .warning(.otherPath, retrieval.url, "This is the place of iOS 9; serve the file at \(AssociationFile.path).")
+            )
+        } else if address.path != AssociationFile.path {
+            findings.append(
+                .error(.otherPath, retrieval.url, "Apple does not ask here; serve the file at \(AssociationFile.path).")
+            )
+        }
+        return findings
+    }
+
+    private static func answer(_ retrieval: Retrieval) -> [AssociationFinding] {
+        if (300..<400).contains(retrieval.status) {
+            let target = retrieval.location.map { " to \($0)" } ?? ""
+            return [
+                .error(
+                    .redirect,
+                    retrieval.url,
+                    "The server redirects\(target); Apple follows no redirect, serve the file at this address itself."
+                )
+            ]
+        }
+        guard retrieval.status == 200 else {
+            return [
+                .error(
+                    .status,
+                    retrieval.url,
+                    "The server answers \(retrieval.status); answer 200 with the file, to everyone alike."
+                )
+            ]
+        }
+        return contentType(retrieval)
+    }
+
+    /// Apple's own servers send other types too, but a page is no file.
+    private static func contentType(_ retrieval: Retrieval) -> [AssociationFinding] {
+        let given = retrieval.contentType ?? ""
+        let type = given.prefix { $0 != ";" }.filter { !$0.isWhitespace }.lowercased()
+        if type == AssociationFile.contentType { return [] }
+        if type == "text/html" || type == "application/xhtml+xml" {
+            return [
+                .error(.contentType, retrieval.url, "The answer is a web page (\(given)); serve the file as application/json.")
+            ]
+        }
+        let found = given.isEmpty ? "no Content-Type" : given
+        return [.warning(.contentType, retrieval.url, "The answer has \(found); serve the file as application/json.")]
+    }
+}

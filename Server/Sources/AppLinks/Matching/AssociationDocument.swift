@@ -1,0 +1,62 @@
+import ErrorContract
+
+/// The `applinks` service of a file, ready to match links.
+struct AssociationDocument: Sendable {
+    /// The largest file that Apple takes, uncompressed (App Search Programming Guide, 2016-04-01).
+    static let largest = 128 * 1024
+
+    let entries: [AssociationEntry]
+
+    /// Reads a parsed file, leniently.
+    init(_ file: JSONValue) {
+        let applinks = file.objectValue?["applinks"]?.objectValue
+        var reader = RuleReader(variables: applinks?["substitutionVariables"]?.objectValue)
+        let defaults = applinks?["defaults"]?.objectValue
+        var entries: [AssociationEntry] = []
+        switch applinks?["details"] {
+        case .array(let elements):
+            for (index, element) in elements.enumerated() {
+                guard let details = element.objectValue else { continue }
+                entries.append(Self.entry(details, at: index, apps: Self.apps(details), defaults: defaults, reader: &reader))
+            }
+        case .object(let byApp):
+            for (index, member) in byApp.members.enumerated() {
+                guard let details = member.value.objectValue else { continue }
+                entries.append(Self.entry(details, at: index, apps: [member.key], defaults: defaults, reader: &reader))
+            }
+        default: break
+        }
+        self.entries = entries
+    }
+
+    /// Apple, "applinks.Details": `appID` or `appIDs`; with both, both.
+    private static func apps(_ details: JSONObject) -> [String] {
+        let one = details["appID"]?.stringValue.map { [$0] } ?? []
+        let many = details["appIDs"]?.arrayValue?.compactMap(\.stringValue) ?? []
+        return one + many.filter { !one.contains($0) }
+    }
+
+    /// Apple (WWDC 2019, session 717): since iOS 13 `paths` are overlooked where there are `components`.
+    private static func entry(
+        _ details: JSONObject,
+        at index: Int,
+        apps: [String],
+        defaults: JSONObject?,
+        reader: inout RuleReader
+    ) -> AssociationEntry {
+        var rules: [LinkRule] = []
+        if let components = details["components"]?.arrayValue {
+            let levels = [defaults, details["defaults"]?.objectValue]
+            for (place, component) in components.enumerated() {
+                guard let object = component.objectValue else { continue }
+                rules.append(reader.component(object, at: place, defaults: levels))
+            }
+            return AssociationEntry(index: index, apps: apps, format: .components, rules: rules)
+        }
+        for (place, path) in (details["paths"]?.arrayValue ?? []).enumerated() {
+            guard let text = path.stringValue else { continue }
+            rules.append(reader.path(text, at: place))
+        }
+        return AssociationEntry(index: index, apps: apps, format: .paths, rules: rules)
+    }
+}

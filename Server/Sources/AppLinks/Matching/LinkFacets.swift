@@ -1,0 +1,75 @@
+/// What a component's patterns are held against, under one setting of `caseSensitive` and `percentEncoded`.
+struct LinkFacets {
+    /// The path without its first slash and without slashes at the end.
+    let path: MatchText
+    /// The same with its first slash, for patterns that are written without one.
+    let rootedPath: MatchText
+    let query: MatchText
+    let fragment: MatchText
+    private let items: [String: [MatchText]]
+    private let folds: Bool
+    private static let empty = MatchText([])
+
+    init(_ link: SplitLink, decodes: Bool, folds: Bool) {
+        let text = { (part: String) in MatchText(Folding.scalars(decodes ? PercentDecoding.decoded(part) : part, folds: folds)) }
+        var bytes = Array(link.path.utf8)
+        while bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+        let trimmed = String(decoding: bytes.dropFirst(), as: UTF8.self)
+        path = text(trimmed)
+        rootedPath = text("/" + trimmed)
+        query = text(link.query)
+        fragment = text(link.fragment)
+        self.folds = folds
+        items = Self.items(of: link.query, decodes: decodes, folds: folds)
+    }
+
+    /// The values of a query item. Apple (WWDC 2019, session 717): an item that is absent or has no value is empty.
+    func values(of name: String) -> [MatchText] {
+        items[folds ? Self.folded(name) : name] ?? [Self.empty]
+    }
+
+    private static func items(of query: String, decodes: Bool, folds: Bool) -> [String: [MatchText]] {
+        var values: [String: Set<String>] = [:]
+        for item in query.utf8.split(separator: UInt8(ascii: "&")) {
+            let name = item.prefix { $0 != UInt8(ascii: "=") }
+            let parts = [name, item.dropFirst(name.count + 1)].map { part in
+                let text = String(decoding: Array(part), as: UTF8.self)
+                let plain = decodes ? PercentDecoding.decoded(text) : text
+                return folds ? folded(plain) : plain
+            }
+            values[parts[0], default: []].insert(parts[1])
+        }
+        return values.mapValues { $0.map { MatchText(Folding.scalars($0, folds: false)) } }
+    }
+
+    private static func folded(_ text: String) -> String {
+        var result = String.UnicodeScalarView()
+        for value in Folding.scalars(text, folds: true) {
+            if let scalar = Unicode.Scalar(value) { result.append(scalar) }
+        }
+        return String(result)
+    }
+}
+
+/// The facets of one link, made when first asked for.
+struct LinkFacetCache {
+    private struct Setting: Hashable {
+        let decodes: Bool
+        let folds: Bool
+    }
+
+    private let link: SplitLink
+    private var made: [Setting: LinkFacets] = [:]
+
+    init(_ link: SplitLink) {
+        self.link = link
+    }
+
+    mutating func facets(decodes: Bool, folds: Bool) -> LinkFacets {
+        let setting = Setting(decodes: decodes, folds: folds)
+        if let known = made[setting] { return known }
+        let facets = LinkFacets(link, decodes: decodes, folds: folds)
+        made[setting] = facets
+        return facets
+    }
+}

@@ -1,0 +1,54 @@
+/// The parts of a link as it is written (RFC 3986), without decoding.
+///
+/// What a URL can't hold (spaces, letters beyond ASCII) is percent-encoded first, as `URL(string:)` does; everything else
+/// stays, since patterns see the link as it is written.
+struct SplitLink {
+    let scheme: String
+    let host: String
+    let port: String?
+    let path: String
+    let query: String
+    let fragment: String
+
+    /// Splits a text; `nil` if it has no scheme with `//` behind it.
+    init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        let name = bytes.prefix { $0.isLetter || $0.isDigit || "+-.".utf8.contains($0) }
+        guard name.first?.isLetter == true, bytes.dropFirst(name.count).starts(with: "://".utf8) else { return nil }
+        scheme = String(decoding: name, as: UTF8.self).lowercased()
+        var rest = bytes.dropFirst(name.count + 3)
+        let authority = rest.prefix { !"/?#".utf8.contains($0) }
+        rest = rest.dropFirst(authority.count)
+        (host, port) = Self.hostAndPort(authority)
+        let path = rest.prefix { !"?#".utf8.contains($0) }
+        let behindPath = rest.dropFirst(path.count).prefix { $0 != UInt8(ascii: "#") }
+        rest = rest.dropFirst(path.count + behindPath.count)
+        self.path = path.isEmpty ? "/" : Self.encoded(path)
+        self.query = Self.encoded(behindPath.dropFirst())
+        fragment = Self.encoded(rest.dropFirst())
+    }
+
+    private static func hostAndPort(_ authority: ArraySlice<UInt8>) -> (String, String?) {
+        var rest = authority
+        if let at = rest.lastIndex(of: UInt8(ascii: "@")) { rest = rest[(at + 1)...] }
+        var port: String?
+        if let colon = rest.lastIndex(of: UInt8(ascii: ":")), !rest[colon...].contains(UInt8(ascii: "]")) {
+            port = String(decoding: rest[(colon + 1)...], as: UTF8.self)
+            rest = rest[..<colon]
+        }
+        return (String(decoding: rest, as: UTF8.self).lowercased(), port?.isEmpty == true ? nil : port)
+    }
+
+    private static func encoded(_ bytes: ArraySlice<UInt8>) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var result: [UInt8] = []
+        for byte in bytes {
+            if byte <= 0x20 || byte >= 0x7F || "\"<>\\^`{|}".utf8.contains(byte) {
+                result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            } else {
+                result.append(byte)
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+}

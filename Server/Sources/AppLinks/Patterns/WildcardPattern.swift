@@ -1,0 +1,80 @@
+/// A compiled pattern of Apple's: `*` is any number of characters, `?` exactly one, `?*` at least one, `$(name)` a variable.
+///
+/// Apple, "applinks.Details.Components" and "applinks.SubstitutionVariables". There is no escape; a pattern covers the whole
+/// text.
+struct WildcardPattern: Hashable, Sendable {
+    enum Token: Hashable, Sendable {
+        case literal(UInt32)
+        case anyOne
+        case anyRun
+        case oneOf(CharacterClass)
+        case variable([[Token]])
+    }
+
+    /// Why a pattern matches nothing.
+    enum Flaw: Hashable, Sendable {
+        case unknownVariable(String)
+        case openVariable
+        case tooComplex
+    }
+
+    /// Everything.
+    static let everything = WildcardPattern(tokens: [.anyRun])
+
+    let tokens: [Token]
+    var flaw: Flaw?
+
+    init(tokens: [Token], flaw: Flaw? = nil) {
+        self.tokens = tokens
+        self.flaw = flaw
+    }
+
+    /// Whether the pattern covers the text. O(pattern · text / 64), variables counted with all their values.
+    func matches(_ text: MatchText) -> Bool {
+        guard flaw == nil else { return false }
+        var places = PositionSet(startOf: text.count)
+        Self.advance(&places, over: tokens, in: text)
+        return places.reachesEnd
+    }
+
+    private static func advance(_ places: inout PositionSet, over tokens: [Token], in text: MatchText) {
+        for token in tokens {
+            switch token {
+            case .literal(let scalar):
+                guard let mask = text.places(of: scalar) else { return places = places.emptied }
+                places.advance(over: mask)
+            case .anyOne: places.advance(over: text.everywhere)
+            case .anyRun: places.spread()
+            case .oneOf(let characters): places.advance(over: text.places(where: characters.contains))
+            case .variable(let values):
+                var union = places.emptied
+                for value in values {
+                    var branch = places
+                    advance(&branch, over: value, in: text)
+                    union.formUnion(branch)
+                }
+                places = union
+            }
+            if places.isEmpty { return }
+        }
+    }
+}
+
+extension WildcardPattern {
+    /// Whether one of the characters that a link must have fulfils a condition.
+    func hasLiteral(where condition: (UInt32) -> Bool) -> Bool {
+        tokens.contains { token in
+            if case .literal(let scalar) = token { condition(scalar) } else { false }
+        }
+    }
+
+    /// Whether this pattern surely matches whatever `other` matches; `false` if it can't be told from the form.
+    func covers(_ other: WildcardPattern) -> Bool {
+        if other.flaw != nil { return true }
+        if flaw != nil { return false }
+        if tokens == other.tokens { return true }
+        guard tokens.last == .anyRun else { return false }
+        let head = tokens.prefix { $0 != .anyRun }
+        return tokens.dropFirst(head.count).allSatisfy { $0 == .anyRun } && other.tokens.starts(with: head)
+    }
+}

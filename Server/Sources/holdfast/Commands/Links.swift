@@ -1,0 +1,84 @@
+import ErrorContract
+import AppLinks
+import ArgumentParser
+import Foundation
+import HTTPTypes
+import HoldfastURLSession
+import ResilientHTTP
+
+/// `holdfast links`
+struct Links: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Check what connects links with apps.",
+        subcommands: [Verify.self]
+    )
+
+    /// `holdfast links verify`
+    struct Verify: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Check an apple-app-site-association file, and which links it opens.",
+            discussion: """
+                By Apple's rules: the first component that matches decides, exclude, fragment, case, percent-encoding, defaults. Looks as
+                well at what Apple's servers refuse: redirects, size, mixed formats, ports, content type.
+
+                  holdfast links verify https://example.com --link 'https://example.com/reset-password?token=abc'
+
+                Exit codes: 0 all good, 1 something is wrong or a link opens no app, 64 bad usage.
+                """
+        )
+
+        @Argument(help: "A file, or an address: a domain's, or the file's own.")
+        var source: String
+
+        @Option(help: "A link to try; may be given several times.")
+        var link: [String] = []
+
+        @Flag(help: "Print JSON.")
+        var json = false
+
+        func run() async throws {
+            let report = try await report()
+            Terminal.say(json ? String(decoding: report.json.encoded(), as: UTF8.self) : report.text)
+            guard report.isGood else { throw ExitCode.failure }
+        }
+
+        private func report() async throws -> LinksReport {
+            guard source.hasPrefix("https://") || source.hasPrefix("http://") else {
+                guard let data = FileManager.default.contents(atPath: source) else {
+                    throw ValidationError("“\(source)” can't be read; give a file, or an address with https://")
+                }
+                return LinksReport(file: source, bytes: [UInt8](data), links: link)
+            }
+            return LinksReport(try await retrieve(), links: link)
+        }
+
+        private func retrieve() async throws -> Retrieval {
+            guard let url = URL(string: source), let host = url.host(percentEncoded: true), !host.isEmpty else {
+                throw ValidationError("“\(source)” is not an address")
+            }
+            let path = url.path(percentEncoded: true)
+            let request = HTTPRequest(
+                method: .get,
+                scheme: url.scheme,
+                authority: url.port.map { "\(host):\($0)" } ?? host,
+                path: path.isEmpty || path == "/" ? AssociationFile.path : path
+            )
+            do {
+                let transport = URLSessionTransport(followsRedirects: false)
+                let (response, body) = try await transport.send(request, body: nil, timeout: .seconds(20))
+                // Past its limit the size alone is a finding.
+                let bytes = try await body.collect(upTo: 1_024 * 1_024).bytes
+                return Retrieval(
+                    url: "\(url.scheme ?? "https")://\(request.authority ?? host)\(request.path ?? "")",
+                    status: response.status.code,
+                    contentType: response.headerFields[.contentType],
+                    location: response.headerFields[.location],
+                    bytes: bytes
+                )
+            } catch {
+                Terminal.complain("\(source) could not be fetched: \(error)")
+                throw ExitCode.failure
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import AppLinks
+import Testing
+
+@Suite struct AssociationFileTests {
+    @Test("The file has the two components of reset links and the web credentials, byte for byte")
+    func golden() throws {
+        let file = try AssociationFile(apps: [AppIdentifier("ABCDE12345.com.example.app")])
+        let expected =
+            #"{"applinks":{"details":[{"appIDs":["ABCDE12345.com.example.app"],"components":["#
+            + ##"{"/":"/reset-password","?":{"token":"?*"}},{"/":"/reset-password","#":"?*"}]}]},"##
+            + #""webcredentials":{"apps":["ABCDE12345.com.example.app"]}}"#
+        #expect(String(decoding: file.bytes, as: UTF8.self) == expected)
+        #expect(file.bytes == file.bytes)
+    }
+
+    @Test(
+        "The path of the link base stands before the page, once",
+        arguments: [
+            ("", "/reset-password"), ("/", "/reset-password"), ("/app", "/app/reset-password"), ("/app/", "/app/reset-password"),
+            ("/app/reset-password", "/app/reset-password"), ("/reset-password/", "/reset-password"),
+            ("/a%20b", "/a%20b/reset-password"),
+        ]
+    )
+    func basePath(base: String, expected: String) throws {
+        #expect(try AssociationFile(apps: [AppIdentifier("ABCDE12345.com.example.app")], basePath: base).linkPath == expected)
+    }
+
+    @Test(
+        "A path that would be a pattern, or is none, is refused",
+        arguments: ["app", "/a*", "/a?b", "/a#b", "/$(lang)", "/é", "/a b"]
+    )
+    func badBasePath(base: String) throws {
+        let app = try AppIdentifier("ABCDE12345.com.example.app")
+        #expect(throws: AppLinksError(code: .badBasePath, message: "")) { try AssociationFile(apps: [app], basePath: base) }
+    }
+
+    @Test("Our file has no findings, and opens both kinds of reset links and nothing else", arguments: ["/", "/account"])
+    func ownLinks(base: String) throws {
+        let app = try AppIdentifier("ABCDE12345.com.example.app")
+        let file = try AssociationFile(apps: [app, AppIdentifier("ABCDE12345.com.example.beta")], basePath: base)
+        #expect(AssociationLint.findings(in: file.bytes).isEmpty)
+        let matcher = try AssociationMatcher(file.bytes, domain: "id.example.com")
+        let page = "https://id.example.com" + file.linkPath
+        for link in ["?token=abc&email=a%40b.c", "/?token=abc", "#token=abc", "/#token=abc&email=a"] {
+            #expect(matcher.answer(page + link).apps.first == app.description, "\(link)")
+        }
+        for link in ["", "?token=", "?email=a", "#", "?token=a&token=", "/other?token=a"] {
+            #expect(matcher.answer(page + link).apps.isEmpty, "\(link)")
+        }
+    }
+
+    @Test("No app, or an app twice, is refused")
+    func apps() throws {
+        let app = try AppIdentifier("ABCDE12345.com.example.app")
+        #expect(throws: AppLinksError(code: .noApps, message: "")) { try AssociationFile(apps: []) }
+        #expect(throws: AppLinksError(code: .repeatedApp, message: "")) { try AssociationFile(apps: [app, app]) }
+    }
+}

@@ -1,0 +1,73 @@
+import AppLinks
+import Testing
+
+@Suite struct RetrievalLintTests {
+    private static let url = "https://example.com/.well-known/apple-app-site-association"
+
+    private func codes(
+        url: String = url,
+        status: Int = 200,
+        contentType: String? = "application/json",
+        location: String? = nil
+    ) throws -> [FindingCode] {
+        let bytes = try AssociationFile(apps: [AppIdentifier("ABCDE12345.com.example.app")]).bytes
+        let retrieval = Retrieval(url: url, status: status, contentType: contentType, location: location, bytes: bytes)
+        let findings = AssociationLint.findings(in: retrieval)
+        #expect(findings.allSatisfy { $0.message.hasSuffix(".") })
+        return findings.map(\.code)
+    }
+
+    @Test(
+        "A file that is served as Apple asks has no findings",
+        arguments: ["application/json", "application/json; charset=utf-8", "Application/JSON"]
+    )
+    func good(contentType: String) throws {
+        #expect(try codes(contentType: contentType).isEmpty)
+    }
+
+    @Test("A redirect is told with its target, and its body is not looked at", arguments: [301, 302, 307, 308])
+    func redirect(status: Int) throws {
+        #expect(try codes(status: status, contentType: "text/html", location: "https://www.example.com/") == [.redirect])
+        let retrieval = Retrieval(
+            url: Self.url,
+            status: status,
+            contentType: nil,
+            location: "https://www.example.com/x",
+            bytes: []
+        )
+        #expect(AssociationLint.findings(in: retrieval).first?.message.contains("https://www.example.com/x") == true)
+    }
+
+    @Test("An answer without the file is told", arguments: [404, 403, 500, 0])
+    func status(status: Int) throws {
+        #expect(try codes(status: status, contentType: "text/html") == [.status])
+    }
+
+    @Test(
+        "The wrong media type is told",
+        arguments: ["text/html", "application/octet-stream", "application/pkcs7-mime", "", nil]
+    )
+    func contentType(contentType: String?) throws {
+        #expect(try codes(contentType: contentType) == [.contentType])
+    }
+
+    @Test(
+        "An address that Apple does not ask is told",
+        arguments: [
+            ("http://example.com/.well-known/apple-app-site-association", FindingCode.notHTTPS),
+            ("https://example.com:8443/.well-known/apple-app-site-association", .port),
+            ("https://example.com/apple-app-site-association", .otherPath),
+            ("https://example.com/aasa.json", .otherPath),
+        ]
+    )
+    func address(url: String, code: FindingCode) throws {
+        #expect(try codes(url: url) == [code])
+    }
+
+    @Test("The domain of a retrieval is the host that was asked")
+    func domain() {
+        let at = { Retrieval(url: $0, status: 200, contentType: nil, location: nil, bytes: []).domain }
+        #expect(at("https://ID.example.com:8443/x") == "id.example.com")
+        #expect(at("file.json") == nil)
+    }
+}

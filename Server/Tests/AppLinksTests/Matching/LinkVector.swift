@@ -1,0 +1,42 @@
+import AppLinks
+import Testing
+
+/// One link held against one file: what happens, and the rule of Apple's that shows in it.
+struct LinkVector: Sendable, CustomTestStringConvertible {
+    enum Expected: Hashable, Sendable {
+        /// The component that opens it.
+        case opens(Int)
+        case excluded(Int)
+        case unmatched
+        case refused(LinkRefusal.Code)
+    }
+
+    let rule: String
+    let file: String
+    let link: String
+    let expected: Expected
+
+    /// A vector whose file has one entry with these components.
+    init(_ rule: String, _ components: String, _ link: String, _ expected: Expected) {
+        self.init(rule, details: #"[{"appIDs":["ABCDE12345.com.example.app"],"components":\#(components)}]"#, link, expected)
+    }
+
+    /// A vector with a whole `details` and what stands beside it in `applinks`.
+    init(_ rule: String, details: String, beside: String = "", _ link: String, _ expected: Expected) {
+        self.rule = rule
+        file = #"{"applinks":{\#(beside.isEmpty ? "" : beside + ",")"details":\#(details)}}"#
+        self.link = link.hasPrefix("/") ? "https://example.com" + link : link
+        self.expected = expected
+    }
+
+    var testDescription: String { "\(rule): \(link)" }
+
+    func outcome() throws -> Expected {
+        switch try AssociationMatcher(Array(file.utf8), domain: "example.com").answer(link).outcome {
+        case .opens(let rule): .opens(rule.component)
+        case .excluded(let rule): .excluded(rule.component)
+        case .unmatched: .unmatched
+        case .refused(let refusal): .refused(refusal.code)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import AppLinks
+import Testing
+
+/// Files and links made to be slow. The limit is for a machine that is busy; each takes well under a second.
+@Suite(.timeLimit(.minutes(1))) struct HostilePatternTests {
+    private func answer(pattern: String, beside: String = "", path: String) throws -> LinkAnswer {
+        let file = #"{"applinks":{\#(beside)"details":[{"appIDs":["A.b"],"components":[{"/":"\#(pattern)"}]}]}}"#
+        return try AssociationMatcher(Array(file.utf8)).answer("https://a.test/" + path)
+    }
+
+    private static let long = String(repeating: "a", count: 8_000)
+
+    @Test("Many stars against many equal letters are answered, and rightly")
+    func stars() throws {
+        let stars = String(repeating: "a*", count: 2_000)
+        #expect(try answer(pattern: "/\(stars)b", path: Self.long).apps.isEmpty)
+        #expect(try !answer(pattern: "/\(stars)", path: Self.long).apps.isEmpty)
+        #expect(try answer(pattern: "/\(String(repeating: "*a", count: 8_001))", path: Self.long).apps.isEmpty)
+        #expect(try !answer(pattern: "/\(String(repeating: "*?", count: 8_000))", path: Self.long).apps.isEmpty)
+    }
+
+    @Test("Values that overlap, many times over, are answered")
+    func overlappingValues() throws {
+        let variables = #""substitutionVariables":{"x":["a","aa","*a","a*","?"]},"#
+        let pattern = "/" + String(repeating: "$(x)", count: 1_000) + "b"
+        #expect(try answer(pattern: pattern, beside: variables, path: Self.long).apps.isEmpty)
+        #expect(try !answer(pattern: String(pattern.dropLast()), beside: variables, path: Self.long).apps.isEmpty)
+    }
+
+    @Test("A file that names a large variable thousands of times is told to use fewer")
+    func manyLanguages() throws {
+        let pattern = "/" + String(repeating: "$(lang)*", count: 10_000)
+        #expect(try answer(pattern: pattern, path: Self.long).apps.isEmpty)
+        let file =
+            #"{"applinks":{"details":[{"appIDs":["ABCDE12345.b"],"components":[{"/":"\#(pattern)"}]}]},"webcredentials":{"apps":["ABCDE12345.b"]}}"#
+        #expect(AssociationLint.findings(in: Array(file.utf8)).map(\.code) == [.neverMatches])
+    }
+
+    @Test("As many components as a file holds are linted and tried")
+    func manyComponents() throws {
+        let components = (0..<6_000).map { #"{"/":"/\#($0)*x"}"# }.joined(separator: ",")
+        let file = Array(
+            #"{"applinks":{"details":[{"appIDs":["ABCDE12345.b"],"components":[\#(components)]}]},"webcredentials":{"apps":["ABCDE12345.b"]}}"#
+                .utf8
+        )
+        #expect(AssociationLint.findings(in: file).isEmpty)
+        let answer = try AssociationMatcher(file).answer("https://a.test/5999" + Self.long + "x")
+        #expect(answer.apps == ["ABCDE12345.b"])
+    }
+
+    @Test("A link of nothing but query items is answered")
+    func manyItems() throws {
+        let items = (0..<2_000).map { "a=\($0 % 10)" }.joined(separator: "&")
+        let file = #"{"applinks":{"details":[{"appIDs":["A.b"],"components":[{"?":{"a":"?","b":""}}]}]}}"#
+        #expect(try !AssociationMatcher(Array(file.utf8)).answer("https://a.test/?" + items).apps.isEmpty)
+    }
+
+    @Test("A match is right across the words of the set of places", arguments: [62, 63, 64, 65, 127, 128, 129, 191, 192])
+    func wordBoundaries(length: Int) throws {
+        let text = String(repeating: "a", count: length)
+        #expect(try !answer(pattern: "/" + text, path: text).apps.isEmpty)
+        #expect(try answer(pattern: "/" + text, path: text + "a").apps.isEmpty)
+        #expect(try answer(pattern: "/" + text + "a", path: text).apps.isEmpty)
+        #expect(try !answer(pattern: "/" + String(repeating: "?", count: length), path: text).apps.isEmpty)
+        #expect(try answer(pattern: "/" + String(repeating: "?", count: length), path: text + "b").apps.isEmpty)
+        #expect(try !answer(pattern: "/a*b", path: text + "b").apps.isEmpty)
+        #expect(try answer(pattern: "/a*b?", path: text + "b").apps.isEmpty)
+    }
+}

@@ -1,0 +1,35 @@
+import AppLinks
+import Testing
+
+@Suite struct ReferenceMatchTests {
+    /// The definition of the wildcards, tried out in all ways.
+    private static func matches(_ pattern: ArraySlice<Character>, _ text: ArraySlice<Character>) -> Bool {
+        guard let first = pattern.first else { return text.isEmpty }
+        let rest = pattern.dropFirst()
+        switch first {
+        case "*": return matches(rest, text) || (!text.isEmpty && matches(pattern, text.dropFirst()))
+        case "?": return !text.isEmpty && matches(rest, text.dropFirst())
+        default: return text.first == first && matches(rest, text.dropFirst())
+        }
+    }
+
+    @Test("Patterns match what their definition matches", arguments: [11, 12, 13] as [UInt64])
+    func reference(seed: UInt64) throws {
+        var generator = SplitMix64(seed: seed)
+        var matched = 0
+        for _ in 0..<3_000 {
+            let pattern = (0..<Int.random(in: 0...7, using: &generator)).map { _ in "ab*?".randomElement(using: &generator) ?? "a"
+            }
+            let text = (0..<Int.random(in: 0...8, using: &generator)).map { _ in "ab".randomElement(using: &generator) ?? "a" }
+            let file = ##"{"applinks":{"details":[{"appIDs":["A.b"],"components":[{"#":"\##(String(pattern))"}]}]}}"##
+            let isMatch = try !AssociationMatcher(Array(file.utf8)).answer("https://a.test/#" + String(text)).apps.isEmpty
+            let expected = Self.matches(pattern[...], text[...])
+            matched += expected ? 1 : 0
+            guard isMatch == expected else {
+                Issue.record("\(String(pattern)) against \(String(text)) must be \(expected)")
+                return
+            }
+        }
+        #expect((300..<2_700).contains(matched))
+    }
+}
