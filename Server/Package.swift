@@ -165,7 +165,7 @@ let package = Package(
         .testTarget(
             name: "HoldfastTests",
             dependencies: [
-                "holdfast", "AccountCore", "AppLinks", "Argon2", "FileMail", "SQLiteStores",
+                "holdfast", "holdfast-terminal-app", "AccountCore", "AppLinks", "Argon2", "FileMail", "SQLiteStores",
                 accountContract, errorContract, rateLimiting, httpTypes, logging, lifecycle,
                 .product(name: "AccountKit", package: "holdfast"),
                 .product(name: "HoldfastURLSession", package: "holdfast"),

@@ -42,6 +42,10 @@ struct TerminalApp: AsyncParsableCommand {
         if script {
             do {
                 try await Walkthrough(app: app).run()
+            } catch let error as APIError {
+                let shown = error.presentation(in: Language(language), now: Date())
+                Terminal.complain("\(shown.title): \(shown.message) (\(url): \(error))")
+                throw ExitCode.failure
             } catch {
                 Terminal.complain("failed: \(error)")
                 throw ExitCode.failure

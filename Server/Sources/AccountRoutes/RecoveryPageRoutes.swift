@@ -71,9 +71,9 @@ public struct RecoveryPageRoutes<Context: RequestContext>: Sendable {
             let (account, _) = try await recovery.validate(token, email: link.email)
             let again = { RecoveryPage.Kind.reset(link: link, name: account.firstName.rawValue, problem: $0) }
             guard let password = try? Password(form.newPassword), !form.confirmPassword.isEmpty else {
-                return again(FormTexts.empty)
+                return again(ContractText.fieldsEmpty)
             }
-            guard form.newPassword == form.confirmPassword else { return again(FormTexts.differ) }
+            guard form.newPassword == form.confirmPassword else { return again(ContractText.passwordsDiffer) }
             do {
                 try await recovery.confirm(token, email: link.email, newPassword: password)
                 return .changed
@@ -95,7 +95,7 @@ public struct RecoveryPageRoutes<Context: RequestContext>: Sendable {
             try await recovery.request(email: email, language: localization.language(of: request))
             return .requested
         } catch let refusal as EmailRefusal {
-            return .requestProblem(email: form.email, refusal == .empty ? FormTexts.emailMissing : FormTexts.emailInvalid)
+            return .requestProblem(email: form.email, refusal == .empty ? ContractText.emailMissing : ContractText.emailMalformed)
         }
     }
 
@@ -190,14 +190,4 @@ private struct RequestForm: Decodable {
 
 private struct FreezeForm: Decodable {
     let token: String
-}
-
-private enum FormTexts {
-    static let empty = LocalizedText(en: "Please fill in all fields", es: "Por favor, completa todos los campos")
-    static let differ = LocalizedText(en: "The passwords do not match", es: "Las contraseñas no coinciden")
-    static let emailMissing = LocalizedText(en: "Please enter your email address", es: "Por favor, ingresa tu correo electrónico")
-    static let emailInvalid = LocalizedText(
-        en: "Please enter a valid email address",
-        es: "Por favor, ingresa un correo electrónico válido"
-    )
 }

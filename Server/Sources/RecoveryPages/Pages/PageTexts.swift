@@ -1,24 +1,10 @@
 import ErrorContract
 
-/// The texts of the web pages.
+/// The texts that only the web pages have; the others are the contract's.
 enum PageTexts {
-    static let resetHeading = LocalizedText(en: "Reset Password", es: "Restablecer Contraseña")
-    static let resetLead = LocalizedText(en: "Enter your new password", es: "Ingresa tu nueva contraseña")
-    static let resetLeadNamed = LocalizedText(
-        en: "Hello {name}, enter your new password",
-        es: "Hola {name}, ingresa tu nueva contraseña"
-    )
-    static let newPassword = LocalizedText(en: "New password", es: "Nueva contraseña")
-    static let confirmPassword = LocalizedText(en: "Confirm password", es: "Confirmar contraseña")
-    static let confirm = LocalizedText(en: "Confirm", es: "Confirmar")
     static let show = LocalizedText(en: "Show", es: "Mostrar")
     static let hide = LocalizedText(en: "Hide", es: "Ocultar")
-    static let weak = LocalizedText(en: "Weak password", es: "Contraseña débil")
-    static let medium = LocalizedText(en: "Medium password", es: "Contraseña media")
-    static let strong = LocalizedText(en: "Strong password", es: "Contraseña fuerte")
     static let match = LocalizedText(en: "The passwords match", es: "Las contraseñas coinciden")
-    static let differ = LocalizedText(en: "The passwords do not match", es: "Las contraseñas no coinciden")
-    static let empty = LocalizedText(en: "Please fill in all fields", es: "Por favor, completa todos los campos")
     static let rule = LocalizedText(en: "At least {count} characters", es: "Al menos {count} caracteres")
     static let openApp = LocalizedText(en: "Open in the app", es: "Abrir en la aplicación")
 
@@ -28,18 +14,10 @@ enum PageTexts {
         es: "Tu contraseña ha sido actualizada. Por favor, inicia sesión con tu nueva contraseña."
     )
 
-    static let invalidHeading = LocalizedText(en: "Invalid Link", es: "Enlace Inválido")
-    static let invalid = LocalizedText(
-        en: "The password reset link is not valid.",
-        es: "El enlace de restablecimiento de contraseña no es válido."
-    )
-    static let requestHeading = LocalizedText(en: "Request New", es: "Solicitar Nuevo")
     static let requestLead = LocalizedText(
         en: "Enter your email address, and we will send you a link to reset your password.",
         es: "Ingresa tu correo electrónico y te enviaremos un enlace para restablecer tu contraseña."
     )
-    static let email = LocalizedText(en: "Email", es: "Correo electrónico")
-    static let send = LocalizedText(en: "Send link", es: "Enviar enlace")
     static let sentHeading = LocalizedText(en: "Check your email", es: "Revisa tu correo")
     static let noscript = LocalizedText(
         en: "Coming from the link in a mail? This page needs JavaScript to read it.",

@@ -9,10 +9,10 @@ struct PageWriter {
 
     func title(of kind: RecoveryPage.Kind) -> String {
         switch kind {
-        case .reset, .undecided, .requested, .requestProblem: say(PageTexts.resetHeading)
+        case .reset, .undecided, .requested, .requestProblem: say(ContractText.resetTitle)
         case .changed: say(PageTexts.successHeading)
         case .deadLink: say(ContractText.linkExpiredTitle)
-        case .invalidLink: say(PageTexts.invalidHeading)
+        case .invalidLink: say(ContractText.linkInvalidTitle)
         case .freeze, .freezeUndecided: say(PageTexts.freezeHeading)
         case .frozen: say(PageTexts.frozenHeading)
         case .failure(let title, _): say(title)
@@ -25,20 +25,20 @@ struct PageWriter {
             content.reset = resetForm(link: link, name: name, problem: problem)
         case .undecided:
             content.reset = resetForm(link: nil, name: nil, problem: nil)
-            content.request = requestForm(heading: PageTexts.resetHeading, lead: PageTexts.requestLead, isUndecided: true)
+            content.request = requestForm(heading: ContractText.resetTitle, lead: PageTexts.requestLead, isUndecided: true)
         case .changed:
             content.notice = notice("good", PageTexts.successHeading, PageTexts.success)
         case .deadLink(let email):
             content.notice = notice("bad", ContractText.linkExpiredTitle, ContractText.linkExpired)
-            content.request = requestForm(heading: PageTexts.requestHeading, email: email)
+            content.request = requestForm(heading: ContractText.requestNewLink, email: email)
         case .invalidLink:
-            content.notice = notice("bad", PageTexts.invalidHeading, PageTexts.invalid)
-            content.request = requestForm(heading: PageTexts.requestHeading)
+            content.notice = notice("bad", ContractText.linkInvalidTitle, ContractText.linkInvalid)
+            content.request = requestForm(heading: ContractText.requestNewLink)
         case .requested:
             content.notice = notice("plain", PageTexts.sentHeading, ContractText.resetRequested)
         case .requestProblem(let email, let problem):
             content.request = requestForm(
-                heading: PageTexts.resetHeading,
+                heading: ContractText.resetTitle,
                 lead: PageTexts.requestLead,
                 email: email,
                 problem: problem
@@ -46,11 +46,11 @@ struct PageWriter {
         case .freeze(let token, let name):
             content.freeze = freezeForm(token: token, name: name)
         case .freezeUndecided:
-            content.notice = notice("bad", PageTexts.invalidHeading, PageTexts.invalid)
+            content.notice = notice("bad", ContractText.linkInvalidTitle, ContractText.linkInvalid)
             content.freeze = freezeForm(token: nil, name: nil)
         case .frozen:
             content.notice = notice("plain", PageTexts.frozenHeading, PageTexts.frozen)
-            content.request = requestForm(heading: PageTexts.resetHeading)
+            content.request = requestForm(heading: ContractText.resetTitle)
         case .failure(let title, let text):
             content.notice = notice("bad", title, text, alert: true)
         }
@@ -69,28 +69,27 @@ struct PageWriter {
 
     private func resetForm(link: ResetLink?, name: String?, problem: LocalizedText?) -> PageContent.ResetForm {
         let minimum = settings.minimumPasswordLength
-        let named = name.map { say(PageTexts.resetLeadNamed).replacing("{name}", with: $0) }
         return .init(
             hidden: link == nil,
-            heading: say(PageTexts.resetHeading),
-            lead: named ?? say(PageTexts.resetLead),
+            heading: say(ContractText.resetTitle),
+            lead: say(ContractText.resetGreeting(name: name)),
             action: "\(settings.basePath)/\(ResetLink.page)",
             token: link?.token.rawValue ?? "",
             email: link?.email?.text ?? "",
             problem: problem.map(say),
-            passwordLabel: say(PageTexts.newPassword),
-            confirmLabel: say(PageTexts.confirmPassword),
-            submit: say(PageTexts.confirm),
+            passwordLabel: say(ContractText.newPassword),
+            confirmLabel: say(ContractText.confirmPassword),
+            submit: say(ContractText.confirm),
             show: say(PageTexts.show),
             hide: say(PageTexts.hide),
             rule: say(PageTexts.rule).replacing("{count}", with: "\(minimum)"),
-            weak: say(PageTexts.weak),
-            medium: say(PageTexts.medium),
-            strong: say(PageTexts.strong),
+            weak: say(ContractText.strengthWeak),
+            medium: say(ContractText.strengthMedium),
+            strong: say(ContractText.strengthStrong),
             match: say(PageTexts.match),
-            differ: say(PageTexts.differ),
+            differ: say(ContractText.passwordsDiffer),
             short: say(ContractText.passwordTooShort(minimum: minimum)),
-            empty: say(PageTexts.empty),
+            empty: say(ContractText.fieldsEmpty),
             minimum: minimum,
             scheme: settings.appScheme ?? "",
             appLink: settings.appScheme.flatMap { link?.url(scheme: $0)?.absoluteString },
@@ -111,8 +110,8 @@ struct PageWriter {
             action: "\(settings.basePath)/\(ResetLink.page)/request",
             email: email,
             problem: problem.map(say),
-            emailLabel: say(PageTexts.email),
-            submit: say(PageTexts.send),
+            emailLabel: say(ContractText.emailLabel),
+            submit: say(ContractText.sendLink),
             noscript: isUndecided ? say(PageTexts.noscript) : nil
         )
     }

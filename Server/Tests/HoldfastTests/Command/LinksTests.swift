@@ -11,7 +11,9 @@ import Testing
     func servedFile() async throws {
         let apps = try ["TEAM123456.com.example.app"].map { try AppIdentifier($0) }
         let association = try AssociationFile(apps: apps)
-        try await withServer { $0.associatedApps.apple = association } _: { server in
+        try await withServer {
+            $0.associatedApps.apple = association
+        } _: { server in
             let answer = try await RawHTTP.send("GET", "/.well-known/apple-app-site-association", to: server.url)
             #expect(answer.status == 200)
             #expect(answer["Content-Type"] == "application/json")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The command `holdfast` as built with the tests.
+/// The commands as built with the tests.
 enum Binary {
     /// What a run of the command ended with.
     struct Run: Sendable {
@@ -10,22 +10,23 @@ enum Binary {
         let errors: String
     }
 
-    /// The folder into which the build puts the command and the tests.
-    static var path: String {
-        get throws {
-            let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-            let candidates = [folder, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent()]
-            let found = candidates.map { $0.appending(path: "holdfast").path }
-                .first { FileManager.default.isExecutableFile(atPath: $0) }
-            return try #require(found, "the command is not beside the tests")
-        }
+    /// Where a command is: the build puts it beside the tests.
+    static func path(of name: String) throws -> String {
+        let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        let candidates = [folder, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent()]
+        let found = candidates.map { $0.appending(path: name).path }.first { FileManager.default.isExecutableFile(atPath: $0) }
+        return try #require(found, "\(name) is not beside the tests")
     }
 
     /// Runs the command to its end.
-    static func run(_ arguments: [String], environment: [String: String] = [:], input: String = "", in folder: URL) async throws
-        -> Run
-    {
-        let process = try make(arguments, environment: environment, in: folder)
+    static func run(
+        _ arguments: [String],
+        of name: String = "holdfast",
+        environment: [String: String] = [:],
+        input: String = "",
+        in folder: URL
+    ) async throws -> Run {
+        let process = try make(arguments, of: name, environment: environment, in: folder)
         let (output, errors) = (Pipe(), Pipe())
         process.standardOutput = output
         process.standardError = errors
@@ -45,9 +46,14 @@ enum Binary {
     }
 
     /// A process of the command that has not been started.
-    static func make(_ arguments: [String], environment: [String: String], in folder: URL) throws -> Process {
+    static func make(
+        _ arguments: [String],
+        of name: String = "holdfast",
+        environment: [String: String],
+        in folder: URL
+    ) throws -> Process {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: try path)
+        process.executableURL = URL(fileURLWithPath: try path(of: name))
         process.arguments = arguments
         process.environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""].merging(environment) { $1 }
         process.currentDirectoryURL = folder

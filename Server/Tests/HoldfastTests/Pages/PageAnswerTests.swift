@@ -47,7 +47,10 @@ import Testing
     func escaping() async throws {
         try await withServer { server in
             let attack = "%22%3E%3Cscript%3Ealert(1)%3C/script%3E"
-            for path in ["/reset-password?token=\(attack)", "/reset-password?token=a&email=\(attack)", "/reset-password/not-me?token=\(attack)"] {
+            for path in [
+                "/reset-password?token=\(attack)", "/reset-password?token=a&email=\(attack)",
+                "/reset-password/not-me?token=\(attack)",
+            ] {
                 let page = try await RawHTTP.send("GET", path, to: server.url)
                 #expect(!page.text.contains("<script>alert"))
             }

@@ -1,0 +1,27 @@
+import Foundation
+import Testing
+
+@testable import holdfast
+
+@Suite struct TerminalAppTests {
+    @Test("The terminal app walks through the account screens against a server", arguments: ["en", "es"])
+    func script(language: String) async throws {
+        try await withServer { server in
+            try await withFolder { folder in
+                let arguments = ["--script", "--language", language, "--url", server.url.absoluteString]
+                let run = try await Binary.run(arguments, of: "holdfast-terminal-app", in: folder)
+                #expect(run.status == 0, "\(run.output)\n\(run.errors)")
+                #expect(run.output.contains(language == "es" ? "¡Éxito!" : "Success!"))
+            }
+        }
+    }
+
+    @Test("Without a server the terminal app says so and fails")
+    func noServer() async throws {
+        try await withFolder { folder in
+            let run = try await Binary.run(["--script", "--url", "http://127.0.0.1:9"], of: "holdfast-terminal-app", in: folder)
+            #expect(run.status == 1)
+            #expect((run.output + run.errors).contains("Check your internet connection"))
+        }
+    }
+}
