@@ -25,7 +25,7 @@ need_packages() {
     done
     [ ${#missing[@]} -eq 0 ] && return
     say "Installing ${missing[*]} with apt (the system libraries that Holdfast is built on)"
-    as_root apt-get update -qq
+    as_root apt-get update -qq || return
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
@@ -37,6 +37,20 @@ need_formulae() {
         say "Installing $name with Homebrew"
         brew install --quiet "$name"
     done
+}
+
+# need_test_tools: what the tests use besides: curl and jq for the README's walk, Python to read mails with other eyes, a browser.
+need_test_tools() {
+    if command -v apt-get >/dev/null; then
+        need_packages curl jq python3
+        # Debian's names first, then Ubuntu's.
+        if ! command -v chromedriver >/dev/null; then
+            need_packages chromium chromium-driver || need_packages chromium-browser chromium-chromedriver
+        fi
+    elif command -v brew >/dev/null; then
+        need_formulae jq
+        command -v chromedriver >/dev/null || brew install --quiet --cask chromedriver
+    fi
 }
 
 # need_build_tools: all that a build needs.
