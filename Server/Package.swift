@@ -12,10 +12,12 @@ let settings: [SwiftSetting] = [
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let inMemoryLogging = Target.Dependency.product(name: "InMemoryLogging", package: "swift-log")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let errorContract = Target.Dependency.product(name: "ErrorContract", package: "holdfast")
 let rateLimiting = Target.Dependency.product(name: "RateLimiting", package: "holdfast")
+let holdfastTesting = Target.Dependency.product(name: "HoldfastTesting", package: "holdfast")
 let accountContract = Target.Dependency.product(name: "AccountContract", package: "holdfast")
 
 let package = Package(
@@ -142,7 +144,8 @@ let package = Package(
         .testTarget(
             name: "SQLiteStoresTests",
             dependencies: [
-                "SQLiteStores", "AccountCore", accountContract, errorContract,
+                "SQLiteStores", "AccountCore", "FileMail", "RecoveryPages", accountContract, errorContract, crypto, logging,
+                lifecycle, holdfastTesting, inMemoryLogging,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
@@ -155,11 +158,15 @@ let package = Package(
         .testTarget(
             name: "RecoveryPagesTests",
             dependencies: ["RecoveryPages", "AccountCore", accountContract, errorContract],
+            resources: [.copy("Golden")],
             swiftSettings: settings
         ),
         .testTarget(
             name: "ServerMiddlewareTests",
-            dependencies: ["ServerMiddleware", errorContract, hummingbird, httpTypes, logging],
+            dependencies: [
+                "ServerMiddleware", errorContract, hummingbird, httpTypes, logging, inMemoryLogging,
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(

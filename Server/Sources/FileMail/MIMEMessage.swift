@@ -20,7 +20,7 @@ struct MIMEMessage {
             "Subject: \(Self.unstructured(mail.subject))",
             "Message-ID: <\(id)@holdfast.invalid>",
             "Auto-Submitted: auto-generated",
-            "Content-Language: \(mail.language)",
+            "Content-Language: \(Self.unstructured(mail.language.rawValue))",
             "MIME-Version: 1.0",
             "Content-Type: multipart/alternative; boundary=\"\(boundary)\"",
             "",
@@ -45,15 +45,17 @@ struct MIMEMessage {
     /// name or subject can add a header.
     static func unstructured(_ text: String) -> String {
         let line = String(text.map { $0.isNewline || $0 == "\0" ? " " : $0 })
-        guard !line.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return line }
+        let isPlain = line.utf8.allSatisfy { (0x20...0x7E).contains($0) } && !line.contains("=?")
+        guard !isPlain else { return line }
         var words: [String] = []
         var chunk = ""
-        for character in line {
-            if chunk.utf8.count + character.utf8.count > 42 {
+        // By scalars, since a character has no greatest length; 39 bytes leave room for a field name in a line of 76.
+        for scalar in line.unicodeScalars {
+            if chunk.utf8.count + UTF8.width(scalar) > 39 {
                 words.append(chunk)
                 chunk = ""
             }
-            chunk.append(character)
+            chunk.unicodeScalars.append(scalar)
         }
         words.append(chunk)
         return words.map { "=?utf-8?B?\(Data($0.utf8).base64EncodedString())?=" }.joined(separator: "\r\n ")

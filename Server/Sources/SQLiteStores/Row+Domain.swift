@@ -42,7 +42,7 @@ extension Session {
 
 extension MailIntent {
     init(row: Row) throws {
-        let email = try (row["email"] as String?).map { try EmailAddress($0) }
+        let email = (row["email"] as String?).flatMap { try? EmailAddress($0) }
         let account = (row["account_id"] as String?).flatMap { UUID(uuidString: $0) }
         guard let id = UUID(uuidString: row["id"]),
             let subject = email.map({ Subject.passwordReset($0) })

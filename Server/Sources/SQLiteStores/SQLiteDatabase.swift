@@ -14,7 +14,11 @@ public final class SQLiteDatabase: Sendable {
         configuration.busyMode = .timeout(5)
         configuration.foreignKeysEnabled = true
         configuration.label = "holdfast.sqlite"
-        pool = try DatabasePool(path: path, configuration: configuration)
+        let options = configuration
+        pool = try OpeningLock.hold(for: path) { try Self.prepare(DatabasePool(path: path, configuration: options)) }
+    }
+
+    private static func prepare(_ pool: DatabasePool) throws -> DatabasePool {
         // GRDB puts the writer of a WAL database at NORMAL after it has prepared it; a commit that was answered must not be lost.
         try pool.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA synchronous = FULL")
@@ -22,6 +26,7 @@ public final class SQLiteDatabase: Sendable {
             guard level == 2 else { throw DatabaseError(message: "synchronous is \(level ?? -1), not FULL") }
         }
         try Schema.migrator.migrate(pool)
+        return pool
     }
 
     /// The writer's `PRAGMA synchronous`: 2 is FULL.

@@ -25,7 +25,7 @@ public struct SQLiteMailIntentQueue: MailIntentQueue {
             ) ?? true
         }
         guard !isIdle else { return [] }
-        return try await database.pool.write { database in
+        let claimed = try await database.pool.write { database in
             let rows = try Row.fetchAll(
                 database,
                 sql: """
@@ -35,8 +35,12 @@ public struct SQLiteMailIntentQueue: MailIntentQueue {
                     """,
                 arguments: [leaseEnd.timeIntervalSince1970, now.timeIntervalSince1970, limit]
             )
-            return try rows.map(MailIntent.init(row:)).sorted { $0.createdAt < $1.createdAt }
+            return rows.map { row in Result { try MailIntent(row: row) } }
         }
+        // A corrupt row must not keep the others from being sent: it is told of only when it comes alone.
+        let readable = claimed.compactMap { try? $0.get() }
+        if readable.isEmpty { _ = try claimed.first?.get() }
+        return readable.sorted { $0.createdAt < $1.createdAt }
     }
 
     public func settle(_ id: MailIntent.ID) async throws {

@@ -55,12 +55,12 @@ struct BodyPlace {
         let noted = log.problems.count
         do {
             return try BodyScalars.decode(type, from: self) ?? type.init(from: BodyValueDecoder(place: self))
-        } catch let refusal as any ContractRefusal {
-            log.note(refusal.code, at: path)
         } catch is Abandoned {
             // What stands deeper has been noted there.
         } catch {
-            if log.problems.count == noted { log.note(.validationInvalidFormat, at: path) }
+            // With a problem deeper down the refusal may be one of its stand-in.
+            let code = (error as? any ContractRefusal)?.code ?? .validationInvalidFormat
+            if log.problems.count == noted { log.note(code, at: path) }
         }
         return try StandIn.value(of: type)
     }

@@ -10,7 +10,7 @@ enum BodyScalars {
         case is String.Type: try require(place.value.stringValue) as? Value
         case is Bool.Type: try require(bool(place)) as? Value
         case is Double.Type: try require(number(place)) as? Value
-        case is Float.Type: try require(number(place).map { Float($0) }) as? Value
+        case is Float.Type: try require(number(place).map { Float($0) }.flatMap { $0.isFinite ? $0 : nil }) as? Value
         case let type as any FixedWidthInteger.Type: try integer(type, place) as? Value
         case is Date.Type: try date(place) as? Value
         case is URL.Type: try url(place) as? Value
@@ -41,24 +41,36 @@ enum BodyScalars {
     }
 
     private static func number(_ place: BodyPlace) -> Double? {
-        place.value.doubleValue ?? (place.isForm ? place.value.stringValue.flatMap(Double.init) : nil)
+        let number = place.value.doubleValue ?? (place.isForm ? place.value.stringValue.flatMap(Double.init) : nil)
+        return number.flatMap { $0.isFinite ? $0 : nil }
     }
 
     private static func integer<Number: FixedWidthInteger>(_ type: Number.Type, _ place: BodyPlace) throws -> Number {
         if case .integer(let value) = place.value { return try require(Number(exactly: value)) }
-        if case .number(let value) = place.value { return try require(Number(exactly: value)) }
+        if case .number(let value) = place.value {
+            // Beyond 2^53 a Double may be another number than the one in the text.
+            return try require(value.magnitude <= 0x1p53 ? Number(exactly: value) : nil)
+        }
         return try require(place.isForm ? place.value.stringValue.flatMap { Number($0) } : nil)
     }
 
     private static func date(_ place: BodyPlace) throws -> Date {
         guard let text = place.value.stringValue else { throw Mismatch() }
-        guard let date = try? Date(text, strategy: .iso8601) else { throw Mismatch(code: .validationInvalidDate) }
+        // Foundation reads over what follows a date, and takes February 30 for March 2.
+        let form = /([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2})/
+        guard let parts = text.wholeMatch(of: form),
+            (try? Date(parts.1 + "Z", strategy: .iso8601))?.formatted(.iso8601) == parts.1 + "Z",
+            let date = try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: parts.2 != nil))
+        else { throw Mismatch(code: .validationInvalidDate) }
         return date
     }
 
     private static func url(_ place: BodyPlace) throws -> URL {
         guard let text = place.value.stringValue else { throw Mismatch() }
-        guard let url = URL(string: text), !text.isEmpty else { throw Mismatch(code: .validationInvalidURL) }
+        // Foundation would encode spaces, and so take any sentence for an address.
+        guard let url = URL(string: text), !text.isEmpty, !text.contains(where: \.isWhitespace) else {
+            throw Mismatch(code: .validationInvalidURL)
+        }
         return url
     }
 }

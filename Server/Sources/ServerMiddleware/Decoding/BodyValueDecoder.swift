@@ -45,18 +45,18 @@ private struct BodyObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         let member = child(key)
-        return member.value == .null && type != JSONValue.self ? try member.missing(type) : try member.unbox(type)
+        return contains(key) && member.fits(type) ? try member.unbox(type) : try member.missing(type)
     }
 
     func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type,
         forKey key: Key
     ) throws -> KeyedDecodingContainer<Nested> {
-        try BodyValueDecoder(place: child(key)).container(keyedBy: type)
+        try BodyValueDecoder(place: child(key).expecting(.object([:]))).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try BodyValueDecoder(place: child(key)).unkeyedContainer()
+        try BodyValueDecoder(place: child(key).expecting(.array([]))).unkeyedContainer()
     }
 
     func superDecoder() throws -> any Decoder { BodyValueDecoder(place: place) }
@@ -83,15 +83,15 @@ private struct BodyArrayContainer: UnkeyedDecodingContainer {
 
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         let element = try next()
-        return element.value == .null && type != JSONValue.self ? try element.missing(type) : try element.unbox(type)
+        return element.fits(type) ? try element.unbox(type) : try element.missing(type)
     }
 
     mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) throws -> KeyedDecodingContainer<Nested> {
-        try BodyValueDecoder(place: try next()).container(keyedBy: type)
+        try BodyValueDecoder(place: try next().expecting(.object([:]))).container(keyedBy: type)
     }
 
     mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        try BodyValueDecoder(place: try next()).unkeyedContainer()
+        try BodyValueDecoder(place: try next().expecting(.array([]))).unkeyedContainer()
     }
 
     mutating func superDecoder() throws -> any Decoder { BodyValueDecoder(place: try next()) }
@@ -100,6 +100,24 @@ private struct BodyArrayContainer: UnkeyedDecodingContainer {
         guard !isAtEnd else { throw BodyScalars.Mismatch() }
         defer { currentIndex += 1 }
         return place.child(elements[currentIndex], .element(currentIndex))
+    }
+}
+
+extension BodyPlace {
+    /// Whether the value is there, or the type has a value for `null`.
+    fileprivate func fits<Value>(_ type: Value.Type) -> Bool {
+        value != .null || type == JSONValue.self || type is any ExpressibleByNilLiteral.Type
+    }
+
+    /// The place if it holds a container of the kind of `empty`; else its problem is noted, and an empty container is read in
+    /// its place, whose own problems are nobody's.
+    fileprivate func expecting(_ empty: JSONValue) -> BodyPlace {
+        switch (value, empty) {
+        case (.object, .object), (.array, .array): return self
+        default:
+            log.note(value == .null ? .validationMissingField : .validationInvalidFormat, at: path)
+            return BodyPlace(value: empty, path: path, isForm: isForm, log: ProblemLog())
+        }
     }
 }
 

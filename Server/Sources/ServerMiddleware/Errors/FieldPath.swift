@@ -39,9 +39,13 @@ public struct FieldPath: Hashable, Sendable {
 
     private static func escaped(_ name: String) -> String {
         let allowed = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@".utf8)
-        let text = name.replacing("~", with: "~0").replacing("/", with: "~1")
-        return text.utf8.reduce(into: "") { result, byte in
-            if allowed.contains(byte) {
+        // By bytes: a combining mark would hide the slash before it from a comparison of characters.
+        return name.utf8.reduce(into: "") { result, byte in
+            if byte == UInt8(ascii: "~") {
+                result += "~0"
+            } else if byte == UInt8(ascii: "/") {
+                result += "~1"
+            } else if allowed.contains(byte) {
                 result.append(Character(Unicode.Scalar(byte)))
             } else {
                 let digits = String(byte, radix: 16, uppercase: true)

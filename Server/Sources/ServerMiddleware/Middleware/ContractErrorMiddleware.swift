@@ -36,7 +36,7 @@ public struct ContractErrorMiddleware<Context: RequestContext>: RouterMiddleware
             if contractError.code == .serverInternalError {
                 context.logger.error("Request failed", metadata: ["error.type": "\(type(of: error))"])
             }
-            return renderer.response(for: contractError, to: request, requestID: context.id)
+            return renderer.response(for: contractError, to: request, requestID: context.requestID)
         }
     }
 }

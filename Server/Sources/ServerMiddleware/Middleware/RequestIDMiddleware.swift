@@ -20,7 +20,8 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
         var context = context
         context.logger[metadataKey: "hb.request.id"] = .string(id)
         var response = try await next(request, context)
-        response.headers[.requestID] = id
+        // An error answer has the id already, the one that its body names.
+        if response.headers[.requestID] == nil { response.headers[.requestID] = id }
         return response
     }
 
@@ -34,4 +35,9 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
                 }
             }
     }
+}
+
+extension RequestContext {
+    /// The id of the request, or a new one if the logger keeps no metadata, where `id` would trap.
+    var requestID: String { logger[metadataKey: "hb.request.id"].map { "\($0)" } ?? UUID().uuidString.lowercased() }
 }

@@ -7,7 +7,7 @@ import Synchronization
 /// The router answers a known path with a wrong method like an unknown one. Fill the index once all routes are there.
 public final class RouteIndex: Sendable {
     private struct Entry {
-        let segments: [Substring]
+        let path: RouterPath
         var methods: Set<HTTPRequest.Method>
     }
 
@@ -18,30 +18,29 @@ public final class RouteIndex: Sendable {
 
     /// Notes the routes of a router.
     public func fill<Context: RequestContext>(from router: Router<Context>) {
-        var methods: [String: Set<HTTPRequest.Method>] = [:]
-        for route in router.routes { methods[route.path.description, default: []].insert(route.method) }
-        let found = methods.map { path, methods in
-            var all = methods
-            if all.contains(.get) { all.insert(.head) }
-            return Entry(segments: Substring(path).split(separator: "/"), methods: all)
+        var found: [String: Entry] = [:]
+        for route in router.routes {
+            let methods: Set<HTTPRequest.Method> = route.method == .get ? [.get, .head] : [route.method]
+            found[route.path.description, default: Entry(path: route.path, methods: [])].methods.formUnion(methods)
         }
-        entries.withLock { $0 = found }
+        entries.withLock { $0 = Array(found.values) }
     }
 
     /// The methods of a path, or `nil` if no route has it. O(number of paths); only asked for requests that found no route.
     public func methods(of path: String) -> Set<HTTPRequest.Method>? {
         let segments = Substring(path).split(separator: "/")
-        let matching = entries.withLock { $0.filter { Self.matches(segments, $0.segments) } }
+        let matching = entries.withLock { $0.filter { Self.matches(segments[...], $0.path[...]) } }
         return matching.isEmpty ? nil : matching.reduce(into: []) { $0.formUnion($1.methods) }
     }
 
-    private static func matches(_ segments: [Substring], _ pattern: [Substring]) -> Bool {
-        for (index, expected) in pattern.enumerated() {
-            if expected == "**" { return true }
-            guard index < segments.count else { return false }
-            let isWildcard = expected == "*" || expected.hasPrefix(":") || expected.hasPrefix("{")
-            guard isWildcard || expected == segments[index] else { return false }
+    /// Like the router, by which `**` stands for one segment or more.
+    private static func matches(_ segments: ArraySlice<Substring>, _ pattern: Slice<RouterPath>) -> Bool {
+        guard let expected = pattern.first else { return segments.isEmpty }
+        guard let segment = segments.first else { return false }
+        let rest = pattern.dropFirst()
+        if expected == .recursiveWildcard {
+            return rest.isEmpty || segments.indices.dropFirst().contains { matches(segments[$0...], rest) }
         }
-        return segments.count == pattern.count
+        return expected ~= segment && matches(segments.dropFirst(), rest)
     }
 }

@@ -1,0 +1,150 @@
+import AccountContract
+import AccountCore
+import Crypto
+import ErrorContract
+import Foundation
+import Testing
+
+@Suite struct AccessTokensTests {
+    private let keys = ServerKeys(secret: SymmetricKey(data: [UInt8](repeating: 7, count: 32)))
+    private let now = Date(timeIntervalSince1970: 1_750_000_000)
+    private let session = Session.ID(rawValue: UUID())
+
+    private func makeAccount(epoch: Int = 0) throws -> Account {
+        Account(
+            id: Account.ID(rawValue: UUID()),
+            email: try EmailAddress("ana@example.com"),
+            firstName: try FirstName("Ana"),
+            passwordHash: "hash",
+            language: .english,
+            epoch: epoch,
+            createdAt: now
+        )
+    }
+
+    /// A token of any header and payload, signed with a key.
+    private func forged(header: String, payload: String, key: SymmetricKey) -> String {
+        func encoded(_ data: Data) -> String {
+            data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        }
+        let signed = encoded(Data(header.utf8)) + "." + encoded(Data(payload.utf8))
+        return signed + "." + encoded(Data(HMAC<SHA256>.authenticationCode(for: Data(signed.utf8), using: key)))
+    }
+
+    private func payload(subject: String = UUID().uuidString) -> String {
+        #"{"sub":"\#(subject)","sid":"\#(session)","epoch":0,"iat":1750000000,"exp":1750000900}"#
+    }
+
+    @Test("What was issued is read back", arguments: [0, 1, 4_711])
+    func roundTrip(epoch: Int) async throws {
+        let tokens = await AccessTokens(keys: keys)
+        let account = try makeAccount(epoch: epoch)
+        let token = try await tokens.issue(for: account, session: session, at: now, lifetime: .seconds(900))
+        let claims = try await tokens.read(token, at: now)
+        #expect(claims.accountID == account.id)
+        #expect(claims.sessionID == session)
+        #expect(claims.epoch == epoch)
+        let parts = token.split(separator: ".")
+        #expect(parts.count == 3)
+        let padded = String(parts[1]) + String(repeating: "=", count: (4 - parts[1].count % 4) % 4)
+        let base64 = padded.replacing("-", with: "+").replacing("_", with: "/")
+        let payload = String(decoding: try #require(Data(base64Encoded: base64)), as: UTF8.self)
+        #expect(payload.contains(account.id.description))
+        #expect(!payload.contains("example") && !payload.contains(account.firstName.rawValue), "nothing personal")
+    }
+
+    @Test("A second issuer with the same secret reads the token")
+    func sharedSecret() async throws {
+        let account = try makeAccount()
+        let token = try await AccessTokens(keys: keys).issue(for: account, session: session, at: now, lifetime: .seconds(900))
+        #expect(try await AccessTokens(keys: keys).read(token, at: now).accountID == account.id)
+    }
+
+    @Test(
+        "A token runs out by the given clock, on the second",
+        arguments: [(0, true), (899, true), (900, false), (86_400, false)]
+    )
+    func expiry(afterSeconds seconds: Int, isAccepted: Bool) async throws {
+        let tokens = await AccessTokens(keys: keys)
+        let token = try await tokens.issue(for: try makeAccount(), session: session, at: now, lifetime: .seconds(900))
+        let later = now.addingTimeInterval(TimeInterval(seconds))
+        if isAccepted {
+            _ = try await tokens.read(token, at: later)
+        } else {
+            await #expect(throws: AccountError.tokenExpired) { try await tokens.read(token, at: later) }
+        }
+    }
+
+    @Test("A token with any one character changed is refused")
+    func tampered() async throws {
+        let tokens = await AccessTokens(keys: keys)
+        let token = try await tokens.issue(for: try makeAccount(), session: session, at: now, lifetime: .seconds(900))
+        // The last character of a part may carry spare bits that say nothing.
+        let spare = Set(
+            token.indices.filter { index in
+                let next = token.index(after: index)
+                return next == token.endIndex || token[next] == "."
+            }
+        )
+        for index in token.indices where !spare.contains(index) && token[index] != "." {
+            var changed = token
+            changed.replaceSubrange(index...index, with: token[index] == "A" ? "B" : "A")
+            await #expect(throws: AccountError.tokenInvalid) { try await tokens.read(changed, at: now) }
+        }
+    }
+
+    @Test("A token of another key is refused, though it has run out as well")
+    func otherKey() async throws {
+        let other = await AccessTokens(keys: ServerKeys(secret: SymmetricKey(size: .bits256)))
+        let token = try await other.issue(for: try makeAccount(), session: session, at: now, lifetime: .seconds(900))
+        let tokens = await AccessTokens(keys: keys)
+        await #expect(throws: AccountError.tokenInvalid) { try await tokens.read(token, at: now) }
+        await #expect(throws: AccountError.tokenInvalid) { try await tokens.read(token, at: now.addingTimeInterval(9_000)) }
+    }
+
+    @Test("The fixture that forges tokens makes good ones with the right key")
+    func forgery() async throws {
+        let token = forged(header: #"{"alg":"HS256","typ":"JWT"}"#, payload: payload(), key: keys.accessTokens)
+        _ = try await AccessTokens(keys: keys).read(token, at: now)
+    }
+
+    @Test(
+        "A token that names another algorithm is refused, signed or not",
+        arguments: ["none", "None", "NONE", "nOnE", "", "HS384", "HS512", "RS256", "ES256", "EdDSA"]
+    )
+    func otherAlgorithm(_ name: String) async throws {
+        let tokens = await AccessTokens(keys: keys)
+        let signed = forged(header: #"{"alg":"\#(name)","typ":"JWT"}"#, payload: payload(), key: SymmetricKey(size: .bits256))
+        let unsigned = signed.split(separator: ".").dropLast().joined(separator: ".")
+        for token in [signed, unsigned, unsigned + "."] {
+            await #expect(throws: AccountError.tokenInvalid) { try await tokens.read(token, at: now) }
+        }
+    }
+
+    @Test(
+        "A payload without the expected claims is refused, though the signature is good",
+        arguments: [
+            "{}", "[]", "null", #"{"sub":"x","sid":"y","epoch":0,"iat":0,"exp":9999999999}"#,
+            #"{"sub":"00000000-0000-4000-8000-000000000000","epoch":0,"iat":0,"exp":9999999999}"#,
+            #"{"sub":1,"sid":2,"epoch":"0","iat":0,"exp":9999999999}"#,
+            #"{"sub":"00000000-0000-4000-8000-000000000000","sid":"00000000-0000-4000-8000-000000000000","epoch":0,"iat":0}"#,
+        ]
+    )
+    func otherPayload(_ payload: String) async throws {
+        let token = forged(header: #"{"alg":"HS256","typ":"JWT"}"#, payload: payload, key: keys.accessTokens)
+        let tokens = await AccessTokens(keys: keys)
+        await #expect(throws: AccountError.tokenInvalid) { try await tokens.read(token, at: now) }
+    }
+
+    @Test(
+        "Anything else is refused, whatever its length",
+        arguments: [
+            "", ".", "..", "...", "a.b.c", "Bearer", "\0", "ñ.ñ.ñ", "🔑", String(repeating: "a", count: 2_049),
+            String(repeating: "a.", count: 500_000), String(repeating: "eyJ", count: 600),
+        ]
+    )
+    func garbage(_ text: String) async throws {
+        let tokens = await AccessTokens(keys: keys)
+        await #expect(throws: AccountError.tokenInvalid) { try await tokens.read(text, at: now) }
+    }
+}

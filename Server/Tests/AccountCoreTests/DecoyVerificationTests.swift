@@ -1,0 +1,56 @@
+import AccountContract
+import AccountCore
+import Synchronization
+import Testing
+
+@Suite struct DecoyVerificationTests {
+    /// Hashing that says yes to everything and notes what it was asked.
+    private final class AgreeableHashing: PasswordHashing {
+        private let asked = Mutex<[[String]]>([])
+        private let decoys = Mutex<[String]>([])
+
+        var verifications: [[String]] { asked.withLock { $0 } }
+        var hashed: [String] { decoys.withLock { $0 } }
+
+        func hash(_ password: String) throws -> String {
+            decoys.withLock { $0.append(password) }
+            return "hash of \(password)"
+        }
+
+        func verify(_ password: String, against hash: String) -> Bool {
+            asked.withLock { $0.append([password, hash]) }
+            return true
+        }
+
+        func needsRehash(_ hash: String) -> Bool { false }
+    }
+
+    @Test("Without a hash the decoy is verified, once, and the answer is no whatever comes out")
+    func missingHash() async throws {
+        let hashing = AgreeableHashing()
+        let gate = try HashingGate(hashing: hashing, width: 1)
+        let decoy = try #require(hashing.hashed.first)
+        #expect(try await !gate.verify(try Password("guess"), against: nil))
+        #expect(hashing.verifications == [["guess", "hash of \(decoy)"]])
+        #expect(hashing.hashed.count == 1, "the decoy is made once, when the gate is")
+    }
+
+    @Test("With a hash that hash is verified, once, and the answer is what comes out")
+    func presentHash() async throws {
+        let hashing = AgreeableHashing()
+        let gate = try HashingGate(hashing: hashing, width: 1)
+        #expect(try await gate.verify(try Password("guess"), against: "stored"))
+        #expect(hashing.verifications == [["guess", "stored"]])
+    }
+
+    @Test("The decoy's password is nobody's: random, and another in each gate")
+    func randomDecoy() throws {
+        let decoys = try (0..<10).map { _ in
+            let hashing = AgreeableHashing()
+            _ = try HashingGate(hashing: hashing, width: 1)
+            return try #require(hashing.hashed.first)
+        }
+        #expect(Set(decoys).count == 10)
+        #expect(decoys.allSatisfy { $0.count == 43 })
+    }
+}

@@ -1,0 +1,97 @@
+import AccountContract
+import AccountCore
+import ErrorContract
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct HashingGateCancellationTests {
+    /// Hashing that takes no time.
+    private struct InstantHashing: PasswordHashing {
+        func hash(_ password: String) throws -> String { password }
+        func verify(_ password: String, against hash: String) -> Bool { password == hash }
+        func needsRehash(_ hash: String) -> Bool { false }
+    }
+
+    @Test("Who is cancelled while waiting leaves at once, and another takes the place in the queue")
+    func whileWaiting() async throws {
+        let hashing = GatedHashing()
+        hashing.letGo()
+        let gate = try HashingGate(hashing: hashing, width: 1, queueLimit: 1)
+        let inside = Task { try await gate.hash(try Password("inside")) }
+        await until { hashing.running == 1 }
+        for round in 0..<20 {
+            let waiting = Task { try await gate.hash(try Password("cancelled \(round)")) }
+            await until { gate.queueLength == 1 }
+            waiting.cancel()
+            await #expect(throws: CancellationError.self) { try await waiting.value }
+            #expect(gate.queueLength == 0)
+        }
+        let next = Task { try await gate.hash(try Password("next")) }
+        await until { gate.queueLength == 1 }
+        hashing.letGo(2)
+        #expect(try await inside.value == "hash of inside")
+        #expect(try await next.value == "hash of next")
+        #expect(hashing.begun == ["inside", "next"], "nothing is hashed for those who left")
+    }
+
+    @Test("Who is cancelled in the middle of the queue does not change the order of the others")
+    func inTheMiddle() async throws {
+        let hashing = GatedHashing()
+        hashing.letGo()
+        let gate = try HashingGate(hashing: hashing, width: 1, queueLimit: 8)
+        var tasks: [Task<String, any Error>] = []
+        for (index, name) in ["a", "b", "c", "d"].enumerated() {
+            tasks.append(Task { try await gate.hash(try Password(name)) })
+            await until { hashing.running == 1 && gate.queueLength == index }
+        }
+        tasks[2].cancel()
+        await #expect(throws: CancellationError.self) { try await tasks[2].value }
+        hashing.letGo(3)
+        for index in [0, 1, 3] { _ = try await tasks[index].value }
+        #expect(hashing.begun == ["a", "b", "d"])
+    }
+
+    @Test("Who was cancelled before coming to the gate is not let in, though there is room")
+    func beforehand() async throws {
+        let gate = try HashingGate(hashing: InstantHashing(), width: 1, queueLimit: 0)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await gate.hash(try Password("cancelled"))
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try await gate.hash(try Password("next")) == "next")
+    }
+
+    @Test("Who is cancelled while being hashed still gets the hash, and the place is free afterwards")
+    func whileHashing() async throws {
+        let hashing = GatedHashing()
+        hashing.letGo()
+        let gate = try HashingGate(hashing: hashing, width: 1, queueLimit: 0)
+        let inside = Task { try await gate.hash(try Password("inside")) }
+        await until { hashing.running == 1 }
+        inside.cancel()
+        hashing.letGo(2)
+        #expect(try await inside.value == "hash of inside")
+        #expect(try await gate.hash(try Password("next")) == "hash of next")
+    }
+
+    @Test("However cancellations and departures meet, no place is lost")
+    func races() async throws {
+        let gate = try HashingGate(hashing: InstantHashing(), width: 2, queueLimit: 1_000)
+        for _ in 0..<20 {
+            let tasks = (0..<40).map { number in Task { try await gate.hash(try Password("\(number)")) } }
+            for (index, task) in tasks.enumerated() where index.isMultiple(of: 3) { task.cancel() }
+            for (index, task) in tasks.enumerated() {
+                switch await task.result {
+                case .success(let hash): #expect(hash == "\(index)")
+                case .failure(let error): #expect(error is CancellationError && index.isMultiple(of: 3))
+                }
+            }
+            #expect(gate.queueLength == 0)
+        }
+        let strict = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<2 { group.addTask { try await gate.hash(try Password("both places")) } }
+            return try await group.reduce(into: 0) { count, _ in count += 1 }
+        }
+        #expect(strict == 2)
+    }
+}

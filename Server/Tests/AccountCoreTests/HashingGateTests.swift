@@ -1,0 +1,105 @@
+import AccountContract
+import AccountCore
+import ErrorContract
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct HashingGateTests {
+    /// A gate before hashing that stands still, with the decoy's own hash let through.
+    private func makeGate(width: Int, queueLimit: Int) throws -> (gate: HashingGate, hashing: GatedHashing) {
+        let hashing = GatedHashing()
+        hashing.letGo()
+        return (try HashingGate(hashing: hashing, width: width, queueLimit: queueLimit), hashing)
+    }
+
+    @Test("No more hash at once than the gate is wide, and everyone gets through", arguments: [1, 2, 3])
+    func width(_ width: Int) async throws {
+        let (gate, hashing) = try makeGate(width: width, queueLimit: 64)
+        let hashes = try await withThrowingTaskGroup(of: String.self) { group in
+            for number in 0..<8 {
+                group.addTask { try await gate.hash(try Password("password \(number)")) }
+            }
+            await until { hashing.running == width && gate.queueLength == 8 - width }
+            hashing.letGo(8)
+            return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(hashes == Set((0..<8).map { "hash of password \($0)" }))
+        #expect(hashing.peak == width)
+        #expect(gate.queueLength == 0)
+    }
+
+    @Test("Past the queue's limit a caller is refused at once, with a time to come back")
+    func queueLimit() async throws {
+        let (gate, hashing) = try makeGate(width: 1, queueLimit: 2)
+        let inside = Task { try await gate.hash(try Password("inside")) }
+        await until { hashing.running == 1 }
+        let waiting = (0..<2).map { number in Task { try await gate.hash(try Password("waiting \(number)")) } }
+        await until { gate.queueLength == 2 }
+        for _ in 0..<3 {
+            let refusal = await #expect(throws: AccountError.self) { try await gate.hash(try Password("late")) }
+            #expect(refusal?.code == .serverServiceUnavailable)
+            #expect(refusal?.retryAfter == .seconds(1))
+        }
+        let late = await #expect(throws: AccountError.self) { try await gate.verify(try Password("late"), against: nil) }
+        #expect(late?.code == .serverServiceUnavailable)
+        hashing.letGo(3)
+        _ = try await inside.value
+        for task in waiting { _ = try await task.value }
+        #expect(!hashing.begun.contains("late"))
+        hashing.letGo()
+        #expect(try await gate.hash(try Password("later")) == "hash of later", "the places are free again")
+    }
+
+    @Test("Without a queue a second caller is refused")
+    func noQueue() async throws {
+        let (gate, hashing) = try makeGate(width: 1, queueLimit: 0)
+        let inside = Task { try await gate.hash(try Password("inside")) }
+        await until { hashing.running == 1 }
+        await #expect(throws: AccountError.self) { try await gate.hash(try Password("second")) }
+        hashing.letGo()
+        _ = try await inside.value
+    }
+
+    @Test("Who came first is hashed first")
+    func firstComeFirstServed() async throws {
+        let (gate, hashing) = try makeGate(width: 1, queueLimit: 64)
+        let names = ["a", "b", "c", "d", "e"]
+        var tasks: [Task<String, any Error>] = []
+        for (index, name) in names.enumerated() {
+            tasks.append(Task { try await gate.hash(try Password(name)) })
+            await until { hashing.running == 1 && gate.queueLength == index }
+        }
+        for (index, task) in tasks.enumerated() {
+            #expect(hashing.begun == Array(names.prefix(index + 1)))
+            hashing.letGo()
+            _ = try await task.value
+            await until { hashing.begun.count == min(index + 2, names.count) }
+        }
+        #expect(hashing.begun == names)
+    }
+
+    @Test("A hash that fails gives its place back and passes its error on")
+    func failure() async throws {
+        struct Broken: Error {}
+        struct FailingHashing: PasswordHashing {
+            func hash(_ password: String) throws -> String {
+                guard password != "bad" else { throw Broken() }
+                return password
+            }
+            func verify(_ password: String, against hash: String) -> Bool { false }
+            func needsRehash(_ hash: String) -> Bool { hash == "old" }
+        }
+        let gate = try HashingGate(hashing: FailingHashing(), width: 1, queueLimit: 0)
+        for _ in 0..<3 {
+            await #expect(throws: Broken.self) { try await gate.hash(try Password("bad")) }
+        }
+        #expect(try await gate.hash(try Password("good")) == "good")
+        #expect(gate.needsRehash("old"))
+        #expect(!gate.needsRehash("new"))
+    }
+
+    @Test("A gate without width or with a negative queue is a programmer's error")
+    func impossibleGate() async {
+        await #expect(processExitsWith: .failure) { _ = try HashingGate(hashing: GatedHashing(), width: 0) }
+        await #expect(processExitsWith: .failure) { _ = try HashingGate(hashing: GatedHashing(), width: 1, queueLimit: -1) }
+    }
+}

@@ -1,0 +1,68 @@
+import AccountContract
+import AccountCore
+import Crypto
+import ErrorContract
+import Foundation
+
+@testable import SQLiteStores
+
+/// Hashing that takes no time, for tests of what stands around it; `generation` is its one parameter.
+struct PlainHashing: PasswordHashing {
+    var generation = 1
+
+    func hash(_ password: String) throws -> String { "\(generation):\(password)" }
+    func verify(_ password: String, against hash: String) -> Bool { hash.drop { $0 != ":" }.dropFirst() == password }
+    func needsRehash(_ hash: String) -> Bool { !hash.hasPrefix("\(generation):") }
+}
+
+/// The account domain over SQLite with a clock in the test's hand.
+struct AccountServices: Sendable {
+    let stores: TemporaryStores
+    let clock: WallClock
+    let signIn: SignIn
+    let recovery: PasswordRecovery
+
+    init(_ stores: TemporaryStores, clock: WallClock = WallClock(), hashing: PlainHashing = PlainHashing()) async throws {
+        let gate = try HashingGate(hashing: hashing, width: 2)
+        self.stores = stores
+        self.clock = clock
+        signIn = SignIn(
+            accounts: stores.accounts,
+            sessions: stores.sessions,
+            gate: gate,
+            tokens: await AccessTokens(keys: ServerKeys(secret: SymmetricKey(data: [UInt8](repeating: 7, count: 32)))),
+            policy: PasswordPolicy(),
+            now: clock.now
+        )
+        recovery = PasswordRecovery(
+            intents: stores.intents,
+            tokens: stores.tokens,
+            gate: gate,
+            policy: PasswordPolicy(),
+            now: clock.now
+        )
+    }
+
+    /// Registers Ana with the password "old password".
+    func register(_ email: String = "Ana@Example.com", language: Language = .spanish) async throws -> SignIn.Opened {
+        try await signIn.register(
+            email: try EmailAddress(email),
+            password: try Password("old password"),
+            firstName: try FirstName("Ana"),
+            language: language
+        )
+    }
+
+    func signIn(_ email: String, _ password: String) async throws -> SignIn.Opened {
+        try await signIn.signIn(email: try EmailAddress(email), password: try Password(password))
+    }
+
+    func refresh(_ opened: SignIn.Opened) async throws -> SignIn.Opened {
+        try await signIn.refresh(try RefreshToken(opened.refreshToken.text))
+    }
+}
+
+/// Runs a test with the account domain over a new database.
+func withServices(_ body: (AccountServices) async throws -> Void) async throws {
+    try await withStores { stores in try await body(try await AccountServices(stores)) }
+}

@@ -1,0 +1,144 @@
+import AccountContract
+import AccountCore
+import ErrorContract
+import Foundation
+import Testing
+
+@testable import SQLiteStores
+
+@Suite struct MailIntentQueueTests {
+    private func makeIntent(_ number: Int = 0, after seconds: TimeInterval = 0) throws -> MailIntent {
+        MailIntent(
+            subject: .passwordReset(try EmailAddress("Ana\(number)@example.com")),
+            language: Language("es-MX"),
+            createdAt: .after(seconds)
+        )
+    }
+
+    @Test("An intent is taken as it was added, with the address as it was typed")
+    func roundTrip() async throws {
+        try await withStores { stores in
+            let reset = try makeIntent()
+            let changed = MailIntent(
+                subject: .passwordChanged(.init(rawValue: UUID())),
+                language: .english,
+                createdAt: .after(1)
+            )
+            try await stores.intents.enqueue(reset)
+            try await stores.intents.enqueue(changed)
+            let taken = try await stores.intents.claim(limit: 10, at: .after(1), leaseEnd: .after(100))
+            #expect(taken == [reset, changed])
+            guard case .passwordReset(let address) = taken.first?.subject else {
+                Issue.record("another subject")
+                return
+            }
+            #expect(address.text == "Ana0@example.com")
+        }
+    }
+
+    @Test("The oldest are taken first, and no more than asked for")
+    func order() async throws {
+        try await withStores { stores in
+            for number in [4, 1, 3, 0, 2] {
+                try await stores.intents.enqueue(try makeIntent(number, after: TimeInterval(number)))
+            }
+            var taken: [TimeInterval] = []
+            for expected in [2, 2, 1, 0] {
+                let batch = try await stores.intents.claim(limit: 2, at: .after(10), leaseEnd: .after(100))
+                #expect(batch.count == expected)
+                taken += batch.map { $0.createdAt.timeIntervalSince(.after(0)) }
+            }
+            #expect(taken == [0, 1, 2, 3, 4])
+        }
+    }
+
+    @Test("An intent of the future is not due yet")
+    func notDue() async throws {
+        try await withStores { stores in
+            try await stores.intents.enqueue(try makeIntent(after: 10))
+            #expect(try await stores.intents.claim(limit: 10, at: .after(9.9), leaseEnd: .after(100)) == [])
+            #expect(try await stores.intents.claim(limit: 10, at: .after(10), leaseEnd: .after(100)).count == 1)
+        }
+    }
+
+    @Test("A taken intent is hidden until its lease ends, and comes back then")
+    func lease() async throws {
+        try await withStores { stores in
+            let intent = try makeIntent()
+            try await stores.intents.enqueue(intent)
+            #expect(try await stores.intents.claim(limit: 10, at: .after(0), leaseEnd: .after(120)) == [intent])
+            #expect(try await stores.intents.claim(limit: 10, at: .after(119), leaseEnd: .after(300)) == [])
+            #expect(try await stores.intents.count() == 1)
+            let back = try await stores.intents.claim(limit: 10, at: .after(120), leaseEnd: .after(300))
+            #expect(back == [intent], "dying is not counted as a failure to hand over")
+        }
+    }
+
+    @Test("Concurrent workers, also over two connections, never get the same intent, and together they get all")
+    func concurrentClaims() async throws {
+        try await withStores { stores in
+            let other = try stores.reopened()
+            for number in 0..<100 { try await stores.intents.enqueue(try makeIntent(number)) }
+            let batches = try await concurrently(40) { number in
+                let queue = (number.isMultiple(of: 2) ? stores : other).intents
+                return try await queue.claim(limit: 3, at: .after(1), leaseEnd: .after(100))
+            }
+            let taken = batches.flatMap { $0.map(\.id) }
+            #expect(taken.count == 100)
+            #expect(Set(taken).count == 100)
+            try other.database.close()
+        }
+    }
+
+    @Test("A postponed intent comes back at its time, its failures counted")
+    func postpone() async throws {
+        try await withStores { stores in
+            let intent = try makeIntent()
+            try await stores.intents.enqueue(intent)
+            for failures in 1...3 {
+                let time = TimeInterval(failures) * 100
+                _ = try await stores.intents.claim(limit: 1, at: .after(time), leaseEnd: .after(time + 90))
+                try await stores.intents.postpone(intent.id, until: .after(time + 5))
+                #expect(try await stores.intents.claim(limit: 1, at: .after(time + 4), leaseEnd: .after(1_000)) == [])
+                let back = try await stores.intents.claim(limit: 1, at: .after(time + 5), leaseEnd: .after(time + 6))
+                #expect(back.map(\.failures) == [failures])
+            }
+        }
+    }
+
+    @Test("A released intent is due at once, and nothing is counted")
+    func release() async throws {
+        try await withStores { stores in
+            let intent = try makeIntent()
+            try await stores.intents.enqueue(intent)
+            _ = try await stores.intents.claim(limit: 1, at: .after(0), leaseEnd: .after(120))
+            try await stores.intents.release(intent.id, at: .after(1))
+            #expect(try await stores.intents.claim(limit: 1, at: .after(1), leaseEnd: .after(120)) == [intent])
+        }
+    }
+
+    @Test("A settled intent is gone, and only it")
+    func settle() async throws {
+        try await withStores { stores in
+            let intents = [try makeIntent(0), try makeIntent(1, after: 1)]
+            for intent in intents { try await stores.intents.enqueue(intent) }
+            #expect(try await stores.intents.count() == 2)
+            try await stores.intents.settle(intents[0].id)
+            try await stores.intents.settle(UUID())
+            #expect(try await stores.intents.count() == 1)
+            #expect(try await stores.intents.claim(limit: 9, at: .after(9), leaseEnd: .after(99)) == [intents[1]])
+        }
+    }
+
+    @Test("What was added survives that the server dies")
+    func durable() async throws {
+        try await withStores { stores in
+            let intent = try makeIntent()
+            try await stores.intents.enqueue(intent)
+            try stores.database.close()
+            let again = try stores.reopened()
+            #expect(try await again.intents.claim(limit: 1, at: .after(0), leaseEnd: .after(9)) == [intent])
+            try again.database.close()
+        }
+    }
+}

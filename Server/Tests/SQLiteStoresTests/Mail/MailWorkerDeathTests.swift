@@ -1,0 +1,126 @@
+import AccountContract
+import AccountCore
+import FileMail
+import Foundation
+import ServiceLifecycle
+import Synchronization
+import Testing
+
+@testable import SQLiteStores
+
+/// A queue that fails to settle a number of times, as if the worker had died right before.
+private final class UnsettlingQueue: MailIntentQueue {
+    struct Dead: Error {}
+
+    private let queue: SQLiteMailIntentQueue
+    private let remaining: Mutex<Int>
+
+    init(_ queue: SQLiteMailIntentQueue, times: Int) {
+        self.queue = queue
+        remaining = Mutex(times)
+    }
+
+    func settle(_ id: MailIntent.ID) async throws {
+        let dies = remaining.withLock { left in
+            left -= 1
+            return left >= 0
+        }
+        guard !dies else { throw Dead() }
+        try await queue.settle(id)
+    }
+
+    func postpone(_ id: MailIntent.ID, until due: Date) async throws { throw Dead() }
+    func enqueue(_ intent: MailIntent) async throws { try await queue.enqueue(intent) }
+    func release(_ id: MailIntent.ID, at now: Date) async throws { try await queue.release(id, at: now) }
+    func count() async throws -> Int { try await queue.count() }
+
+    func claim(limit: Int, at now: Date, leaseEnd: Date) async throws -> [MailIntent] {
+        try await queue.claim(limit: limit, at: now, leaseEnd: leaseEnd)
+    }
+}
+
+/// Delivery that shuts its own worker's group down while the first mail is in hand.
+private final class StoppingDelivery: MailDelivery {
+    let group = Mutex<ServiceGroup?>(nil)
+    private let next: any MailDelivery
+
+    init(then next: any MailDelivery) {
+        self.next = next
+    }
+
+    func deliver(_ mail: Mail) async throws {
+        await group.withLock { $0 }?.triggerGracefulShutdown()
+        while !Task.isShuttingDownGracefully { await Task.yield() }
+        try await next.deliver(mail)
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct MailWorkerDeathTests {
+    @Test("A worker that dies between handing over and settling repeats the one mail once, after its lease")
+    func beforeSettling() async throws {
+        try await withPostOffice { office in
+            try await office.stores.addAccount()
+            try await office.request("ana@example.com")
+            let worker = try office.worker(intents: UnsettlingQueue(office.stores.intents, times: 1))
+            try await worker.processDue()
+            #expect(try office.mailCount == 1)
+            #expect(try await office.stores.intents.count() == 1)
+            office.clock.advance(by: 119)
+            #expect(try await worker.processDue() == 0)
+            office.clock.advance(by: 1)
+            #expect(try await worker.processDue() == 1)
+            #expect(try office.mailCount == 2)
+            #expect(try await office.stores.intents.count() == 0)
+            let tokens = try office.mailbox.mails().map { try office.token(in: $0).rawValue }
+            #expect(Set(tokens).count == 2, "each with a token of its own")
+            for token in tokens { #expect(try await office.stores.isLive(TokenDigest(of: token), after: 120)) }
+        }
+    }
+
+    @Test("What a dead worker had taken is sent by another, once")
+    func afterClaiming() async throws {
+        try await withPostOffice { office in
+            try await office.stores.addAccount()
+            try await office.request("ana@example.com")
+            let taken = try await office.stores.intents.claim(limit: 32, at: .after(0), leaseEnd: .after(120))
+            #expect(taken.count == 1)
+            #expect(try await office.worker().processDue() == 0)
+            office.clock.advance(by: 120)
+            #expect(try await office.worker().processDue() == 1)
+            #expect(try await office.worker().processDue() == 0)
+            #expect(try office.mailCount == 1)
+        }
+    }
+
+    @Test("A shutdown finishes the mail in hand and gives the rest of the batch back")
+    func shutdown() async throws {
+        try await withPostOffice { office in
+            for name in ["ana", "bob", "eve"] {
+                try await office.stores.addAccount("\(name)@example.com")
+                try await office.request("\(name)@example.com")
+                office.clock.advance(by: 0.01)
+            }
+            let delivery = StoppingDelivery(then: office.mailbox)
+            let worker = try office.worker(delivery: delivery)
+            let group = ServiceGroup(services: [worker], logger: office.logger)
+            delivery.group.withLock { $0 = group }
+            try await group.run()
+            #expect(try office.mailbox.mails().map(\.recipient) == ["ana@example.com"])
+            #expect(try await office.stores.intents.count() == 2)
+            #expect(try await office.worker().processDue() == 2, "they are due at once")
+            #expect(try office.mailCount == 3)
+        }
+    }
+
+    @Test("A worker without anything to do ends with its group at once, however long its pause")
+    func idleShutdown() async throws {
+        try await withPostOffice { office in
+            let worker = try office.worker(pause: .seconds(86_400)...(.seconds(86_400)))
+            let group = ServiceGroup(services: [worker], logger: office.logger)
+            async let run: Void = group.run()
+            await group.triggerGracefulShutdown()
+            try await run
+            #expect(try office.mailCount == 0)
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import AccountContract
+import AccountCore
+import Foundation
+import GRDB
+import Testing
+
+@testable import SQLiteStores
+
+@Suite struct SQLiteDatabaseTests {
+    @Test("A commit that was reported is on disk: FULL and WAL on the writer, also after reopening")
+    func durability() async throws {
+        try await withStores { stores in
+            for database in [stores.database, try stores.reopened().database] {
+                #expect(try await database.synchronousLevel() == 2)
+                let mode = try await database.pool.writeWithoutTransaction {
+                    try String.fetchOne($0, sql: "PRAGMA journal_mode")
+                }
+                #expect(mode == "wal")
+            }
+            try await stores.database.ping()
+            #expect(try await stores.database.synchronousLevel() == 2, "it stays so once there were writes")
+        }
+    }
+
+    @Test("Foreign keys are enforced")
+    func foreignKeys() async throws {
+        try await withStores { stores async throws in
+            let session = Session(id: .init(rawValue: UUID()), accountID: .init(rawValue: UUID()), createdAt: .after(0))
+            await #expect(throws: DatabaseError.self) {
+                try await stores.sessions.open(session, refresh: SecretToken().digest)
+            }
+            #expect(try await stores.number("SELECT COUNT(*) FROM session") == 0)
+        }
+    }
+
+    @Test("A reopened file has what was written, and is not migrated twice")
+    func reopening() async throws {
+        try await withStores { stores in
+            let account = try await stores.addAccount()
+            try stores.database.close()
+            for _ in 0..<3 {
+                let again = try stores.reopened()
+                #expect(try await again.accounts.accounts() == [account])
+                #expect(try await again.number("SELECT COUNT(*) FROM grdb_migrations") == 1)
+                try again.database.close()
+            }
+        }
+    }
+
+    @Test("Many processes may open a new file at once: it is migrated by one of them")
+    func concurrentOpening() async throws {
+        for _ in 0..<10 {
+            let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let path = folder.appending(path: "new.sqlite3").path
+            let databases = try await concurrently(4) { _ in try SQLiteDatabase(path: path) }
+            for database in databases { try await database.ping() }
+            let beats = try await databases[0].pool.read { try Int.fetchOne($0, sql: "SELECT beat FROM probe") }
+            #expect(beats == 4)
+            for database in databases { try database.close() }
+        }
+    }
+
+    @Test("The database answers a ping as long as it takes writes")
+    func ping() async throws {
+        try await withStores { stores in
+            try await stores.database.ping()
+            try await stores.database.ping()
+            #expect(try await stores.number("SELECT beat FROM probe") == 2)
+            try stores.database.close()
+            await #expect(throws: (any Error).self) { try await stores.database.ping() }
+        }
+    }
+
+    @Test("A file that is no database is refused and left as it is")
+    func noDatabase() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString).sqlite3")
+        defer { for suffix in ["", "-lock"] { try? FileManager.default.removeItem(atPath: file.path + suffix) } }
+        let content = Data(String(repeating: "This is a letter, not a database. ", count: 200).utf8)
+        try content.write(to: file)
+        #expect(throws: DatabaseError.self) { try SQLiteDatabase(path: file.path) }
+        #expect(try Data(contentsOf: file) == content)
+    }
+
+    @Test("A database of somebody else is refused and keeps its tables")
+    func foreignDatabase() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString).sqlite3")
+        defer {
+            for suffix in ["", "-wal", "-shm", "-lock"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
+        }
+        let foreign = try DatabaseQueue(path: file.path)
+        try foreign.write { try $0.execute(sql: "CREATE TABLE account (name TEXT); INSERT INTO account VALUES ('x')") }
+        try foreign.close()
+        #expect(throws: DatabaseError.self) { try SQLiteDatabase(path: file.path) }
+        let names = try DatabaseQueue(path: file.path).read { try String.fetchAll($0, sql: "SELECT name FROM account") }
+        #expect(names == ["x"])
+    }
+
+    @Test("A path that can't be opened is refused", arguments: ["/nonexistent/folder/x.sqlite3", "/proc/x.sqlite3"])
+    func badPath(_ path: String) {
+        #expect(throws: DatabaseError.self) { try SQLiteDatabase(path: path) }
+    }
+}

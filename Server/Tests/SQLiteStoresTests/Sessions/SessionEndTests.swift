@@ -1,0 +1,74 @@
+import AccountCore
+import Foundation
+import Testing
+
+@testable import SQLiteStores
+
+@Suite struct SessionEndTests {
+    @Test("A session is ended by its token, and stays ended")
+    func end() async throws {
+        try await withSession { opened in
+            #expect(try await opened.isAlive)
+            try await opened.stores.sessions.end(refresh: opened.first)
+            #expect(try await !opened.isAlive)
+            #expect(try await opened.use(opened.first, after: 1).outcome == .refused)
+            #expect(try await opened.stores.number("SELECT COUNT(*) FROM refresh_token") == 0)
+            try await opened.stores.sessions.end(refresh: opened.first)
+        }
+    }
+
+    @Test("A session is ended by a used token too, with all that came of it")
+    func endByUsedToken() async throws {
+        try await withSession { opened in
+            let second = try await opened.use(opened.first, after: 1).next
+            let third = try await opened.use(second, after: 2).next
+            try await opened.stores.sessions.end(refresh: opened.first)
+            #expect(try await !opened.isAlive)
+            #expect(try await opened.use(third, after: 3).outcome == .refused)
+        }
+    }
+
+    @Test("An unknown token ends nothing")
+    func endByUnknownToken() async throws {
+        try await withSession { opened in
+            try await opened.stores.sessions.end(refresh: SecretToken().digest)
+            #expect(try await opened.isAlive)
+            #expect(try await !opened.stores.sessions.isAlive(.init(rawValue: UUID())))
+        }
+    }
+
+    @Test("A sweep takes sessions a week after they expired, so that their owners are told, and no other")
+    func sweep() async throws {
+        try await withStores { stores in
+            let account = try await stores.addAccount()
+            let old = try await OpenedSession(stores, account: account)
+            let refreshed = try await OpenedSession(stores, account: account)
+            let day: TimeInterval = 86_400
+            let next = try await refreshed.use(refreshed.first, after: 20 * day).next
+            try await stores.sessions.sweep(at: .after(37 * day), rules: old.rules)
+            #expect(try await old.isAlive, "expired for exactly a week")
+            try await stores.sessions.sweep(at: .after(37 * day + 1), rules: old.rules)
+            #expect(try await !old.isAlive)
+            #expect(try await refreshed.isAlive)
+            #expect(try await refreshed.use(next, after: 38 * day).outcome == .rotated(refreshed.session))
+            #expect(try await stores.number("SELECT COUNT(*) FROM refresh_token") == 3, "no token is left of the old one")
+        }
+    }
+
+    @Test("A sweep is bounded work: it takes at most 500 sessions at a time")
+    func boundedSweep() async throws {
+        try await withStores { stores in
+            let account = try await stores.addAccount()
+            try await stores.execute(
+                """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 700)
+                INSERT INTO session SELECT 's' || i, '\(account.id)', 0, 0 FROM n
+                """
+            )
+            try await stores.sessions.sweep(at: .after(0), rules: SessionRules())
+            #expect(try await stores.number("SELECT COUNT(*) FROM session") == 200)
+            try await stores.sessions.sweep(at: .after(0), rules: SessionRules())
+            #expect(try await stores.number("SELECT COUNT(*) FROM session") == 0)
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import ErrorContract
+import Foundation
+import ServerMiddleware
+import Testing
+
+@Suite struct BodyDecoderScalarTests {
+    private struct One<Value: Decodable & Sendable>: Decodable, Sendable {
+        var value: Value
+    }
+
+    private func value<Value: Decodable & Sendable>(_ type: Value.Type, _ json: String) async throws -> Value {
+        try await read(One<Value>.self, #"{"value":\#(json)}"#).value
+    }
+
+    private func code<Value: Decodable & Sendable>(_ type: Value.Type, _ json: String) async throws -> ErrorCode {
+        let error = try await refusal(One<Value>.self, #"{"value":\#(json)}"#)
+        #expect(error.problems.map(\.path.pointer) == ["#/value"])
+        return error.code
+    }
+
+    @Test("Integers are read in their range, also when written with a fraction of zero")
+    func integers() async throws {
+        #expect(try await value(Int8.self, "-128") == -128)
+        #expect(try await value(UInt8.self, "255") == 255)
+        #expect(try await value(Int.self, "9223372036854775807") == .max)
+        #expect(try await value(Int.self, "1.0") == 1)
+        #expect(try await value(Int.self, "1e3") == 1_000)
+        #expect(try await value(UInt16.self, "0") == 0)
+    }
+
+    @Test(
+        "An integer out of range, or no integer, is refused",
+        arguments: ["128", "-129", "1.5", "1e300", #""7""#, "true", "[]"]
+    )
+    func badInteger(json: String) async throws {
+        #expect(try await code(Int8.self, json) == .validationInvalidFormat)
+    }
+
+    @Test(
+        "A number that would be read as another one is refused",
+        arguments: ["9223372036854775809", "18446744073709551615", "-1"]
+    )
+    func inexactInteger(json: String) async throws {
+        #expect(try await code(UInt64.self, json) == .validationInvalidFormat)
+    }
+
+    @Test("Floating-point numbers are read; one too large for its type is refused")
+    func floats() async throws {
+        #expect(try await value(Double.self, "1") == 1)
+        #expect(try await value(Double.self, "-2.5e-3") == -0.0025)
+        #expect(try await value(Float.self, "0.1") == 0.1)
+        #expect(try await code(Float.self, "1e300") == .validationInvalidFormat)
+        #expect(try await code(Double.self, #""1""#) == .validationInvalidFormat)
+    }
+
+    @Test("Text and truth values are taken as they are")
+    func textAndTruth() async throws {
+        #expect(try await value(String.self, #""a\u0000ñ""#) == "a\0ñ")
+        #expect(try await value(Bool.self, "false") == false)
+        #expect(try await code(String.self, "1") == .validationInvalidFormat)
+        #expect(try await code(Bool.self, "1") == .validationInvalidFormat)
+        #expect(try await code(Bool.self, "null") == .validationMissingField)
+    }
+
+    @Test(
+        "Dates are those of RFC 3339",
+        arguments: [
+            ("2025-01-01T00:00:00Z", 1_735_689_600), ("2025-01-01T02:00:00+02:00", 1_735_689_600),
+            ("2024-12-31T23:30:00-00:30", 1_735_689_600), ("2025-01-01T00:00:00.500Z", 1_735_689_600.5),
+            ("2024-02-29T12:00:00Z", 1_709_208_000), ("1969-12-31T23:59:59Z", -1),
+        ]
+    )
+    func dates(text: String, seconds: Double) async throws {
+        let date = try await value(Date.self, "\"\(text)\"")
+        #expect(abs(date.timeIntervalSince1970 - seconds) < 0.001)
+    }
+
+    @Test(
+        "A date that does not exist, or is written otherwise, is refused as a date",
+        arguments: [
+            "", "today", "2025-01-01", "01/02/2025", "2025-01-01T00:00:00", "2025-01-01 00:00:00Z", "2025-02-30T00:00:00Z",
+            "2025-13-01T00:00:00Z", "2025-01-01T25:00:00Z", "2025-01-01T00:00:00Zjunk", "1735689600", "2023-02-29T00:00:00Z",
+        ]
+    )
+    func badDates(text: String) async throws {
+        #expect(try await code(Date.self, "\"\(text)\"") == .validationInvalidDate)
+    }
+
+    @Test("A number is no date")
+    func numericDate() async throws {
+        #expect(try await code(Date.self, "1735689600") == .validationInvalidFormat)
+    }
+
+    @Test("Addresses of the web are read; what is none is refused as such")
+    func urls() async throws {
+        #expect(try await value(URL.self, #""https://example.com/a?b=c#d""#).host() == "example.com")
+        for text in ["", "http://[", "not a url", "http://exa mple.com/"] {
+            #expect(try await code(URL.self, "\"\(text)\"") == .validationInvalidURL)
+        }
+        #expect(try await code(URL.self, "7") == .validationInvalidFormat)
+    }
+
+    @Test("UUIDs are read in any case; anything else is refused")
+    func uuids() async throws {
+        let id = UUID()
+        #expect(try await value(UUID.self, "\"\(id.uuidString.lowercased())\"") == id)
+        for json in [#""""#, #""7""#, "7", #""00000000-0000-0000-0000-00000000000""#] {
+            #expect(try await code(UUID.self, json) == .validationInvalidFormat)
+        }
+    }
+
+    private enum Colour: String, Decodable, CaseIterable { case red, green }
+    private enum Size: String, Decodable { case small = "S", large = "L" }
+    private enum Level: Int, Decodable, CaseIterable { case low = 1, high = 2 }
+
+    @Test("Enums are read by their raw value, and a foreign one is refused")
+    func enums() async throws {
+        #expect(try await value(Colour.self, #""green""#) == .green)
+        #expect(try await value(Size.self, #""L""#) == .large)
+        #expect(try await value(Level.self, "2") == .high)
+        for json in [#""blue""#, #""Red""#, "1", "[]"] {
+            #expect(try await code(Colour.self, json) == .validationInvalidFormat)
+            #expect(try await code(Size.self, json) == .validationInvalidFormat)
+        }
+        #expect(try await code(Level.self, "3") == .validationInvalidFormat)
+    }
+
+    private struct Picture: Decodable {
+        var colour: Colour
+        var size: Size?
+        var width: Int
+    }
+
+    @Test("Behind a foreign value of an enum that lists its cases the other problems are told too")
+    func enumAmongOthers() async throws {
+        let found = try await problems(Picture.self, #"{"colour":"blue","width":"x"}"#)
+        #expect(found == ["colour: VALIDATION_INVALID_FORMAT", "width: VALIDATION_INVALID_FORMAT"])
+    }
+
+    @Test("Behind a foreign value of another enum the list may be short, but not wrong")
+    func enumWithoutCases() async throws {
+        let found = try await problems([Picture].self, #"[{"colour":"red","size":"XXL","width":"x"},{"colour":"red","width":1}]"#)
+        #expect(found.first == "[0].size: VALIDATION_INVALID_FORMAT")
+        #expect(Set(found).isSubset(of: ["[0].size: VALIDATION_INVALID_FORMAT", "[0].width: VALIDATION_INVALID_FORMAT"]))
+    }
+}

@@ -1,0 +1,139 @@
+import ErrorContract
+import HTTPTypes
+import Hummingbird
+import ServerMiddleware
+import Testing
+
+@Suite struct RequestReaderTests {
+    private struct Input: Decodable, Equatable {
+        var name: String
+    }
+
+    private func code(_ request: Request, reader: RequestReader = RequestReader()) async -> ErrorCode? {
+        do {
+            _ = try await reader.read(Input.self, from: request)
+            return nil
+        } catch {
+            return (error as? ContractError)?.code
+        }
+    }
+
+    @Test(
+        "JSON and forms are read, whatever their content type's case and parameters",
+        arguments: [
+            "application/json", "application/json; charset=utf-8", "application/json;charset=UTF-8", "Application/JSON",
+            " application/json ", "application/json ; q=1; x=\"a;b\"",
+        ]
+    )
+    func json(type: String) async throws {
+        #expect(try await RequestReader().read(Input.self, from: .post(#"{"name":"Ana"}"#, type: type)) == Input(name: "Ana"))
+    }
+
+    @Test(
+        "Forms are read, whatever their content type's case and parameters",
+        arguments: ["application/x-www-form-urlencoded", "application/x-www-form-urlencoded; charset=utf-8"]
+    )
+    func form(type: String) async throws {
+        #expect(try await RequestReader().read(Input.self, from: .post("name=Ana", type: type)) == Input(name: "Ana"))
+    }
+
+    @Test(
+        "Any other content type, and none, is refused as such",
+        arguments: [
+            nil, "", ";", "text/plain", "text/json", "application/problem+json", "application/jsonp",
+            "multipart/form-data; boundary=x",
+            "application/xml", "*/*", "json", "application/json, text/plain",
+        ] as [String?]
+    )
+    func otherTypes(type: String?) async {
+        #expect(await code(.post(#"{"name":"Ana"}"#, type: type)) == .requestUnsupportedMediaType)
+    }
+
+    @Test("A body that says it is too large is refused before it is read")
+    func tooLargeByHeader() async {
+        let unread = AsyncThrowingStream<ByteBuffer, any Error> { throw CancellationError() }
+        for length in ["65537", "9223372036854775807"] {
+            let headers: HTTPFields = [.contentType: "application/json", .contentLength: length]
+            let request = Request.make(.post, headers: headers, body: RequestBody(asyncSequence: unread))
+            #expect(await code(request) == .requestTooLarge)
+        }
+    }
+
+    @Test(
+        "A body that turns out to be too large is refused, whatever it says of itself",
+        arguments: [nil, "3", "abc", "-1"] as [String?]
+    )
+    func tooLargeByStream(length: String?) async {
+        let endless = AsyncStream<ByteBuffer> { ByteBuffer(repeating: 0x20, count: 1_000) }
+        var headers: HTTPFields = [.contentType: "application/json"]
+        headers[.contentLength] = length
+        let request = Request.make(.post, headers: headers, body: RequestBody(asyncSequence: endless))
+        #expect(await code(request) == .requestTooLarge)
+    }
+
+    @Test("A body of exactly the largest size is read")
+    func largest() async throws {
+        let reader = RequestReader(maximumBodySize: 100)
+        let json = #"{"name":""# + String(repeating: "x", count: 89) + #""}"#
+        #expect(json.utf8.count == 100)
+        #expect(await code(.post(json), reader: reader) == nil)
+        #expect(await code(.post(json + " "), reader: reader) == .requestTooLarge)
+    }
+
+    @Test("A body that comes in pieces is put together, also within a character")
+    func pieces() async throws {
+        let bytes = Array(#"{"name":"ñandú 🐦"}"#.utf8)
+        let stream = AsyncStream<ByteBuffer> { continuation in
+            for byte in bytes { continuation.yield(ByteBuffer(bytes: [byte])) }
+            continuation.finish()
+        }
+        let request = Request.make(
+            .post,
+            headers: [.contentType: "application/json"],
+            body: RequestBody(asyncSequence: stream)
+        )
+        #expect(try await RequestReader().read(Input.self, from: request).name == "ñandú 🐦")
+    }
+
+    @Test(
+        "What is no JSON is malformed",
+        arguments: [
+            "", " ", "{", "}", "nul", "{name:1}", "{'name':'x'}", #"{"name":"x",}"#, #"{"name":"x"} x"#,
+            #"{"name":"a"}{"name":"b"}"#,
+            "\u{FEFF}{}", #"{"name":"\ud800"}"#, #"{"name":"\x"}"#, "[01]", "[1.]", "[+1]", "[NaN]", "[1e999]",
+            "{\"name\":\"a\nb\"}",
+            #"{"name":"a","name":"b"}"#, #"{"name":"a","n\u0061me":"b"}"#, #"{"name":"a","x":{"y":1,"y":2}}"#,
+            String(repeating: "[", count: 33) + String(repeating: "]", count: 33), String(repeating: "[", count: 60_000),
+        ]
+    )
+    func malformed(body: String) async {
+        #expect(await code(.post(body)) == .requestMalformed)
+    }
+
+    @Test(
+        "JSON that is not UTF-8 is malformed",
+        arguments: [[0xFF], [0xC3, 0x28], [0xED, 0xA0, 0x80], [0xC0, 0x80]] as [[UInt8]]
+    )
+    func notUTF8(bytes: [UInt8]) async {
+        let body = Array(#"{"name":""#.utf8) + bytes + Array(#""}"#.utf8)
+        #expect(await code(.post(body)) == .requestMalformed)
+    }
+
+    @Test("JSON in UTF-16 is malformed")
+    func utf16() async {
+        let units = Array(#"{"name":"x"}"#.utf16)
+        #expect(await code(.post(units.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] })) == .requestMalformed)
+    }
+
+    @Test("A connection that breaks off is passed on as what it is")
+    func brokenStream() async {
+        struct Broken: Error {}
+        let stream = AsyncThrowingStream<ByteBuffer, any Error> { throw Broken() }
+        let request = Request.make(
+            .post,
+            headers: [.contentType: "application/json"],
+            body: RequestBody(asyncSequence: stream)
+        )
+        await #expect(throws: Broken.self) { try await RequestReader().read(Input.self, from: request) }
+    }
+}

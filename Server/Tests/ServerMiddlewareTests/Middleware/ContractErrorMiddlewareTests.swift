@@ -1,0 +1,201 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import Hummingbird
+import InMemoryLogging
+import Logging
+import ServerMiddleware
+import Testing
+
+@Suite struct ContractErrorMiddlewareTests {
+    /// The answer to a request whose route throws.
+    private func answer(
+        throwing error: any Error,
+        renderer: ContractErrorRenderer = ContractErrorRenderer(),
+        language: String? = nil
+    ) async throws -> Answer {
+        let router = Router<MemoryContext>.make(renderer: renderer)
+        router.get("/") { _, _ -> Response in throw error }
+        var headers: HTTPFields = [:]
+        headers[.acceptLanguage] = language
+        return try await router.answer(.make(.get, "/", headers: headers))
+    }
+
+    @Test("An unknown route is answered in the contract, with every header")
+    func unknownRoute() async throws {
+        let now = Date(timeIntervalSince1970: 1_762_252_200)
+        let renderer = ContractErrorRenderer(now: { now })
+        let answer = try await Router<MemoryContext>.make(renderer: renderer).answer(.make(.get, "/unknown"))
+        #expect(answer.status == .notFound)
+        #expect(answer[header: "Content-Type"] == "application/json; charset=utf-8")
+        #expect(answer[header: "Content-Language"] == "en")
+        #expect(answer[header: "Cache-Control"] == "no-store")
+        #expect(answer[header: "X-Error-Code"] == "RESOURCE_NOT_FOUND")
+        #expect(answer[header: "Retry-After"] == nil)
+        let expected: JSONObject = [
+            "code": "RESOURCE_NOT_FOUND",
+            "message": .string(try #require(ErrorCatalogue.standard[.resourceNotFound]).message.text(in: .english)),
+            "details": [:],
+            "timestamp": "2025-11-04T10:30:00Z",
+            "request_id": .string(try #require(answer[header: "X-Request-Id"])),
+        ]
+        #expect(try answer.error == expected)
+    }
+
+    @Test("A surprise is an internal error that tells nothing of what happened")
+    func surprise() async throws {
+        struct SecretTrouble: Error, LocalizedError, CustomStringConvertible {
+            let description = "SELECT password FROM account at /srv/holdfast.swift"
+            var errorDescription: String? { description }
+        }
+        for error in [SecretTrouble() as any Error, CancellationError(), CocoaError(.fileNoSuchFile)] {
+            let answer = try await answer(throwing: error)
+            #expect(answer.status == .internalServerError)
+            #expect(answer[header: "X-Error-Code"] == "SERVER_INTERNAL_ERROR")
+            let everything = answer.text + answer.headers.map { "\($0.name): \($0.value)" }.joined()
+            for leak in ["SELECT", "srv", "SecretTrouble", "Cancellation", "Cocoa", "swift", "Error Domain"] {
+                #expect(!everything.contains(leak))
+            }
+            #expect(try answer.error["details"] == [:])
+        }
+    }
+
+    @Test("Of a surprise the log gets the type and the request's id; of a refusal it gets nothing")
+    func log() async throws {
+        struct Trouble: Error {
+            let secret = "hunter2"
+        }
+        let router = Router<MemoryContext>.make()
+        router.get("/surprise") { _, _ -> Response in throw Trouble() }
+        router.get("/refusal") { _, _ -> Response in throw ContractError(.authTokenInvalid) }
+        let logs = InMemoryLogHandler()
+        let answer = try await router.answer(.make(.get, "/surprise"), context: .make(logs: logs))
+        let entry = try #require(logs.entries.first)
+        #expect(entry.level == .error)
+        #expect(entry.metadata["error.type"] == "Trouble")
+        #expect(entry.metadata["hb.request.id"] == answer[header: "X-Request-Id"].map { .string($0) })
+        #expect(!"\(entry)".contains("hunter2"))
+        _ = try await router.answer(.make(.get, "/refusal"), context: .make(logs: logs))
+        #expect(logs.entries.count == 1)
+    }
+
+    @Test(
+        "What the framework throws is translated by its status, and its message is not passed on",
+        arguments: [
+            (400, "REQUEST_MALFORMED", 400), (401, "AUTH_TOKEN_INVALID", 401), (402, "REQUEST_MALFORMED", 400),
+            (403, "RESOURCE_FORBIDDEN", 403), (404, "RESOURCE_NOT_FOUND", 404), (405, "REQUEST_METHOD_NOT_ALLOWED", 405),
+            (408, "REQUEST_TIMEOUT", 408), (409, "RESOURCE_ALREADY_EXISTS", 409), (410, "RESOURCE_DELETED", 410),
+            (413, "REQUEST_TOO_LARGE", 413), (415, "REQUEST_UNSUPPORTED_MEDIA_TYPE", 415), (418, "REQUEST_MALFORMED", 400),
+            (422, "REQUEST_MALFORMED", 400), (429, "RATE_LIMIT_EXCEEDED", 429), (500, "SERVER_INTERNAL_ERROR", 500),
+            (501, "SERVER_INTERNAL_ERROR", 500), (503, "SERVER_SERVICE_UNAVAILABLE", 503), (504, "SERVER_TIMEOUT", 504),
+            (200, "SERVER_INTERNAL_ERROR", 500), (302, "SERVER_INTERNAL_ERROR", 500), (599, "SERVER_INTERNAL_ERROR", 500),
+        ]
+    )
+    func frameworkErrors(status: Int, code: String, answered: Int) async throws {
+        let answer = try await answer(throwing: HTTPError(.init(code: status), message: "internal detail"))
+        #expect(answer[header: "X-Error-Code"] == code)
+        #expect(answer.status.code == answered)
+        #expect(try answer.error["code"] == .string(code))
+        #expect(!answer.text.contains("internal detail"))
+    }
+
+    @Test("Every code of the catalogue is answered with its status and its text in both languages")
+    func catalogue() async throws {
+        for definition in ErrorCatalogue.standard.definitions {
+            for language in [Language.english, .spanish] {
+                let answer = try await answer(throwing: ContractError(definition.code), language: language.rawValue)
+                #expect(answer.status.code == definition.status)
+                #expect(answer[header: "X-Error-Code"] == definition.code.rawValue)
+                #expect(answer[header: "Content-Language"] == language.rawValue)
+                #expect(try answer.error["message"] == .string(definition.message.text(in: language)))
+            }
+        }
+    }
+
+    @Test(
+        "A wait is told in whole seconds, rounded up, in the header and in the body alike",
+        arguments: [
+            (Duration.seconds(3_600), 3_600), (.milliseconds(1), 1), (.milliseconds(1_001), 2), (.zero, 0), (.seconds(-5), 0),
+            (.nanoseconds(59_000_000_001), 60),
+        ],
+        [ErrorCode.rateLimitExceeded, .serverServiceUnavailable]
+    )
+    func retryAfter(_ wait: (Duration, Int), code: ErrorCode) async throws {
+        let answer = try await answer(throwing: ContractError(code, retryAfter: wait.0))
+        #expect(answer[header: "Retry-After"] == "\(wait.1)")
+        #expect(try answer.error["details"] == ["retry_after": .integer(Int64(wait.1))])
+    }
+
+    @Test("A limit tells how long to wait in words")
+    func limitMessage() async throws {
+        let error = ContractError(.rateLimitExceeded, retryAfter: .seconds(3_598))
+        #expect(
+            try await answer(throwing: error, language: "es").error["message"]
+                == "Demasiadas solicitudes. Intenta de nuevo en 1 hora."
+        )
+        #expect(try await answer(throwing: error).error["message"] == "Too many requests. Please try again in 1 hour.")
+    }
+
+    @Test("An error's own text, details and headers are passed on")
+    func facts() async throws {
+        var error = ContractError(
+            .authWeakPassword,
+            message: LocalizedText(en: "Too weak", es: "Muy débil"),
+            details: ["reasons": ["too_short"]]
+        )
+        error.headers[.wwwAuthenticate] = "Bearer"
+        let answer = try await answer(throwing: error, language: "es")
+        #expect(try answer.error["message"] == "Muy débil")
+        #expect(try answer.error["details"] == ["reasons": ["too_short"]])
+        #expect(answer[header: "WWW-Authenticate"] == "Bearer")
+    }
+
+    @Test(
+        "The language is the one that the reader prefers, else the server's",
+        arguments: [
+            (nil, "en"), ("es", "es"), ("es-MX,en;q=0.5", "es"), ("fr, es;q=0.8, en;q=0.9", "en"), ("fr", "en"), ("*", "en"),
+            ("en;q=0, es;q=0.1", "es"), ("garbage;;;,,", "en"), ("ES", "es"),
+        ] as [(String?, String)]
+    )
+    func language(header: String?, language: String) async throws {
+        let answer = try await answer(throwing: ContractError(.resourceNotFound), language: header)
+        #expect(answer[header: "Content-Language"] == language)
+        let message = ErrorCatalogue.standard[.resourceNotFound]?.message.text(in: Language(language))
+        #expect(try answer.error["message"] == message.map { .string($0) })
+    }
+
+    @Test("The server's own default language counts when the reader has no wish")
+    func defaultLanguage() async throws {
+        let renderer = ContractErrorRenderer(localization: Localization(fallback: .spanish))
+        let answer = try await answer(throwing: ContractError(.resourceNotFound), renderer: renderer, language: "fr")
+        #expect(answer[header: "Content-Language"] == "es")
+    }
+
+    @Test("A code of an app's own is answered by its definition, one that nobody defined with 500")
+    func otherCodes() async throws {
+        let own = ErrorDefinition(
+            ErrorCode("CONTENT_LOCKED"),
+            family: .content,
+            status: 423,
+            summary: "Locked",
+            userAction: "Wait",
+            message: LocalizedText(en: "Locked", es: "Bloqueado")
+        )
+        let renderer = ContractErrorRenderer(catalogue: try ErrorCatalogue.standard.adding([own]))
+        let known = try await answer(throwing: ContractError(ErrorCode("CONTENT_LOCKED")), renderer: renderer)
+        #expect(known.status.code == 423)
+        #expect(try known.error["message"] == "Locked")
+        let unknown = try await answer(throwing: ContractError(ErrorCode("STRANGE_THING")))
+        #expect(unknown.status.code == 500)
+        #expect(unknown[header: "X-Error-Code"] == "STRANGE_THING")
+    }
+
+    @Test("What goes well is passed on as it is")
+    func success() async throws {
+        let router = Router<MemoryContext>.make()
+        router.get("/") { _, _ in "fine" }
+        let answer = try await router.answer(.make())
+        #expect(answer.status == .ok && answer.text == "fine")
+        #expect(answer[header: "X-Error-Code"] == nil && answer[header: "Content-Language"] == nil)
+    }
+}

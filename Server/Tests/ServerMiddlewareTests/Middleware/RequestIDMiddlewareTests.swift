@@ -1,0 +1,72 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import ServerMiddleware
+import Testing
+
+@Suite struct RequestIDMiddlewareTests {
+    private func answer(id: String?) async throws -> Answer {
+        let router = Router<MemoryContext>.make()
+        router.get("/") { _, context in context.id }
+        var headers: HTTPFields = [:]
+        headers[.requestID] = id
+        return try await router.answer(.make(.get, "/", headers: headers))
+    }
+
+    @Test(
+        "A sane id is kept, for the answer and for the log",
+        arguments: ["a", "01JC2Z5Q", "7f3e9a52-0f8e-4d6c-9a0e-1b2c3d4e5f60", "A.b_c-9", String(repeating: "x", count: 64)]
+    )
+    func sane(_ id: String) async throws {
+        let answer = try await answer(id: id)
+        #expect(answer[header: "X-Request-Id"] == id)
+        #expect(answer.text == id)
+    }
+
+    @Test(
+        "Any other id is replaced",
+        arguments: [
+            "", " ", "a b", "a\tb", "a;b", "a\"b", "<script>", "ñ", "a/b", "a:b", "a=b", "{}", "%0a", "🐦",
+            String(repeating: "x", count: 65), String(repeating: "x", count: 10_000),
+        ]
+    )
+    func insane(_ id: String) async throws {
+        let answer = try await answer(id: id)
+        let given = try #require(answer[header: "X-Request-Id"])
+        #expect(UUID(uuidString: given) != nil)
+        #expect(given == given.lowercased())
+        #expect(answer.text == given)
+    }
+
+    @Test("Without an id each request gets one of its own")
+    func generated() async throws {
+        var ids: Set<String> = []
+        for _ in 0..<20 { ids.insert(try #require(try await answer(id: nil)[header: "X-Request-Id"])) }
+        #expect(ids.count == 20)
+    }
+
+    @Test("An error names the same id in its header and in its body")
+    func errors() async throws {
+        for id in ["my-id", nil] {
+            var headers: HTTPFields = [:]
+            headers[.requestID] = id
+            let answer = try await Router<MemoryContext>.make().answer(.make(.get, "/unknown", headers: headers))
+            let named = try #require(answer[header: "X-Request-Id"])
+            #expect(try answer.error["request_id"] == .string(named))
+            #expect(id == nil || named == id)
+            #expect(answer.headers[values: .requestID].count == 1)
+        }
+    }
+
+    @Test("A logger that keeps no metadata does no harm")
+    func silentLogger() async throws {
+        let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        let context = MemoryContext(source: .init(logger: logger))
+        let answer = try await Router<MemoryContext>.make().answer(.make(.get, "/unknown"), context: context)
+        #expect(answer.status == .notFound)
+        let named = try #require(answer[header: "X-Request-Id"])
+        #expect(try answer.error["request_id"] == .string(named))
+    }
+}

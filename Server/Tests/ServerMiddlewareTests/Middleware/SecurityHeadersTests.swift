@@ -1,0 +1,51 @@
+import HTTPTypes
+import Hummingbird
+import ServerMiddleware
+import Testing
+
+@Suite struct SecurityHeadersTests {
+    private func answer(isStrict: Bool, headers: HTTPFields = [:]) async throws -> Answer {
+        let router = Router(context: MemoryContext.self)
+        router.add(middleware: SecurityHeadersMiddleware(isStrictTransport: isStrict))
+        router.get("/") { _, _ in Response(status: .ok, headers: headers) }
+        return try await router.answer(.make())
+    }
+
+    @Test("Every answer keeps browsers from guessing, framing, caching and leaking")
+    func defaults() async throws {
+        let answer = try await answer(isStrict: false)
+        #expect(answer[header: "X-Content-Type-Options"] == "nosniff")
+        #expect(answer[header: "X-Frame-Options"] == "DENY")
+        #expect(answer[header: "Referrer-Policy"] == "no-referrer")
+        #expect(answer[header: "Cache-Control"] == "no-store")
+        #expect(answer[header: "Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'")
+        #expect(answer[header: "Strict-Transport-Security"] == nil)
+    }
+
+    @Test("Behind TLS browsers are told to use HTTPS alone")
+    func strictTransport() async throws {
+        let header = try await answer(isStrict: true)[header: "Strict-Transport-Security"]
+        #expect(header == "max-age=31536000; includeSubDomains")
+    }
+
+    @Test("What a route has set itself stays")
+    func overrides() async throws {
+        var headers: HTTPFields = [.cacheControl: "max-age=60"]
+        headers[.contentSecurityPolicy] = "default-src 'self'"
+        let answer = try await answer(isStrict: false, headers: headers)
+        #expect(answer.headers[values: .cacheControl] == ["max-age=60"])
+        #expect(answer.headers[values: .contentSecurityPolicy] == ["default-src 'self'"])
+        #expect(answer[header: "X-Frame-Options"] == "DENY")
+    }
+
+    @Test("Errors that were put into answers below have them too")
+    func errors() async throws {
+        let router = Router(context: MemoryContext.self)
+        router.add(middleware: SecurityHeadersMiddleware(isStrictTransport: true))
+        router.add(middleware: ContractErrorMiddleware())
+        let answer = try await router.answer(.make(.get, "/unknown"))
+        #expect(answer.status == .notFound)
+        #expect(answer[header: "X-Content-Type-Options"] == "nosniff")
+        #expect(answer.headers[values: .cacheControl] == ["no-store"])
+    }
+}
