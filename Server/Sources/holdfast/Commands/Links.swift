@@ -1,6 +1,6 @@
-import ErrorContract
 import AppLinks
 import ArgumentParser
+import ErrorContract
 import Foundation
 import HTTPTypes
 import HoldfastURLSession

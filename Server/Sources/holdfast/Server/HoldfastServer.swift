@@ -1,6 +1,6 @@
-import AppLinks
 import AccountCore
 import AccountRoutes
+import AppLinks
 import ErrorContract
 import FileMail
 import Foundation
