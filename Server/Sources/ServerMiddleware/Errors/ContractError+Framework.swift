@@ -8,6 +8,9 @@ extension ContractError {
     init(thrown error: any Error) {
         switch error {
         case let error as ContractError: self = error
+        case let error as HTTPError:
+            let wait = error.headers[.retryAfter].flatMap { Int($0) }.map { Duration.seconds($0) }
+            self.init(ErrorCode(forStatus: error.status), retryAfter: wait)
         case let error as any HTTPResponseError: self.init(ErrorCode(forStatus: error.status))
         default: self.init(.serverInternalError)
         }

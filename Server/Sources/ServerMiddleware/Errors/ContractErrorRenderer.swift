@@ -51,9 +51,10 @@ public struct ContractErrorRenderer: Sendable {
 
     private func payload(for error: ContractError, language: Language, requestID: String) -> ErrorPayload {
         let definition = catalogue.closestDefinition(to: error.code)
+        let status = definition?.status ?? 500
         return ErrorPayload(
             code: error.code,
-            status: definition?.status ?? 500,
+            status: status,
             message: message(of: error, definition: definition).text(in: language),
             details: error.details,
             violations: error.problems.map { problem in
@@ -64,10 +65,15 @@ public struct ContractErrorRenderer: Sendable {
                     message: catalogue.closestDefinition(to: problem.code)?.message.text(in: language) ?? ""
                 )
             },
-            retryAfterSeconds: error.retryAfter.map { max(0, $0.wholeSecondsRoundedUp) },
+            retryAfterSeconds: (error.retryAfter ?? Self.usualWait(status)).map { max(0, $0.wholeSecondsRoundedUp) },
             timestamp: now(),
             requestID: requestID
         )
+    }
+
+    /// A client that is told to come back must be told when: what no cause names is this.
+    private static func usualWait(_ status: Int) -> Duration? {
+        status == 429 || status == 503 ? .seconds(5) : nil
     }
 
     private func message(of error: ContractError, definition: ErrorDefinition?) -> LocalizedText {

@@ -126,6 +126,17 @@ import Testing
         #expect(try answer.error["details"] == ["retry_after": .integer(Int64(wait.1))])
     }
 
+    @Test(
+        "Who is told to come back is told when: as the framework's error says, else five seconds",
+        arguments: [(429, [:], "5"), (503, [:], "5"), (503, [.retryAfter: "7"], "7"), (500, [:], nil)]
+            as [(Int, HTTPFields, String?)]
+    )
+    func frameworkWait(status: Int, headers: HTTPFields, wait: String?) async throws {
+        let answer = try await answer(throwing: HTTPError(.init(code: status), headers: headers))
+        #expect(answer.headers[.retryAfter] == wait)
+        #expect(answer.text.contains("\"retry_after\":") == (wait != nil))
+    }
+
     @Test("A limit tells how long to wait in words")
     func limitMessage() async throws {
         let error = ContractError(.rateLimitExceeded, retryAfter: .seconds(3_598))
