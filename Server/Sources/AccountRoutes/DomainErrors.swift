@@ -8,10 +8,28 @@ func translatingDomainErrors<Value>(_ body: () async throws -> Value) async thro
         return try await body()
     } catch let error as AccountError {
         throw ContractError(error)
+    } catch let error as StoreFailure {
+        throw ContractError(error)
     }
 }
 
 extension ContractError {
+    /// The contract's error for whatever domain code threw; a surprise is an internal error.
+    init(domain error: any Error) {
+        switch error {
+        case let error as ContractError: self = error
+        case let error as AccountError: self.init(error)
+        case let error as StoreFailure: self.init(error)
+        default: self.init(.serverInternalError)
+        }
+    }
+}
+
+extension ContractError {
+    init(_ error: StoreFailure) {
+        self.init(error.isBusy ? .serverServiceUnavailable : .serverDatabaseError, retryAfter: error.isBusy ? .seconds(1) : nil)
+    }
+
     init(_ error: AccountError) {
         self.init(error.code, message: error.weaknesses.first?.message ?? error.message, retryAfter: error.retryAfter)
         if !error.weaknesses.isEmpty {

@@ -10,6 +10,11 @@ struct PageQuery {
         query = request.uri.query ?? ""
     }
 
+    /// Whether the query is about a link at all: what else stands there, such as a campaign's mark, is nobody's business here.
+    var namesLink: Bool {
+        query.split(separator: "&").contains { $0.hasPrefix("token") || $0.hasPrefix("email") }
+    }
+
     /// The link that the page was opened with, or `nil` if it is none.
     var resetLink: ResetLink? {
         // The host is our own: the request has come here.

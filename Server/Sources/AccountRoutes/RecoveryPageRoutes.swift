@@ -53,7 +53,7 @@ public struct RecoveryPageRoutes<Context: RequestContext>: Sendable {
     }
 
     private func openReset(_ request: Request) async throws -> RecoveryPage.Kind {
-        guard request.uri.query != nil else { return .undecided }
+        guard PageQuery(request).namesLink else { return .undecided }
         guard let link = PageQuery(request).resetLink else { return .invalidLink }
         do {
             let (account, _) = try await recovery.validate(link.token, email: link.email)
@@ -65,8 +65,10 @@ public struct RecoveryPageRoutes<Context: RequestContext>: Sendable {
 
     private func sendReset(_ request: Request) async throws -> RecoveryPage.Kind {
         let form = try await reader.read(ResetForm.self, from: request)
-        guard let token = try? ResetToken(form.token) else { return .invalidLink }
-        let link = ResetLink(token: token, email: form.email.flatMap { try? EmailAddress($0) })
+        let typed = form.email.flatMap { $0.isEmpty ? nil : $0 }
+        let email = typed.flatMap { try? EmailAddress($0) }
+        guard let token = try? ResetToken(form.token), (email == nil) == (typed == nil) else { return .invalidLink }
+        let link = ResetLink(token: token, email: email)
         do {
             let (account, _) = try await recovery.validate(token, email: link.email)
             let again = { RecoveryPage.Kind.reset(link: link, name: account.firstName.rawValue, problem: $0) }
@@ -79,8 +81,6 @@ public struct RecoveryPageRoutes<Context: RequestContext>: Sendable {
                 return .changed
             } catch let error as AccountError where error.code == .authWeakPassword {
                 return again(error.weaknesses.first?.message)
-            } catch let error as AccountError where error.code == .serverServiceUnavailable {
-                return again(ErrorCatalogue.standard[error.code]?.message)
             }
         } catch let error as AccountError where error.code == .authResetTokenInvalid {
             return .deadLink(email: form.email ?? "")
@@ -100,7 +100,7 @@ public struct RecoveryPageRoutes<Context: RequestContext>: Sendable {
     }
 
     private func openFreeze(_ request: Request) async throws -> RecoveryPage.Kind {
-        guard request.uri.query != nil else { return .freezeUndecided }
+        guard PageQuery(request).namesLink else { return .freezeUndecided }
         guard let token = PageQuery(request).resetLink?.token,
             let account = try await found({ try await freeze.account(token) })
         else { return .invalidLink }
@@ -137,11 +137,11 @@ extension RecoveryPageRoutes {
             guard request.method != .post || origins.admits(request) else { throw ContractError(.resourceForbidden) }
             return respond(RecoveryPage(try await make(request), language: language))
         } catch {
-            let code = (error as? ContractError)?.code ?? (error as? AccountError)?.code ?? .serverInternalError
-            if code == .serverInternalError {
+            let failure = ContractError(domain: error)
+            if failure.code == .serverInternalError {
                 context.logger.error("Page failed", metadata: ["error.type": "\(type(of: error))"])
             }
-            return respond(failure: error as? ContractError ?? ContractError(code), language: language)
+            return respond(failure: failure, language: language)
         }
     }
 

@@ -77,7 +77,7 @@ public struct RecoveryRoutes<Context: RequestContext>: Sendable {
         let body = try await reader.read(PasswordResetRequest.self, from: request)
         let language = localization.language(of: request)
         try limit?.admit(body.email)
-        try await recovery.request(email: body.email, language: language)
+        try await translatingDomainErrors { try await recovery.request(email: body.email, language: language) }
         return language
     }
 }

@@ -57,8 +57,10 @@ public struct SessionRoutes<Context: RequestContext>: Sendable {
 
     @Sendable private func logout(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(RefreshRequest.self, from: request)
-        try await signIn.signOut(body.refreshToken)
-        return Response(status: .noContent)
+        return try await translatingDomainErrors {
+            try await signIn.signOut(body.refreshToken)
+            return Response(status: .noContent)
+        }
     }
 
     @Sendable private func me(_ request: Request, _ context: Context) async throws -> Response {

@@ -33,9 +33,9 @@ public struct StoredMail: Hashable, Sendable, Identifiable {
         self.html = Self.body(of: parts.first { $0.contains("text/html") })
     }
 
-    /// The first web link of the text, which in a reset mail is the link that it is about.
+    /// The first web link that stands on a line of its own, which in our mails is the link that they are about.
     public var link: URL? {
-        text.split(whereSeparator: \.isWhitespace)
+        text.split(whereSeparator: \.isNewline)
             .first { $0.hasPrefix("http://") || $0.hasPrefix("https://") }
             .flatMap { URL(string: String($0)) }
     }

@@ -14,7 +14,7 @@ public struct SQLiteAccountRepository: AccountRepository {
     }
 
     public func insert(_ account: Account) async throws -> Bool {
-        try await database.pool.write { database in
+        try await database.write { database in
             try database.execute(
                 sql: """
                     INSERT INTO account
@@ -32,27 +32,27 @@ public struct SQLiteAccountRepository: AccountRepository {
     }
 
     public func account(email: EmailAddress) async throws -> Account? {
-        try await database.pool.read { database in
+        try await database.read { database in
             try Row.fetchOne(database, sql: "SELECT * FROM account WHERE email_key = ?", arguments: [email.normalized])
                 .map(Account.init(row:))
         }
     }
 
     public func account(id: Account.ID) async throws -> Account? {
-        try await database.pool.read { database in
+        try await database.read { database in
             try Row.fetchOne(database, sql: "SELECT * FROM account WHERE id = ?", arguments: [id.description])
                 .map(Account.init(row:))
         }
     }
 
     public func accounts() async throws -> [Account] {
-        try await database.pool.read { database in
+        try await database.read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM account ORDER BY created_at, id").map(Account.init(row:))
         }
     }
 
     public func rehash(_ id: Account.ID, from old: String, to new: String) async throws {
-        try await database.pool.write { database in
+        try await database.write { database in
             try database.execute(
                 sql: "UPDATE account SET password_hash = ? WHERE id = ? AND password_hash = ?",
                 arguments: [new, id.description, old]

@@ -1,3 +1,4 @@
+import AccountCore
 import Foundation
 import GRDB
 
@@ -29,18 +30,46 @@ public final class SQLiteDatabase: Sendable {
         return pool
     }
 
+    /// Reads on a connection of its own.
+    /// - Throws: `StoreFailure` for what SQLite says; errors of the closure are passed on.
+    func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        do {
+            return try await pool.read(body)
+        } catch let error as DatabaseError {
+            throw StoreFailure(error)
+        }
+    }
+
+    /// Writes in a transaction that is on disk when this returns.
+    /// - Throws: `StoreFailure` for what SQLite says; errors of the closure are passed on.
+    func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        do {
+            return try await pool.write(body)
+        } catch let error as DatabaseError {
+            throw StoreFailure(error)
+        }
+    }
+
     /// The writer's `PRAGMA synchronous`: 2 is FULL.
     public func synchronousLevel() async throws -> Int {
         try await pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") ?? -1 }
     }
 
-    /// Whether the database answers and takes writes.
+    /// Returns if the database answers.
     public func ping() async throws {
-        try await pool.write { try $0.execute(sql: "UPDATE probe SET beat = beat + 1") }
+        _ = try await read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM (SELECT 1 FROM account LIMIT 1)") }
     }
 
     /// Closes the file.
     public func close() throws {
         try pool.close()
+    }
+}
+
+extension StoreFailure {
+    fileprivate init(_ error: DatabaseError) {
+        let isBusy = [.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode)
+        // The code alone: a message may quote what was written.
+        self.init(isBusy: isBusy, message: "SQLite error \(error.extendedResultCode.rawValue)")
     }
 }

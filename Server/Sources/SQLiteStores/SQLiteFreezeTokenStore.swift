@@ -12,7 +12,7 @@ public struct SQLiteFreezeTokenStore: FreezeTokenStore {
     }
 
     public func insert(_ digest: TokenDigest, account: Account.ID, expiresAt: Date) async throws {
-        try await database.pool.write { database in
+        try await database.write { database in
             try database.execute(
                 sql: "INSERT INTO freeze_token (digest, account_id, expires_at) VALUES (?, ?, ?)",
                 arguments: [digest.bytes, account.description, expiresAt.timeIntervalSince1970]
@@ -21,7 +21,7 @@ public struct SQLiteFreezeTokenStore: FreezeTokenStore {
     }
 
     public func find(_ digest: TokenDigest, at now: Date) async throws -> Account? {
-        try await database.pool.read { database in
+        try await database.read { database in
             try Row.fetchOne(
                 database,
                 sql: """
@@ -34,7 +34,7 @@ public struct SQLiteFreezeTokenStore: FreezeTokenStore {
     }
 
     public func freeze(_ digest: TokenDigest, at now: Date) async throws -> Bool {
-        try await database.pool.write { database in
+        try await database.write { database in
             let account = try String.fetchOne(
                 database,
                 sql: """
@@ -56,7 +56,7 @@ public struct SQLiteFreezeTokenStore: FreezeTokenStore {
     }
 
     public func sweep(at now: Date) async throws {
-        try await database.pool.write { database in
+        try await database.write { database in
             try database.execute(
                 sql: "DELETE FROM freeze_token WHERE digest IN (SELECT digest FROM freeze_token WHERE expires_at < ? LIMIT 500)",
                 arguments: [now.timeIntervalSince1970]

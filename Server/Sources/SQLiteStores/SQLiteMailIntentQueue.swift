@@ -12,12 +12,12 @@ public struct SQLiteMailIntentQueue: MailIntentQueue {
     }
 
     public func enqueue(_ intent: MailIntent) async throws {
-        try await database.pool.write { try intent.insert(into: $0) }
+        try await database.write { try intent.insert(into: $0) }
     }
 
     public func claim(limit: Int, at now: Date, leaseEnd: Date) async throws -> [MailIntent] {
         // The common case is that nothing is due; it must not take the writer's turn.
-        let isIdle = try await database.pool.read { database in
+        let isIdle = try await database.read { database in
             try Bool.fetchOne(
                 database,
                 sql: "SELECT NOT EXISTS (SELECT 1 FROM mail_intent WHERE due_at <= ?)",
@@ -25,7 +25,7 @@ public struct SQLiteMailIntentQueue: MailIntentQueue {
             ) ?? true
         }
         guard !isIdle else { return [] }
-        let claimed = try await database.pool.write { database in
+        let claimed = try await database.write { database in
             let rows = try Row.fetchAll(
                 database,
                 sql: """
@@ -44,13 +44,13 @@ public struct SQLiteMailIntentQueue: MailIntentQueue {
     }
 
     public func settle(_ id: MailIntent.ID) async throws {
-        try await database.pool.write { database in
+        try await database.write { database in
             try database.execute(sql: "DELETE FROM mail_intent WHERE id = ?", arguments: [id.uuidString.lowercased()])
         }
     }
 
     public func release(_ id: MailIntent.ID, at now: Date) async throws {
-        try await database.pool.write { database in
+        try await database.write { database in
             try database.execute(
                 sql: "UPDATE mail_intent SET due_at = ? WHERE id = ?",
                 arguments: [now.timeIntervalSince1970, id.uuidString.lowercased()]
@@ -59,7 +59,7 @@ public struct SQLiteMailIntentQueue: MailIntentQueue {
     }
 
     public func postpone(_ id: MailIntent.ID, until due: Date) async throws {
-        try await database.pool.write { database in
+        try await database.write { database in
             try database.execute(
                 sql: "UPDATE mail_intent SET due_at = ?, failures = failures + 1 WHERE id = ?",
                 arguments: [due.timeIntervalSince1970, id.uuidString.lowercased()]
@@ -68,6 +68,6 @@ public struct SQLiteMailIntentQueue: MailIntentQueue {
     }
 
     public func count() async throws -> Int {
-        try await database.pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM mail_intent") ?? 0 }
+        try await database.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM mail_intent") ?? 0 }
     }
 }

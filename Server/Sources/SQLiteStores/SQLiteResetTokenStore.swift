@@ -12,7 +12,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     }
 
     public func insert(_ token: StoredResetToken, liveLimit: Int) async throws {
-        try await database.pool.write { database in
+        try await database.write { database in
             try database.execute(
                 sql: "INSERT INTO reset_token (digest, account_id, created_at, expires_at) VALUES (?, ?, ?, ?)",
                 arguments: [
@@ -20,20 +20,39 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
                     token.expiresAt.timeIntervalSince1970,
                 ]
             )
-            try database.execute(
-                sql: """
-                    DELETE FROM reset_token WHERE account_id = ?1 AND consumed_at IS NULL AND digest NOT IN (
-                        SELECT digest FROM reset_token WHERE account_id = ?1 AND consumed_at IS NULL
-                        ORDER BY created_at DESC, digest = ?2 DESC LIMIT ?3
-                    )
-                    """,
-                arguments: [token.accountID.description, token.digest.bytes, liveLimit]
-            )
+            try Self.prune(token.accountID, liveLimit: liveLimit, newest: token.digest, in: database)
         }
     }
 
+    public func discard(_ digest: TokenDigest) async throws {
+        try await database.write { database in
+            try database.execute(sql: "DELETE FROM reset_token WHERE digest = ?", arguments: [digest.bytes])
+        }
+    }
+
+    public func prune(_ account: Account.ID, liveLimit: Int) async throws {
+        try await database.write { try Self.prune(account, liveLimit: liveLimit, newest: nil, in: $0) }
+    }
+
+    private static func prune(
+        _ account: Account.ID,
+        liveLimit: Int,
+        newest: TokenDigest?,
+        in database: Database
+    ) throws {
+        try database.execute(
+            sql: """
+                DELETE FROM reset_token WHERE account_id = ?1 AND consumed_at IS NULL AND digest NOT IN (
+                    SELECT digest FROM reset_token WHERE account_id = ?1 AND consumed_at IS NULL
+                    ORDER BY created_at DESC, digest = ?2 DESC LIMIT ?3
+                )
+                """,
+            arguments: [account.description, newest?.bytes, liveLimit]
+        )
+    }
+
     public func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)? {
-        try await database.pool.read { database in
+        try await database.read { database in
             let row = try Row.fetchOne(
                 database,
                 sql: """
@@ -62,7 +81,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
         confirmation: MailIntent,
         at now: Date
     ) async throws -> Bool {
-        try await database.pool.write { database in
+        try await database.write { database in
             let time = now.timeIntervalSince1970
             let account = try String.fetchOne(
                 database,
@@ -90,7 +109,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     }
 
     public func sweep(at now: Date) async throws {
-        try await database.pool.write { database in
+        try await database.write { database in
             try database.execute(
                 sql: "DELETE FROM reset_token WHERE digest IN (SELECT digest FROM reset_token WHERE expires_at < ? LIMIT 500)",
                 arguments: [now.timeIntervalSince1970]

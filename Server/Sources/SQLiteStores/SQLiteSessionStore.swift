@@ -11,14 +11,19 @@ public struct SQLiteSessionStore: SessionStore {
         self.database = database
     }
 
-    public func open(_ session: Session, refresh: TokenDigest) async throws {
-        try await database.pool.write { database in
+    public func open(_ session: Session, refresh: TokenDigest, epoch: Int) async throws -> Bool {
+        try await database.write { database in
             let created = session.createdAt.timeIntervalSince1970
             try database.execute(
-                sql: "INSERT INTO session (id, account_id, created_at, refreshed_at) VALUES (?, ?, ?, ?)",
-                arguments: [session.id.description, session.accountID.description, created, created]
+                sql: """
+                    INSERT INTO session (id, account_id, created_at, refreshed_at)
+                    SELECT ?1, id, ?2, ?2 FROM account WHERE id = ?3 AND epoch = ?4 AND state = 'active'
+                    """,
+                arguments: [session.id.description, created, session.accountID.description, epoch]
             )
+            guard database.changesCount == 1 else { return false }
             try Self.insert(refresh, session: session.id, parent: nil, into: database)
+            return true
         }
     }
 
@@ -28,7 +33,7 @@ public struct SQLiteSessionStore: SessionStore {
         at now: Date,
         rules: SessionRules
     ) async throws -> RotationOutcome {
-        try await database.pool.write { database in
+        try await database.write { database in
             let found = try Row.fetchOne(
                 database,
                 sql: """
@@ -66,7 +71,7 @@ public struct SQLiteSessionStore: SessionStore {
     }
 
     public func end(refresh: TokenDigest) async throws {
-        try await database.pool.write { database in
+        try await database.write { database in
             try database.execute(
                 sql: "DELETE FROM session WHERE id = (SELECT session_id FROM refresh_token WHERE digest = ?)",
                 arguments: [refresh.bytes]
@@ -75,7 +80,7 @@ public struct SQLiteSessionStore: SessionStore {
     }
 
     public func isAlive(_ id: Session.ID) async throws -> Bool {
-        try await database.pool.read { database in
+        try await database.read { database in
             try Bool.fetchOne(
                 database,
                 sql: "SELECT EXISTS (SELECT 1 FROM session WHERE id = ?)",
@@ -88,7 +93,7 @@ public struct SQLiteSessionStore: SessionStore {
         let idle = now.timeIntervalSince1970 - rules.idleLimit / .seconds(1)
         // An expired session stays for a while, so that its owner is told that it expired.
         let forgotten = idle - 7 * 86_400
-        try await database.pool.write { database in
+        try await database.write { database in
             try database.execute(
                 sql: "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE refreshed_at < ? LIMIT 500)",
                 arguments: [forgotten]

@@ -69,9 +69,6 @@ enum Schema {
                         CHECK ((kind = 'password_changed') = (account_id IS NOT NULL))
                     ) STRICT;
                     CREATE INDEX mail_intent_due_at ON mail_intent(due_at);
-
-                    CREATE TABLE probe (beat INTEGER NOT NULL) STRICT;
-                    INSERT INTO probe VALUES (0);
                     """
             )
         }

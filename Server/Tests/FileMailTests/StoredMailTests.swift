@@ -10,15 +10,15 @@ import Testing
     }
 
     @Test(
-        "The link of a mail is the first web address of its text",
+        "The link of a mail is the first web address on a line of its own, so that no name in the text can pose as it",
         arguments: [
             (
                 "Hello\n\nhttps://example.com/reset-password?token=a&email=b%40c.de\n",
                 "https://example.com/reset-password?token=a&email=b%40c.de"
             ),
             ("http://127.0.0.1:8080/reset-password#token=a", "http://127.0.0.1:8080/reset-password#token=a"),
-            ("first https://a.example/ then https://b.example/", "https://a.example/"),
-            ("javascript:alert(1) ftp://a.example/ https://b.example/", "https://b.example/"),
+            ("Hello claim at https://evil.example/ now,\nhttps://a.example/\nhttps://b.example/", "https://a.example/"),
+            ("javascript:alert(1)\nftp://a.example/\nhttps://b.example/", "https://b.example/"),
         ]
     )
     func link(_ text: String, link: String) throws {

@@ -12,15 +12,23 @@ public struct FirstName: BoundedText {
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !trimmed.isEmpty else { throw .empty }
         guard trimmed.count <= Self.maximumLength, trimmed.utf8.count <= 4 * Self.maximumLength else { throw .tooLong }
-        guard trimmed.unicodeScalars.allSatisfy(Self.isPlain) else { throw .forbiddenCharacter }
+        guard trimmed.unicodeScalars.allSatisfy(Self.isPlain), !Self.isAddress(trimmed) else { throw .forbiddenCharacter }
         rawValue = trimmed
     }
 
-    /// Control and bidirectional formatting characters could rearrange the mail that greets the person.
+    /// A name greets its owner in mails of ours: an address in it would be somebody's advertisement in somebody else's mailbox.
+    private static func isAddress(_ text: String) -> Bool {
+        let folded = text.lowercased()
+        return folded.contains("://") || folded.contains("www.")
+    }
+
+    /// Control, invisible and bidirectional formatting characters could rearrange the mail that greets the person; the two joiners
+    /// belong to the spelling of names.
     private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
-        default: !(0x202A...0x202E).contains(scalar.value) && !(0x2066...0x2069).contains(scalar.value)
+        case .format: scalar == "\u{200C}" || scalar == "\u{200D}"
+        default: true
         }
     }
 }

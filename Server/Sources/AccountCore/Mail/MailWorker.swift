@@ -103,8 +103,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     private func process(_ intent: MailIntent) async {
         do {
             do {
-                if let mail = try await makeMail(for: intent) {
-                    try await delivery.deliver(mail)
+                if let draft = try await makeMail(for: intent) {
+                    try await handOver(draft)
                     logger.info("Mail handed over", metadata: ["mail.intent": "\(intent.id)"])
                 }
                 try await intents.settle(intent.id)
@@ -123,14 +123,28 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
-    /// The mail for an intent, or `nil` if none is to be sent.
-    private func makeMail(for intent: MailIntent) async throws -> Mail? {
-        let lifetime = rules.linkLifetime / .seconds(1)
-        // Past the lifetime of its link a mail would only puzzle its reader.
-        guard now() < intent.createdAt.addingTimeInterval(lifetime) else {
-            logger.warning("Mail given up", metadata: ["mail.intent": "\(intent.id)"])
-            return nil
+    /// Hands a mail over. Only then do older links give way to its own: a mail that can't be delivered must not kill links that
+    /// were.
+    private func handOver(_ draft: Draft) async throws {
+        guard let token = draft.token else { return try await delivery.deliver(draft.mail) }
+        try await tokens.insert(token, liveLimit: .max)
+        do {
+            try await delivery.deliver(draft.mail)
+        } catch {
+            try await tokens.discard(token.digest)
+            throw error
         }
+        try await tokens.prune(token.accountID, liveLimit: rules.liveLinks)
+    }
+
+    /// A mail and the reset token that its link carries.
+    private struct Draft {
+        let mail: Mail
+        var token: StoredResetToken?
+    }
+
+    /// The mail for an intent, or `nil` if none is to be sent.
+    private func makeMail(for intent: MailIntent) async throws -> Draft? {
         switch intent.subject {
         case .passwordChanged(let id):
             guard let account = try await accounts.account(id: id) else { return nil }
@@ -140,13 +154,20 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
                 account: account.id,
                 expiresAt: now().addingTimeInterval(rules.freezeLifetime / .seconds(1))
             )
-            return try rendering.passwordChanged(
+            let mail = try rendering.passwordChanged(
                 to: account.email,
                 name: account.firstName,
                 token: try ResetToken(secret.text),
                 language: intent.language
             )
+            return Draft(mail: mail)
         case .passwordReset(let address):
+            let lifetime = rules.linkLifetime / .seconds(1)
+            // Past the lifetime of its link a mail would only puzzle its reader.
+            guard now() < intent.createdAt.addingTimeInterval(lifetime) else {
+                logger.warning("Mail given up", metadata: ["mail.intent": "\(intent.id)"])
+                return nil
+            }
             let account = try await accounts.account(email: address).flatMap { $0.isRecoverable ? $0 : nil }
             let secret = SecretToken()
             let mail = try rendering.passwordReset(
@@ -162,8 +183,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
                 createdAt: now(),
                 expiresAt: now().addingTimeInterval(lifetime)
             )
-            try await tokens.insert(token, liveLimit: rules.liveLinks)
-            return mail
+            return Draft(mail: mail, token: token)
         }
     }
 }

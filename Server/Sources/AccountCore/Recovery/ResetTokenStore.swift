@@ -4,6 +4,10 @@ public import Foundation
 public protocol ResetTokenStore: Sendable {
     /// Keeps a token; of an account's live tokens only the newest `liveLimit` stay.
     func insert(_ token: StoredResetToken, liveLimit: Int) async throws
+    /// Removes a token that nobody has received.
+    func discard(_ digest: TokenDigest) async throws
+    /// Removes an account's live tokens but the newest `liveLimit`.
+    func prune(_ account: Account.ID, liveLimit: Int) async throws
     /// The live token of a digest, and its account. Changes nothing.
     /// - Returns: `nil` if the digest is unknown, expired or consumed, or its account may not be recovered.
     func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)?

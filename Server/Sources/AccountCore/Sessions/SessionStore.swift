@@ -2,8 +2,10 @@ public import Foundation
 
 /// Sessions and their refresh tokens, kept as digests.
 public protocol SessionStore: Sendable {
-    /// Begins a session with its first refresh token.
-    func open(_ session: Session, refresh: TokenDigest) async throws
+    /// Begins a session with its first refresh token, if the account is in use and its epoch is still the one that the caller
+    /// checked the password in: a reset between the check and this call must not leave a session of the old password.
+    /// - Returns: Whether the session began.
+    func open(_ session: Session, refresh: TokenDigest, epoch: Int) async throws -> Bool
     /// Uses a refresh token and puts another in its place, in one transaction.
     ///
     /// A token that was used before ends its session (RFC 9700 §4.14.2), with one exception: within `rules.repeatWindow` of

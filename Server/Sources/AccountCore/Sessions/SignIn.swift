@@ -138,7 +138,9 @@ public struct SignIn: Sendable {
     private func open(_ account: Account) async throws -> Opened {
         let refresh = SecretToken()
         let session = Session(id: Session.ID(rawValue: UUID()), accountID: account.id, createdAt: now())
-        try await sessions.open(session, refresh: refresh.digest)
+        guard try await sessions.open(session, refresh: refresh.digest, epoch: account.epoch) else {
+            throw AccountError.invalidCredentials
+        }
         return try await opened(account, session: session.id, refresh: refresh)
     }
 

@@ -36,6 +36,8 @@ struct PageContent {
     }
 
     struct RequestForm {
+        /// Whether the form is what the page is about, rather than what else can be done.
+        let isMain: Bool
         let heading: String
         let lead: String?
         let action: String

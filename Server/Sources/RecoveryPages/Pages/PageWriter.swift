@@ -105,6 +105,7 @@ struct PageWriter {
         isUndecided: Bool = false
     ) -> PageContent.RequestForm {
         .init(
+            isMain: lead != nil,
             heading: say(heading),
             lead: lead.map(say),
             action: "\(settings.basePath)/\(ResetLink.page)/request",

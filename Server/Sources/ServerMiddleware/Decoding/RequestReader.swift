@@ -11,10 +11,14 @@ public struct RequestReader: Sendable {
     public var maximumBodySize: Int
     /// The deepest nesting of JSON.
     public var maximumDepth: Int
+    /// The time in which a body must have come whole.
+    public var bodyDeadline: Duration
 
     /// Creates a reader.
-    public init(maximumBodySize: Int = 65_536, maximumDepth: Int = 32) {
+    public init(maximumBodySize: Int = 65_536, maximumDepth: Int = 32, bodyDeadline: Duration = .seconds(15)) {
         precondition(maximumBodySize > 0, "maximumBodySize must be positive (is \(maximumBodySize))")
+        precondition(bodyDeadline > .zero, "bodyDeadline must be positive (is \(bodyDeadline))")
+        self.bodyDeadline = bodyDeadline
         self.maximumBodySize = maximumBodySize
         self.maximumDepth = maximumDepth
     }
@@ -36,10 +40,33 @@ public struct RequestReader: Sendable {
         if let length = request.headers[.contentLength].flatMap(Int.init), length > maximumBodySize {
             throw ContractError(.requestTooLarge)
         }
+        let body = request.body
+        return try await withThrowingTaskGroup(of: [UInt8].self) { tasks in
+            tasks.addTask { try await collect(body) }
+            tasks.addTask {
+                // In all, not between two bytes: a client that sends one every few seconds is slow too.
+                try await Task.sleep(for: bodyDeadline)
+                throw ContractError(.requestTimeout)
+            }
+            defer { tasks.cancelAll() }
+            return try await tasks.next() ?? []
+        }
+    }
+
+    private func collect(_ body: RequestBody) async throws -> [UInt8] {
         var bytes: [UInt8] = []
-        for try await chunk in request.body {
-            guard bytes.count + chunk.readableBytes <= maximumBodySize else { throw ContractError(.requestTooLarge) }
-            bytes.append(contentsOf: chunk.readableBytesView)
+        do {
+            for try await chunk in body {
+                guard bytes.count + chunk.readableBytes <= maximumBodySize else { throw ContractError(.requestTooLarge) }
+                bytes.append(contentsOf: chunk.readableBytesView)
+            }
+        } catch let error as ContractError {
+            throw error
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            // The connection broke or the bytes were no HTTP: nobody may be there to read this, and it is not the server's fault.
+            throw ContractError(.requestMalformed)
         }
         return bytes
     }

@@ -14,11 +14,16 @@ struct DataOptions: ParsableArguments {
 extension ServerConfiguration {
     /// The configuration of a command, read from the environment and `.env`; complains about every problem at once.
     /// - Throws: `ExitCode` 78 if a setting can't be used.
-    static func load(host: String = "127.0.0.1", port: Int = 8080, data: URL) async throws -> ServerConfiguration {
+    static func load(
+        host: String = "127.0.0.1",
+        port: Int = 8080,
+        data: URL,
+        isServing: Bool = true
+    ) async throws -> ServerConfiguration {
         var configuration = ServerConfiguration(host: host, port: port, dataFolder: data)
         do {
             let file = try await EnvironmentVariablesProvider(environmentFilePath: ".env", allowMissing: true)
-            try configuration.read(ConfigReader(providers: [EnvironmentVariablesProvider(), file]))
+            try configuration.read(ConfigReader(providers: [EnvironmentVariablesProvider(), file]), isServing: isServing)
             return configuration
         } catch {
             Terminal.complain("\(error)")

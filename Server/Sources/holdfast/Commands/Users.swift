@@ -50,7 +50,7 @@ struct Users: AsyncParsableCommand {
         }
 
         private func add(_ email: EmailAddress, _ name: FirstName, _ password: Password) async throws {
-            let configuration = try await ServerConfiguration.loadForData(data.folder)
+            let configuration = try await ServerConfiguration.load(data: data.folder, isServing: false)
             let server = try await HoldfastServer(configuration: configuration, logger: .standard(level: .warning))
             do {
                 let account = try await server.signIn.add(
@@ -78,6 +78,10 @@ struct Users: AsyncParsableCommand {
         @OptionGroup var data: DataOptions
 
         func run() async throws {
+            guard FileManager.default.fileExists(atPath: DataFolder.database(in: data.folder).path) else {
+                Terminal.complain("There is no data in \(data.folder.path); name its folder with --data.")
+                throw ExitCode.failure
+            }
             let accounts = try await Stores(data.folder).accounts.accounts()
             if json {
                 let items = accounts.map { account -> JSONValue in
@@ -96,14 +100,5 @@ struct Users: AsyncParsableCommand {
                 if accounts.isEmpty { Terminal.complain("There is no account yet.") }
             }
         }
-    }
-}
-
-extension ServerConfiguration {
-    /// The configuration of a command that touches data and serves nothing, for which a link base is not needed.
-    static func loadForData(_ folder: URL) async throws -> ServerConfiguration {
-        var configuration = ServerConfiguration(dataFolder: folder)
-        configuration.environment = .development
-        return configuration
     }
 }

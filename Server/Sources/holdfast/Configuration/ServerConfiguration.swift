@@ -37,7 +37,7 @@ struct ServerConfiguration: Sendable {
     /// The time between two batches of mails.
     var mailPause: ClosedRange<Duration> = .milliseconds(200)...(.seconds(2))
     /// In place of the secret in the data folder.
-    var secret: String?
+    var secret: HiddenText?
     var logLevel: Logger.Level = .info
 
     init(host: String = "127.0.0.1", port: Int = 8080, dataFolder: URL) {
@@ -61,8 +61,9 @@ extension RateLimitPolicy {
 
 extension ServerConfiguration {
     /// Reads the environment over the defaults.
+    /// - Parameter isServing: Whether links will be made, so that production needs their address.
     /// - Throws: ``InvalidConfiguration`` with every problem.
-    mutating func read(_ reader: ConfigReader) throws {
+    mutating func read(_ reader: ConfigReader, isServing: Bool = true) throws {
         var settings = SettingReader(reader: reader)
         environment = settings.choice(
             "ENVIRONMENT",
@@ -83,9 +84,9 @@ extension ServerConfiguration {
             ["standard": .standard, "flat": .flat, "success": .success, "detail": .detail],
             default: errorForm
         )
-        readRecovery(&settings)
-        secret = settings.text("HOLDFAST_SECRET", isSecret: true)
-        if let secret, secret.utf8.count < 32 { settings.refuse("HOLDFAST_SECRET", "must have at least 32 characters") }
+        readRecovery(&settings, isServing: isServing)
+        secret = settings.text("HOLDFAST_SECRET", isSecret: true).map(HiddenText.init)
+        if let secret, secret.text.utf8.count < 32 { settings.refuse("HOLDFAST_SECRET", "must have at least 32 characters") }
         if let level = settings.text("LOG_LEVEL") {
             if let known = Logger.Level(rawValue: level.lowercased()) {
                 logLevel = known
@@ -97,15 +98,25 @@ extension ServerConfiguration {
         guard settings.problems.isEmpty else { throw InvalidConfiguration(problems: settings.problems) }
     }
 
-    private mutating func readRecovery(_ settings: inout SettingReader) {
+    private mutating func readRecovery(_ settings: inout SettingReader, isServing: Bool) {
         resetBaseURL = settings.webAddress("PASSWORD_RESET_BASE_URL")
-        if environment == .production, settings.text("PASSWORD_RESET_BASE_URL") == nil {
-            settings.refuse("PASSWORD_RESET_BASE_URL", "is required in production: the https address that reset links begin with")
+        if environment == .production, isServing {
+            if settings.text("PASSWORD_RESET_BASE_URL") == nil {
+                settings.refuse(
+                    "PASSWORD_RESET_BASE_URL",
+                    "is required in production: the https address that reset links begin with"
+                )
+            } else if let base = resetBaseURL, base.scheme?.lowercased() != "https" {
+                settings.refuse("PASSWORD_RESET_BASE_URL", "must begin with https:// in production (is “\(base)”)")
+            }
         }
         resetLinkStyle = settings.choice("RESET_LINK_STYLE", ["query": .query, "fragment": .fragment], default: .query)
         associatedApps = AssociatedApps(&settings, basePath: resetBaseURL?.path(percentEncoded: true) ?? "/")
         appScheme = settings.text("APP_LINK_SCHEME")
-        if let appScheme, appScheme.wholeMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*/) == nil || appScheme.hasPrefix("http") {
+        if let appScheme,
+            appScheme.wholeMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*/) == nil
+                || ["http", "https", "javascript", "data", "file", "mailto"].contains(appScheme.lowercased())
+        {
             settings.refuse("APP_LINK_SCHEME", "must be a custom scheme such as myapp, without :// (is “\(appScheme)”)")
         }
         resetSubject = settings.text("PASSWORD_RESET_SUBJECT")
@@ -140,8 +151,20 @@ extension ServerConfiguration {
 
     /// A setting that asks for what this version does not have must not be passed over in silence.
     private func refuseUnsupported(_ settings: inout SettingReader) {
-        for name in ["EMAIL_HOST", "DATABASE_URL", "VALKEY_URL", "TLS_CERT", "TLS_KEY"] where settings.text(name) != nil {
+        let unsupported = [
+            "EMAIL_HOST", "EMAIL_PORT", "EMAIL_USE_TLS", "EMAIL_USE_SSL", "EMAIL_HOST_PASSWORD", "DATABASE_URL", "VALKEY_URL",
+            "TLS_CERT", "TLS_KEY", "TRUSTED_PROXIES", "TEMPLATES_DIR", "ADMIN_TOKEN", "RATE_LIMIT_MODE", "LIMIT_RESET_IP",
+            "LIMIT_RESET_GLOBAL", "LIMIT_LOGIN_ACCOUNT", "LIMIT_LOGIN_IP", "LIMIT_REFRESH_IP", "LIMIT_REGISTER_IP",
+            "LIMIT_TOKEN_IP",
+        ]
+        for name in unsupported where settings.text(name) != nil {
             settings.refuse(name, "is not supported by this version; leave it out")
+        }
+        if let text = settings.text("REGISTRATION_REVEALS_ACCOUNTS"), !["true", "1", "yes", "on"].contains(text.lowercased()) {
+            settings.refuse("REGISTRATION_REVEALS_ACCOUNTS", "can only be true in this version (is “\(text)”)")
+        }
+        if let text = settings.text("LOG_FORMAT"), text.lowercased() != "text" {
+            settings.refuse("LOG_FORMAT", "can only be text in this version (is “\(text)”)")
         }
     }
 }

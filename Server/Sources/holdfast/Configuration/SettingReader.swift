@@ -50,11 +50,11 @@ struct SettingReader {
     mutating func webAddress(_ name: String) -> URL? {
         guard let text = text(name) else { return nil }
         if let url = URL(string: text), url.scheme == "https" || url.scheme == "http", url.host?.isEmpty == false,
-            url.query == nil, url.fragment == nil
+            url.query == nil, url.fragment == nil, url.user == nil
         {
             return url
         }
-        refuse(name, "must be an absolute http or https address without ? and # (is “\(text)”)")
+        refuse(name, "must be an absolute http or https address without user, ? and # (is “\(text)”)")
         return nil
     }
 

@@ -5,9 +5,12 @@ import Foundation
 struct DataFolder: Sendable {
     let url: URL
 
-    var database: URL { url.appending(path: "holdfast.sqlite3") }
+    var database: URL { Self.database(in: url) }
     var mailbox: URL { url.appending(path: "mailbox") }
     private var secretFile: URL { url.appending(path: "secret") }
+
+    /// Where the database of a folder is.
+    static func database(in folder: URL) -> URL { folder.appending(path: "holdfast.sqlite3") }
 
     /// Opens the folder, creating it if need be.
     init(_ url: URL) throws {

@@ -15,14 +15,15 @@ import ServerMiddleware
 import ServiceLifecycle
 
 /// The composition root: the one place that names concrete stores and puts the parts together.
-struct HoldfastServer: Sendable {
-    typealias Context = BasicRequestContext
+struct HoldfastServer: Sendable, CustomStringConvertible {
+    typealias Context = HoldfastContext
 
     let configuration: ServerConfiguration
     let stores: Stores
     let mailbox: MailboxFolder
     let signIn: SignIn
     let address = BoundAddress()
+    var description: String { "HoldfastServer" }
     private let keys: ServerKeys
     private let recovery: PasswordRecovery
     private let localization: Localization
@@ -132,6 +133,7 @@ struct HoldfastServer: Sendable {
         let routes = RouteIndex()
         var renderer = ContractErrorRenderer(form: configuration.errorForm, localization: localization)
         let router = Router(context: Context.self, options: [.autoGenerateHeadEndpoints])
+        router.add(middleware: LingeringCloseMiddleware())
         router.add(middleware: RequestIDMiddleware())
         router.add(middleware: SecurityHeadersMiddleware(isStrictTransport: configuration.environment == .production))
         router.add(middleware: ContractErrorMiddleware(renderer: renderer, routes: routes))
@@ -171,8 +173,10 @@ struct HoldfastServer: Sendable {
 }
 
 /// Runs the mail worker once it is known where the server listens.
-private struct MailService: Service {
+private struct MailService: Service, CustomStringConvertible {
     let server: HoldfastServer
+    /// The service group logs its services by their descriptions.
+    var description: String { "MailService" }
 
     func run() async throws {
         let bound = try? await cancelWhenGracefulShutdown { try await server.address.get() }

@@ -47,12 +47,16 @@ extension HoldfastServer {
     /// - Parameter announce: Called once with the address, when the server listens.
     /// - Throws: Why the server could not start.
     func runUntilSignalled(logger: Logger, announce: @escaping @Sendable (URL) -> Void) async throws {
-        let group = ServiceGroup(
-            services: [try application(), Announcement(address: address, announce: announce)],
+        var group = ServiceGroupConfiguration(
+            services: [
+                .init(service: try application()), .init(service: Announcement(address: address, announce: announce)),
+            ],
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
-        try await group.run()
+        // One client that never ends its request must not hold the process for ever.
+        group.maximumGracefulShutdownDuration = .seconds(20)
+        try await ServiceGroup(configuration: group).run()
     }
 }
 

@@ -26,9 +26,9 @@ struct Stores: Sendable {
     }
 
     /// The server's keys, from the configured secret or the folder's own.
-    func keys(secret: String?) throws -> ServerKeys {
+    func keys(secret: HiddenText?) throws -> ServerKeys {
         guard let secret else { return ServerKeys(secret: try folder.secret()) }
         // Any text of enough characters will do; the hash gives it the length of a key.
-        return ServerKeys(secret: SymmetricKey(data: SHA256.hash(data: Data(secret.utf8))))
+        return ServerKeys(secret: SymmetricKey(data: SHA256.hash(data: Data(secret.text.utf8))))
     }
 }

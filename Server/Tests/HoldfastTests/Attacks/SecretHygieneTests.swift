@@ -9,7 +9,10 @@ import Testing
 @Suite struct SecretHygieneTests {
     @Test("After a full run no clear secret is in the database, its WAL or the log")
     func nothingInClear() async throws {
-        try await withServer { server in
+        let secret = "a secret of the operator with more than 32 characters"
+        try await withServer {
+            $0.secret = HiddenText(text: secret)
+        } _: { server in
             try await server.register("ana@example.com")
             let link = try await server.resetLink(for: "ana@example.com")
             let unused = try await server.resetLink(for: "ana@example.com")
@@ -26,6 +29,7 @@ import Testing
 
             let secrets = [
                 link.token.rawValue, unused.token.rawValue, refresh, access, "a very secret password", "correct horse battery",
+                secret,
             ]
             let folder = server.server.configuration.dataFolder
             var searched = 0

@@ -61,6 +61,17 @@ import Testing
             #expect(list.output.contains("ana@example.com"))
             let json = try await Binary.run(["users", "list", "--data", "store", "--json"], in: folder)
             #expect(try JSONParser().parse(json.output.utf8.dropLast()).arrayValue?.count == 1)
+            let typo = try await Binary.run(["users", "list", "--data", "stroe"], in: folder)
+            #expect(typo.status == 1)
+            #expect(typo.errors.contains("There is no data in"))
+            #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "stroe").path))
+            let strict = try await Binary.run(
+                ["users", "add", "cia@example.com", "--first-name", "Cia", "--data", "store"],
+                environment: ["PASSWORD_MIN_LENGTH": "40"],
+                input: "a good password\n",
+                in: folder
+            )
+            #expect(strict.errors.contains("at least 40 characters"))
         }
     }
 

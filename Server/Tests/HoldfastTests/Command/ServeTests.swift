@@ -1,4 +1,8 @@
+import AccountContract
+import AccountKit
 import Foundation
+import HoldfastURLSession
+import ResilientHTTP
 import Testing
 
 @testable import holdfast
@@ -63,24 +67,59 @@ import Testing
         }
     }
 
-    @Test("Sessions and links survive a restart, and so does the secret")
+    @Test("Sessions survive a restart")
     func restart() async throws {
         try await withFolder { folder in
             let environment = ["ENVIRONMENT": "development"]
-            _ = try await serve(environment: environment, in: folder, signal: SIGTERM)
-            let secret = try Data(contentsOf: folder.appending(path: "data/secret"))
-            _ = try await serve(environment: environment, in: folder, signal: SIGTERM)
-            #expect(try Data(contentsOf: folder.appending(path: "data/secret")) == secret)
+            let store = MemoryCredentialStore()
+            _ = try await serve(environment: environment, in: folder, signal: SIGTERM) { url in
+                let client = AccountClient(api: APIClient(baseURL: url, transport: .urlSession()), store: store)
+                _ = try await client.register(
+                    email: try EmailAddress("ana@example.com"),
+                    password: try Password("correct horse battery"),
+                    firstName: try FirstName("Ana")
+                )
+            }
+            _ = try await serve(environment: environment, in: folder, signal: SIGTERM) { url in
+                let client = AccountClient(api: APIClient(baseURL: url, transport: .urlSession()), store: store)
+                let (me, refreshed) = (try await client.me(), try await client.refresh())
+                #expect(me.firstName == "Ana")
+                #expect(refreshed.firstName == "Ana")
+            }
+        }
+    }
+
+    @Test("Settings that this version does not have are refused, not passed over")
+    func unsupportedSettings() async throws {
+        try await withFolder { folder in
+            let environment = [
+                "ENVIRONMENT": "development", "REGISTRATION_REVEALS_ACCOUNTS": "false", "RATE_LIMIT_MODE": "off",
+                "LIMIT_LOGIN_IP": "1/60", "TRUSTED_PROXIES": "10.0.0.1", "LOG_FORMAT": "json",
+            ]
+            let run = try await Binary.run(["serve", "--port", "0"], environment: environment, in: folder)
+            #expect(run.status == 78)
+            for name in environment.keys where name != "ENVIRONMENT" { #expect(run.errors.contains(name), "\(run.errors)") }
+            let insecure = ["PASSWORD_RESET_BASE_URL": "http://accounts.example.com"]
+            let insecureRun = try await Binary.run(["serve", "--port", "0"], environment: insecure, in: folder)
+            #expect(insecureRun.status == 78)
+            let user = ["PASSWORD_RESET_BASE_URL": "https://a:b@accounts.example.com"]
+            #expect(try await Binary.run(["serve", "--port", "0"], environment: user, in: folder).status == 78)
         }
     }
 
     /// Starts `serve` on a free port, waits until it has said where it is, asks it once, and signals it.
-    private func serve(environment: [String: String], in folder: URL, signal: Int32) async throws -> (Int32, [String]) {
+    private func serve(
+        environment: [String: String],
+        in folder: URL,
+        signal: Int32,
+        _ body: (URL) async throws -> Void = { _ in }
+    ) async throws -> (Int32, [String]) {
         let process = try Binary.make(["serve", "--port", "0"], environment: environment, in: folder)
         let output = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try await process.start()
+        defer { if process.isRunning { process.terminate() } }
         var lines: [String] = []
         for await line in output.fileHandleForReading.lines {
             lines.append(line)
@@ -88,6 +127,7 @@ import Testing
         }
         let url = try #require(lines.first.flatMap(URL.init(string:)))
         #expect(try await RawHTTP.send("GET", "/health/ready", to: url).status == 200)
+        try await body(url)
         kill(process.processIdentifier, signal)
         let status = await process.ended()
         return (status, lines)

@@ -39,6 +39,18 @@ import Testing
         }
     }
 
+    @Test(
+        "A web page whose name was pointed at this machine can't read the mailbox",
+        arguments: ["evil.example", "127.0.0.1.evil.example"]
+    )
+    func rebinding(host: String) async throws {
+        try await withServer { server in
+            let bytes = "GET /dev/mailbox HTTP/1.1\r\nHost: \(host)\r\nAccept: application/json\r\nConnection: close\r\n\r\n"
+            let answer = try await RawHTTP.exchange(Array(bytes.utf8), with: server.url)
+            #expect(answer.status == 404)
+        }
+    }
+
     @Test("Health tells that the server lives and is ready", arguments: ["/health/live", "/health/ready", "/health/ready/"])
     func health(path: String) async throws {
         try await withServer { server in

@@ -27,8 +27,9 @@ import Testing
                 try expectReferences(page, place)
                 #expect(page.matches(of: /tabindex="[1-9]/).isEmpty, place)
                 #expect(page.matches(of: /<button(?![^>]*type=)/).isEmpty, place)
-                let headings = page.matches(of: /<h([12])>/).map { String($0.1) }
-                #expect(headings.isEmpty == false, place)
+                let shown = page.replacing(/<section[^>]* hidden>.*?<\/section>/.dotMatchesNewlines(), with: "")
+                #expect(shown.matches(of: /<h1>/).count == 1, place)
+                #expect(try #require(shown.firstMatch(of: /<h[12]>/), place).0 == "<h1>", place)
             }
         }
     }

@@ -16,7 +16,8 @@ import Testing
             let pages = [
                 ("/reset-password?token=\(token)&email=ana%40example.com", 200), ("/reset-password/?token=\(token)", 200),
                 ("/reset-password", 200), ("/reset-password?token=dead", 410), ("/reset-password?token=", 400),
-                ("/reset-password?token=a&token=b", 400), ("/reset-password?token=%zz", 400), ("/reset-password?x=1", 400),
+                ("/reset-password?token=a&token=b", 400), ("/reset-password?token=%zz", 400),
+                ("/reset-password?utm_source=mail", 200),
                 ("/reset-password?token=\(token)&email=eve%40example.com", 410),
                 ("/reset-password?token=" + String(repeating: "a", count: 600), 400),
                 ("/reset-password/not-me", 200), ("/reset-password/not-me?token=dead", 400),

@@ -98,7 +98,36 @@ import Testing
             // 5 + 10 + … + 160 s, then every 5 min, give or take a fifth.
             #expect((14...24).contains(delivery.refusedMails.count))
             #expect(office.clock.now().timeIntervalSince(.after(0)) <= 3_600 + 361)
-            #expect(try await office.stores.number("SELECT COUNT(*) FROM reset_token") == 3, "the unsent tokens are bounded")
+            #expect(try await office.stores.number("SELECT COUNT(*) FROM reset_token") == 0, "nobody has the unsent tokens")
+        }
+    }
+
+    @Test("A mail that can't be handed over does not kill the links of mails that were")
+    func olderLinks() async throws {
+        try await withPostOffice { office in
+            try await office.stores.addAccount()
+            try await office.request("ana@example.com")
+            try await office.worker().processDue()
+            let good = try office.token(in: try #require(try office.mailbox.mails().first))
+            try await office.request("ana@example.com")
+            let failing = try office.worker(delivery: FailingDelivery(times: 9, error: Self.temporary, then: office.mailbox))
+            for _ in 0..<6 {
+                try await failing.processDue()
+                office.clock.advance(by: 200)
+            }
+            #expect(try await office.stores.tokens.find(TokenDigest(of: good.rawValue), at: office.clock.now()) != nil)
+            #expect(try await office.stores.number("SELECT COUNT(*) FROM reset_token") == 1, "nobody has the others")
+        }
+    }
+
+    @Test("The confirmation mail is sent however late")
+    func lateConfirmation() async throws {
+        try await withPostOffice { office in
+            let account = try await office.stores.addAccount()
+            #expect(try await office.stores.confirm(try await office.stores.mint(for: account), of: account))
+            office.clock.advance(by: 30 * 86_400)
+            try await office.worker().processDue()
+            #expect(try office.mailCount == 1)
         }
     }
 

@@ -77,7 +77,7 @@ import Testing
             try await stores.intents.enqueue(
                 MailIntent(id: id, subject: .passwordChanged(account.id), language: .english, createdAt: .after(0))
             )
-            await #expect(throws: DatabaseError.self) {
+            await #expect(throws: StoreFailure.self) {
                 try await stores.confirm(tokens[0], of: account, intentID: id)
             }
             #expect(try await stores.accounts.account(id: account.id) == account)

@@ -14,7 +14,7 @@ struct OpenedSession {
     init(_ stores: TemporaryStores, account: Account) async throws {
         self.stores = stores
         session = Session(id: .init(rawValue: UUID()), accountID: account.id, createdAt: .after(0))
-        try await stores.sessions.open(session, refresh: first)
+        _ = try await stores.sessions.open(session, refresh: first, epoch: account.epoch)
     }
 
     /// Uses a token some seconds after the start.

@@ -125,7 +125,7 @@ import Testing
         #expect(await code(.post(units.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] })) == .requestMalformed)
     }
 
-    @Test("A connection that breaks off is passed on as what it is")
+    @Test("A connection that breaks off is a malformed request, not a failure of the server")
     func brokenStream() async {
         struct Broken: Error {}
         let stream = AsyncThrowingStream<ByteBuffer, any Error> { throw Broken() }
@@ -134,6 +134,24 @@ import Testing
             headers: [.contentType: "application/json"],
             body: RequestBody(asyncSequence: stream)
         )
-        await #expect(throws: Broken.self) { try await RequestReader().read(Input.self, from: request) }
+        await #expect { try await RequestReader().read(Input.self, from: request) } throws: { error in
+            (error as? ContractError)?.code == .requestMalformed
+        }
+    }
+
+    @Test("A body that does not come whole in time is refused as too slow")
+    func slowBody() async {
+        let (stream, body) = AsyncStream<ByteBuffer>.makeStream()
+        body.yield(ByteBuffer(string: "{"))
+        let request = Request.make(
+            .post,
+            headers: [.contentType: "application/json"],
+            body: RequestBody(asyncSequence: stream)
+        )
+        let reader = RequestReader(bodyDeadline: .milliseconds(1))
+        await #expect { try await reader.read(Input.self, from: request) } throws: { error in
+            (error as? ContractError)?.code == .requestTimeout
+        }
+        body.finish()
     }
 }

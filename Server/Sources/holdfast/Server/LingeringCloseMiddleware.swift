@@ -1,0 +1,33 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// The context of a request, with the connection that it came on.
+struct HoldfastContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        channel = source.channel
+    }
+}
+
+/// Closes the connection of a client whose body was refused as too large or too slow.
+///
+/// The engine would go on reading such a body to its end, however long that takes. The close comes a second after the answer, so that
+/// the client can read it.
+struct LingeringCloseMiddleware: RouterMiddleware {
+    func handle(
+        _ request: Request,
+        context: HoldfastContext,
+        next: (Request, HoldfastContext) async throws -> Response
+    ) async throws -> Response {
+        var response = try await next(request, context)
+        guard [.contentTooLarge, .requestTimeout].contains(response.status) else { return response }
+        response.headers[.connection] = "close"
+        let channel = context.channel
+        channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
+        return response
+    }
+}
