@@ -40,6 +40,8 @@ struct JSONReader {
         }
     }
 
+    private static let handful = 16
+
     private mutating func object(depth: Int) throws(JSONSyntaxError) -> JSONObject {
         guard depth <= maximumDepth else { throw error(.tooDeep) }
         position += 1
@@ -54,11 +56,14 @@ struct JSONReader {
             skipSpace()
             guard take(UInt8(ascii: ":")) else { throw error(.unexpectedCharacter) }
             let value = try value(depth: depth)
-            if let earlier = positions[key] {
+            // Of a handful of members, looking at each is quicker than hashing them.
+            if members.count == Self.handful { for (index, member) in members.enumerated() { positions[member.key] = index } }
+            let earlier = members.count < Self.handful ? members.firstIndex { $0.key == key } : positions[key]
+            if let earlier {
                 guard duplicates == .lastWins else { throw error(.duplicateKey) }
                 members[earlier].value = value
             } else {
-                positions[key] = members.count
+                if members.count >= Self.handful { positions[key] = members.count }
                 members.append((key, value))
             }
             skipSpace()
