@@ -25,6 +25,8 @@ extension ErrorDecoder {
         let problems = body["errors"]?.arrayValue?.compactMap(FieldViolation.init(json:)) ?? []
         let pseudoFields: Set<String> = ["", "rate_limit"]
         error.violations = problems.filter { !pseudoFields.contains($0.field) }
+        if problems.isEmpty { error.violations = FieldViolation.map(body["errors"]) }
+        if case .string? = body["code"] { error.code = body["code"]?.codeValue }
         error.message = body.string("error", "message") ?? problems.first { pseudoFields.contains($0.field) }?.message
         return error
     }

@@ -1,7 +1,7 @@
 public import Foundation
 public import HTTPTypes
 
-/// Reads an error answer of any of the contract's forms into one value.
+/// Reads an error answer of any of the contract's forms, and of the shapes that other servers use, into one value.
 ///
 /// The status is looked at before the body; the body counts as JSON if it parses, whatever its content type claims. Never
 /// throws, never traps, never invents a delay: garbage means absent, and a body that means nothing is never shown.
@@ -19,27 +19,30 @@ public struct ErrorDecoder: Sendable {
     ///   - body: The body; bytes past ``maximumBodySize`` are not looked at.
     ///   - now: The local wall clock.
     public func decode(status: Int, headers: HTTPFields, body: some Collection<UInt8>, now: Date) -> DecodedError {
-        var error = decodeBody(status: status, body: body.prefix(Self.maximumBodySize))
-        if error.code == nil, let code = headers[.errorCode], Self.isCode(code) { error.code = ErrorCode(code) }
-        if let id = headers[.requestID], Self.isCode(id) { error.requestID = id }
-        error.retryAfter = RetryAfter.delay(in: headers, now: now) ?? Self.delay(inDetails: error.details)
+        var error = decodeBody(status: status, headers: headers, body: body.prefix(Self.maximumBodySize))
+        PersonText.cleanse(&error)
+        guard !headers.isEmpty else { return error }
+        // A page says less about its origin than the code that the origin put into a header.
+        let isPage = error.family == .notAPI || error.family == .cloudflarePage
+        if let code = headers.contractCode, error.code == nil || isPage { error.code = code }
+        if error.code == nil { error.code = headers.vendorCode }
+        error.requestID = headers.namedRequestID ?? error.requestID ?? headers.traceID
+        error.retryAfter = RetryAfter.delay(status: error.status, headers: headers, now: now) ?? error.retryAfter
         return error
     }
 
-    private func decodeBody(status: Int, body: some Collection<UInt8>) -> DecodedError {
+    private func decodeBody(status: Int, headers: HTTPFields, body: some Collection<UInt8>) -> DecodedError {
         guard !body.isEmpty else { return DecodedError(status: status, family: .empty) }
-        guard let value = try? JSONParser(duplicates: .lastWins).parse(body) else { return DecodedError(status: status) }
+        guard let value = try? JSONParser(duplicates: .lastWins).parse(body) else {
+            return Self.match(text: body, status: status, headers: headers)
+        }
+        if let list = value.arrayValue, let answer = Self.match(list: list, status: status) { return answer }
         guard let object = value.objectValue else { return DecodedError(status: status, family: .otherJSON) }
-        return Self.standard(object, status: status)
-            ?? Self.success(object, status: status)
-            ?? Self.flat(object, status: status)
-            ?? Self.detail(object, status: status)
+        var error =
+            Self.match(ErrorBody(status: status, headers: headers, object: object))
             ?? DecodedError(status: status, family: .otherJSON)
-    }
-
-    private static func delay(inDetails details: JSONObject) -> Duration? {
-        guard let seconds = details["retry_after"]?.doubleValue, seconds >= 0 else { return nil }
-        return min(.seconds(min(seconds.rounded(.up), 1e15)), RetryAfter.longest)
+        error.retryAfter = error.retryAfter ?? RetryAfter.delay(inBody: object)
+        return error
     }
 
     /// Whether a text is fit to be a code or an id: short, printable and without spaces, so that it can stand in a log.

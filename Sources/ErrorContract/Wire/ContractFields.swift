@@ -6,7 +6,7 @@ extension HTTPField.Name {
     /// `X-Request-Id`: the id by which the server's log knows the request.
     public static let requestID = contractField("X-Request-Id")
 
-    private static func contractField(_ name: String) -> HTTPField.Name {
+    static func contractField(_ name: String) -> HTTPField.Name {
         guard let field = HTTPField.Name(name) else { preconditionFailure("\(name) is not a field name") }
         return field
     }

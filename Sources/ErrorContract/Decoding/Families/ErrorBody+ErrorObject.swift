@@ -1,0 +1,130 @@
+import HTTPTypes
+
+/// Families whose facts stand in an object named `error`.
+extension ErrorBody {
+    func errorObject(_ inner: JSONObject) -> DecodedError? {
+        let type = inner["type"]?.stringValue
+        let number = inner["code"]?.intValue
+        if let type, self["type"] == "error" { return anthropic(inner, type: type) }
+        if inner["id"]?.stringValue != nil || number != nil && inner["reason"]?.stringValue != nil { return kratos(inner) }
+        if let name = inner["status"]?.stringValue, name.isUpperSnake, number != nil { return google(inner, name: name) }
+        if type != nil || inner["param"] != nil { return typed(inner) }
+        if number != nil { return firebase(inner) ?? google(inner, name: nil) }
+        if isAzure(inner) { return azure(inner) }
+        if inner["code"]?.stringValue != nil { return ErrorDecoder.standard(object, status: status) }
+        guard self["success"] == nil, inner["message"]?.stringValue != nil else { return nil }
+        return hummingbird(inner)
+    }
+
+    private func anthropic(_ inner: JSONObject, type: String) -> DecodedError {
+        var answer = answer(.anthropic, code: inner["type"]?.codeValue, message: inner["message"])
+        answer.requestID = self["request_id"]?.idValue
+        return answer
+    }
+
+    private func kratos(_ inner: JSONObject) -> DecodedError {
+        let message = inner["reason"]?.stringValue == nil ? inner["message"] : inner["reason"]
+        var answer = answer(.kratos, code: inner["id"]?.codeValue, message: message)
+        answer.requestID = inner["request"]?.idValue
+        answer.details = inner["details"]?.objectValue ?? [:]
+        return answer
+    }
+
+    /// Firebase writes its code where the text belongs, sometimes with an explanation: `WEAK_PASSWORD : …`.
+    private func firebase(_ inner: JSONObject) -> DecodedError? {
+        guard let text = inner["message"]?.stringValue else { return nil }
+        let parts = text.split(separator: ":", maxSplits: 1).map { $0.trimmedText }
+        guard let name = parts.first, name.isUpperSnake, name.utf8.count > 2 else { return nil }
+        let message = parts.count == 2 && !parts[1].isEmpty ? JSONValue.string(parts[1]) : nil
+        return answer(.firebase, code: ErrorDecoder.isCode(name) ? ErrorCode(name) : nil, message: message)
+    }
+
+    private func google(_ inner: JSONObject, name: String?) -> DecodedError {
+        var answer = answer(.google, message: inner["message"])
+        answer.code = name.flatMap { JSONValue.string($0).codeValue }
+        for item in (inner["details"]?.arrayValue ?? []).compactMap(\.objectValue) {
+            guard let type = item["@type"]?.stringValue else { continue }
+            if type.hasSuffix("ErrorInfo") {
+                answer.code = item["reason"]?.codeValue ?? answer.code
+                answer.details = item["metadata"]?.objectValue ?? [:]
+                answer.details["domain"] = item["domain"]
+            } else if type.hasSuffix("LocalizedMessage") {
+                answer.message = item["message"]?.stringValue ?? answer.message
+            } else if type.hasSuffix("RequestInfo") {
+                answer.requestID = item["requestId"]?.idValue
+            } else if type.hasSuffix("RetryInfo") {
+                answer.retryAfter = item["retryDelay"]?.stringValue.flatMap(RetryAfter.delay(protobuf:))
+            } else if type.hasSuffix("BadRequest") {
+                answer.violations = (item["fieldViolations"]?.arrayValue ?? []).compactMap(Self.googleViolation)
+            }
+        }
+        return answer
+    }
+
+    private static func googleViolation(_ value: JSONValue) -> FieldViolation? {
+        guard let item = value.objectValue, let field = item["field"]?.stringValue else { return nil }
+        let localized = item["localizedMessage"]?.objectValue?["message"]?.stringValue
+        let text = localized ?? item.string("description") ?? ""
+        return FieldViolation(field: field, code: item["reason"]?.codeValue, message: text)
+    }
+
+    /// Stripe, and OpenAI, which took over the shape and writes members that are null.
+    private func typed(_ inner: JSONObject) -> DecodedError {
+        let type = inner["type"]?.stringValue
+        let hasStripeMember = ["doc_url", "decline_code", "request_log_url", "advice_code", "charge", "payment_intent"]
+            .contains { inner[$0] != nil }
+        let isStripe =
+            hasStripeMember || type == "card_error" || type == "idempotency_error"
+            || inner["param"] != .null && inner["code"] != .null && headers[.plainRequestID]?.hasPrefix("req_") == true
+        let code = inner["code"]?.codeValue ?? inner["type"]?.codeValue
+        var answer = answer(isStripe ? .stripe : .openAI, code: code, message: inner["message"])
+        answer.details = inner.picking("type", "decline_code", "doc_url", "advice_code")
+        if let field = inner["param"]?.stringValue, !field.isEmpty {
+            answer.violations = [FieldViolation(field: field, code: code, message: answer.message ?? "")]
+        }
+        return answer
+    }
+
+    private func isAzure(_ inner: JSONObject) -> Bool {
+        guard let code = inner["code"]?.stringValue else { return false }
+        if inner["innererror"] != nil || inner["innerError"] != nil || inner["target"] != nil { return true }
+        if inner["details"]?.arrayValue != nil { return true }
+        return inner["details"] == nil && inner["request_id"] == nil && ErrorDecoder.isCode(code) && !code.isUpperSnake
+    }
+
+    private func azure(_ inner: JSONObject) -> DecodedError {
+        var answer = answer(.azure, code: inner["code"]?.codeValue, message: inner["message"])
+        var next = (inner["innererror"] ?? inner["innerError"])?.objectValue
+        while let deeper = next {
+            answer.code = deeper["code"]?.codeValue ?? answer.code
+            answer.requestID = (deeper["request-id"] ?? deeper["requestId"])?.idValue ?? answer.requestID
+            next = (deeper["innererror"] ?? deeper["innerError"])?.objectValue
+        }
+        answer.details = inner.picking("code", "target")
+        answer.violations = (inner["details"]?.arrayValue ?? []).compactMap(\.objectValue).compactMap { item in
+            guard let field = item["target"]?.stringValue else { return nil }
+            return FieldViolation(field: field, code: item["code"]?.codeValue, message: item.string("message") ?? "")
+        }
+        return answer
+    }
+
+    /// Hummingbird names the first key that could not be decoded in a sentence.
+    private func hummingbird(_ inner: JSONObject) -> DecodedError {
+        let answer = answer(.hummingbird, message: inner["message"])
+        guard let text = answer.message, text.hasPrefix("Coding key `") else { return answer }
+        var read = answer
+        let field = text.dropFirst("Coding key `".count).prefix { $0 != "`" }
+        if !field.isEmpty { read.violations = [FieldViolation(field: String(field), message: text)] }
+        return read
+    }
+}
+
+extension Substring {
+    /// The text without the spaces around it.
+    var trimmedText: String {
+        var text = self
+        while text.first?.isWhitespace == true { text = text.dropFirst() }
+        while text.last?.isWhitespace == true { text = text.dropLast() }
+        return String(text)
+    }
+}

@@ -1,0 +1,72 @@
+/// Web frameworks.
+extension ErrorBody {
+    func framework() -> DecodedError? {
+        if error == true, self["reason"]?.stringValue != nil { return answer(.vapor, message: self["reason"]) }
+        if self["statusCode"]?.intValue != nil, let node = node() { return node }
+        if let spring = springBoot() { return spring }
+        return laravel() ?? rails() ?? python()
+    }
+
+    /// Fastify writes `error` before `message`, NestJS after it, or `message` as a list.
+    private func node() -> DecodedError? {
+        if let texts = message?.arrayValue {
+            var answer = answer(.nestJS)
+            answer.violations = texts.compactMap(\.stringValue).map { FieldViolation(field: "", message: $0) }
+            return answer
+        }
+        guard message?.stringValue != nil else { return nil }
+        let keys = object.members.map(\.key)
+        let isErrorFirst = keys.firstIndex(of: "error").map { $0 < keys.firstIndex(of: "message") ?? 0 } ?? false
+        return answer(code?.stringValue != nil || isErrorFirst ? .fastify : .nestJS, code: code?.codeValue, message: message)
+    }
+
+    private func springBoot() -> DecodedError? {
+        guard error?.stringValue != nil, self["status"]?.intValue != nil, self["timestamp"] != nil else { return nil }
+        guard self["path"] != nil || errors?.arrayValue != nil || self["requestId"] != nil else { return nil }
+        var answer = answer(.springBoot, message: self["trace"] == nil && self["exception"] == nil ? message : nil)
+        answer.requestID = self["requestId"]?.idValue
+        answer.violations = (errors?.arrayValue ?? []).compactMap(\.objectValue).compactMap { item in
+            guard let field = item.string("field", "objectName") else { return nil }
+            return FieldViolation(
+                field: item["field"]?.stringValue == nil ? "" : field,
+                code: item["code"]?.codeValue,
+                message: item.string("defaultMessage", "message") ?? ""
+            )
+        }
+        return answer
+    }
+
+    private func laravel() -> DecodedError? {
+        guard let text = message?.stringValue else { return nil }
+        if self["exception"]?.stringValue != nil, self["trace"] != nil || self["file"] != nil { return answer(.laravel) }
+        if text == "Too Many Attempts." { return answer(.laravelThrottle, message: message) }
+        guard errors?.objectValue != nil, code?.intValue == nil, code?.stringValue == nil else { return nil }
+        var answer = answer(.laravel, message: message)
+        answer.violations = FieldViolation.map(errors)
+        return answer
+    }
+
+    private func rails() -> DecodedError? {
+        if error?.stringValue != nil, object.members.count <= 3 {
+            let claimed = self["status"]
+            let number = claimed?.intValue ?? claimed?.stringValue.flatMap { Int($0) }
+            if let number, (400...599).contains(number), message == nil {
+                var answer = answer(.rails)
+                if (200...299).contains(status) { answer.status = number }
+                return answer
+            }
+        }
+        guard let errors, object.members.count <= 2, self["success"] == nil else { return nil }
+        var answer = answer(.rails)
+        if errors.objectValue?.isEmpty == false {
+            let all = FieldViolation.map(errors)
+            answer.violations = all.filter { $0.field != "base" }
+            let whole = all.filter { $0.field == "base" }.map(\.message)
+            answer.message = whole.isEmpty ? nil : whole.joined(separator: " ")
+            return all.isEmpty ? nil : answer
+        }
+        guard let texts = errors.arrayValue, !texts.isEmpty, texts.allSatisfy({ $0.stringValue != nil }) else { return nil }
+        answer.violations = texts.compactMap(\.stringValue).map { FieldViolation(field: "", message: $0) }
+        return answer
+    }
+}

@@ -1,0 +1,130 @@
+import HTTPTypes
+
+/// Platforms that are told by a member or a header of their own.
+extension ErrorBody {
+    func platform() -> DecodedError? {
+        if self["kind"] == "Status" { return kubernetes() }
+        if let type = self["__type"]?.stringValue { return aws(type) }
+        if let type = headers[.amazonErrorType] { return aws(type) }
+        if self["documentation_url"]?.stringValue != nil, message != nil { return gitHub() }
+        if self["error_code"] != nil || self["error_id"] != nil || self["msg"] != nil, let auth = supabaseAuth() { return auth }
+        if self["more_info"]?.stringValue != nil, code?.intValue != nil { return twilio() }
+        return oAuth2()
+    }
+
+    private func kubernetes() -> DecodedError {
+        var answer = answer(.kubernetes, code: self["reason"]?.codeValue, message: message)
+        let inner = self["details"]?.objectValue
+        answer.retryAfter = RetryAfter.delay(seconds: inner?["retryAfterSeconds"])
+        answer.violations = (inner?["causes"]?.arrayValue ?? []).compactMap(\.objectValue).compactMap { item in
+            guard let field = item.string("field") else { return nil }
+            return FieldViolation(field: field, code: item["reason"]?.codeValue, message: item.string("message") ?? "")
+        }
+        answer.details = inner?.picking("name", "kind", "group") ?? [:]
+        return answer
+    }
+
+    private func aws(_ type: String) -> DecodedError {
+        let text = message?.stringValue == nil ? self["Message"] : message
+        return answer(.aws, code: ErrorDecoder.amazonCode(type), message: text)
+    }
+
+    private func gitHub() -> DecodedError {
+        var answer = answer(.gitHub, message: message)
+        answer.violations = (errors?.arrayValue ?? []).compactMap { value in
+            if let text = value.stringValue { return FieldViolation(field: "", message: text) }
+            guard let item = value.objectValue, item.string("field", "message", "code") != nil else { return nil }
+            let text = item.string("message") ?? ""
+            return FieldViolation(field: item.string("field") ?? "", code: item["code"]?.codeValue, message: text)
+        }
+        answer.details = object.picking("documentation_url")
+        return answer
+    }
+
+    private func supabaseAuth() -> DecodedError? {
+        guard let text = object.string("msg", "message"), self["success"] == nil else { return nil }
+        var answer = answer(.supabase, code: self["error_code"]?.codeValue, message: .string(text))
+        if case .string? = code { answer.code = code?.codeValue }
+        answer.requestID = self["error_id"]?.idValue
+        answer.details = self["weak_password"]?.objectValue ?? [:]
+        return answer
+    }
+
+    private func twilio() -> DecodedError {
+        var answer = answer(.twilio, code: code?.codeValue, message: message)
+        answer.details = object.picking("more_info")
+        return answer
+    }
+
+    private func oAuth2() -> DecodedError? {
+        guard let name = error?.stringValue else { return nil }
+        guard self["error_description"] != nil || self["error_uri"] != nil || Self.oAuthCodes.contains(name) else { return nil }
+        var answer = answer(.oAuth2, code: error?.codeValue, message: self["error_description"])
+        answer.details = object.picking("error_uri")
+        return answer
+    }
+
+    /// RFC 6749 §5.2 and §4.1.2.1, RFC 6750 §3.1, RFC 8628 §3.5.
+    private static let oAuthCodes: Set<String> = [
+        "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
+        "access_denied", "unsupported_response_type", "server_error", "temporarily_unavailable", "invalid_token",
+        "insufficient_scope", "authorization_pending", "slow_down", "expired_token",
+    ]
+
+    /// Shapes of `code` and `message`, told apart by what the code looks like.
+    func coded() -> DecodedError? {
+        guard message?.stringValue != nil else { return nil }
+        if headers[.plainRetryAfter] != nil { return answer(.betterAuth, code: code?.codeValue, message: message) }
+        if self["global"] != nil || self["retry_after"]?.doubleValue != nil && code?.stringValue == nil {
+            return answer(.discord, code: code?.codeValue, message: message)
+        }
+        if let text = code?.stringValue { return coded(text) }
+        guard let number = code?.intValue else { return nil }
+        if self["details"]?.arrayValue != nil, Self.rpcNames.indices.contains(number) {
+            return answer(.connect, code: ErrorCode(Self.rpcNames[number]), message: message)
+        }
+        return (10_000...599_999).contains(number) ? discord() : nil
+    }
+
+    private func coded(_ text: String) -> DecodedError? {
+        if self["details"]?.objectValue != nil || self["request_id"] != nil { return ErrorDecoder.flat(object, status: status) }
+        if Self.connectNames.contains(text) { return answer(.connect, code: code?.codeValue, message: message) }
+        let hasHint = self["hint"] != nil || self["details"] == .null
+        if hasHint || text.hasPrefix("PGRST") {
+            var answer = answer(.supabase, code: code?.codeValue, message: message)
+            answer.details = object.picking("hint")
+            return answer
+        }
+        if text.isUpperSnake || !ErrorDecoder.isCode(text) { return ErrorDecoder.flat(object, status: status) }
+        return answer(.supabase, code: code?.codeValue, message: message)
+    }
+
+    /// Discord keeps the problems of a field in `_errors`, at any depth.
+    private func discord() -> DecodedError {
+        var answer = answer(.discord, code: code?.codeValue, message: message)
+        if let tree = errors?.objectValue { Self.collect(tree, at: FieldPath(), into: &answer.violations) }
+        return answer
+    }
+
+    private static func collect(_ tree: JSONObject, at path: FieldPath, into found: inout [FieldViolation]) {
+        for member in tree.members {
+            if member.key == "_errors" {
+                for item in (member.value.arrayValue ?? []).compactMap(\.objectValue) {
+                    let text = item.string("message") ?? ""
+                    found.append(FieldViolation(field: path.field, code: item["code"]?.codeValue, message: text))
+                }
+            } else if let inner = member.value.objectValue {
+                collect(inner, at: path.appending(member.key), into: &found)
+            }
+        }
+    }
+
+    /// google.rpc.Code, by number.
+    private static let rpcNames = [
+        "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
+        "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED",
+        "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
+    ]
+
+    private static let connectNames = Set(rpcNames.dropFirst().map { $0 == "CANCELLED" ? "canceled" : $0.lowercased() })
+}

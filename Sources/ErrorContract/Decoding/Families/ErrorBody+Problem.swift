@@ -1,0 +1,92 @@
+import HTTPTypes
+
+/// RFC 9457 and those that build on it.
+extension ErrorBody {
+    func problem() -> DecodedError? {
+        let type = self["type"]?.stringValue
+        let title = self["title"]?.stringValue
+        guard isProblem(type: type, title: title) else { return nil }
+        let message = detail?.stringValue == nil ? self["title"] : detail
+        var answer = answer(.problem, code: Self.tail(of: type), message: message)
+        answer.requestID = self["instance"]?.idValue
+        if self["ray_id"] != nil, self["error_code"] != nil {
+            readCloudflare(&answer)
+        } else if let own = code?.stringValue, own.isUpperSnake {
+            answer.family = .contractProblem
+            answer.code = code?.codeValue
+            answer.violations = pointed()
+            answer.requestID = self["request_id"]?.idValue ?? answer.requestID
+        } else if let name = Self.rateLimitType(type) {
+            answer.family = .rateLimitProblem
+            answer.code = ErrorCode(name)
+        } else if self["violated-policies"] != nil {
+            answer.family = .rateLimitProblem
+        } else if errors?.objectValue != nil {
+            answer.family = .aspNet
+            answer.violations = FieldViolation.map(errors)
+        } else if errors?.arrayValue != nil {
+            answer.family = .problemPointers
+            answer.violations = pointed()
+        }
+        answer.requestID = (self["traceId"] ?? self["request_id"])?.idValue ?? answer.requestID
+        answer.code = code?.codeValue ?? answer.code
+        answer.details = object.dropping(Self.readMembers)
+        return answer
+    }
+
+    private static let readMembers: Set<String> = [
+        "type", "title", "status", "detail", "instance", "code", "errors", "request_id", "timestamp", "traceId",
+        "exception", "trace", "stack", "stackTrace", "debug",
+    ]
+
+    private func isProblem(type: String?, title: String?) -> Bool {
+        if headers[.contentType]?.hasPrefix("application/problem+json") == true {
+            return type != nil || title != nil || detail?.stringValue != nil || self["status"]?.intValue != nil
+        }
+        let isRest = detail?.stringValue != nil || self["status"]?.intValue != nil || self["violated-policies"] != nil
+        if let type, type.utf8.contains(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "/") }) {
+            return isRest || title != nil
+        }
+        return title != nil && isRest
+    }
+
+    /// The last part of a problem's type, which names it.
+    private static func tail(of type: String?) -> ErrorCode? {
+        guard let type, type != "about:blank" else { return nil }
+        let tail = type.split(whereSeparator: { "/#:".contains($0) }).last.map { String($0) } ?? ""
+        // A section of the standard is the class of the status over again.
+        guard ErrorDecoder.isCode(tail), !tail.hasPrefix("section-"), !tail.hasPrefix("rfc") else { return nil }
+        return ErrorCode(tail)
+    }
+
+    private static func rateLimitType(_ type: String?) -> String? {
+        switch type?.split(separator: "#").last {
+        case "quota-exceeded": "QUOTA_EXCEEDED"
+        case "temporary-reduced-capacity": "TEMPORARY_REDUCED_CAPACITY"
+        case "abnormal-usage-detected": "ABNORMAL_USAGE_DETECTED"
+        default: nil
+        }
+    }
+
+    private func readCloudflare(_ answer: inout DecodedError) {
+        answer.family = .cloudflareProblem
+        let number = self["error_code"]?.intValue.map { ErrorCode("CF_\($0)") }
+        answer.code = self["error_name"]?.codeValue ?? number
+        answer.requestID = self["ray_id"]?.idValue
+    }
+
+    /// `errors:[{"detail":"…","pointer":"#/age"}]`, with the contract's `code` and `field` where they are.
+    private func pointed() -> [FieldViolation] {
+        (errors?.arrayValue ?? []).compactMap(\.objectValue).compactMap { item in
+            let text = item.string("detail", "message") ?? ""
+            let code = item["code"]?.codeValue
+            if let pointer = item.string("pointer") {
+                var violation = FieldViolation.at(pointer: pointer, code: code, message: text)
+                if let field = item.string("field") { violation.field = field }
+                return violation
+            }
+            guard let field = item.string("field", "parameter", "header", "name") else { return nil }
+            return FieldViolation(field: field, code: code, message: text)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import HTTPTypes
+
+/// Headers of other servers.
+extension HTTPField.Name {
+    static let plainRequestID = contractField("request-id")
+    static let cloudflareRay = contractField("cf-ray")
+    static let cloudflareMitigated = contractField("cf-mitigated")
+    static let amazonRequestID = contractField("x-amzn-requestid")
+    static let microsoftRequestID = contractField("x-ms-request-id")
+    static let gitHubRequestID = contractField("x-github-request-id")
+    static let traceParent = contractField("traceparent")
+
+    static let microsoftErrorCode = contractField("x-ms-error-code")
+    static let amazonErrorType = contractField("x-amzn-errortype")
+    static let supabaseErrorCode = contractField("x-sb-error-code")
+
+    static let plainRetryAfter = contractField("X-Retry-After")
+    static let retryAfterMilliseconds = contractField("retry-after-ms")
+    static let microsoftRetryAfterMilliseconds = contractField("x-ms-retry-after-ms")
+    static let rateLimit = contractField("RateLimit")
+    static let rateLimitRemaining = contractField("RateLimit-Remaining")
+    static let rateLimitReset = contractField("RateLimit-Reset")
+    static let oldRateLimitRemaining = contractField("X-RateLimit-Remaining")
+    static let oldRateLimitReset = contractField("X-RateLimit-Reset")
+    static let oldRateLimitResetAfter = contractField("X-RateLimit-Reset-After")
+    static let dashedRateLimitRemaining = contractField("X-Rate-Limit-Remaining")
+    static let dashedRateLimitReset = contractField("X-Rate-Limit-Reset")
+}
+
+extension HTTPFields {
+    /// The id by which some log knows the request; the first of the known headers that is fit for one.
+    var namedRequestID: String? {
+        let names: [HTTPField.Name] = [
+            .requestID, .plainRequestID, .cloudflareRay, .amazonRequestID, .microsoftRequestID, .gitHubRequestID,
+        ]
+        return names.lazy.compactMap { self[$0] }.first(where: ErrorDecoder.isCode)
+    }
+
+    /// The trace that the request belongs to, which the server's log may know as well.
+    var traceID: String? {
+        self[.traceParent].flatMap { ErrorDecoder.isCode($0) ? $0 : nil }
+    }
+
+    /// The code that the contract's server mirrors into a header.
+    var contractCode: ErrorCode? {
+        self[.errorCode].flatMap { ErrorDecoder.isCode($0) ? ErrorCode($0) : nil }
+    }
+
+    /// The code that a vendor puts into a header of his own.
+    var vendorCode: ErrorCode? {
+        if let code = self[.microsoftErrorCode], ErrorDecoder.isCode(code) { return ErrorCode(code) }
+        if let type = self[.amazonErrorType], let code = ErrorDecoder.amazonCode(type) { return code }
+        return self[.supabaseErrorCode].flatMap { ErrorDecoder.isCode($0) ? ErrorCode($0) : nil }
+    }
+}

@@ -1,0 +1,79 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import Testing
+
+@Suite struct DecoderFuzzTests {
+    private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 20_000
+    private static let tokens = [
+        "{", "}", "[", "]", ":", ",", "\"", "\\", "\\uD800", "null", "-1", "1e999", "0", "\u{FEFF}", "<", "\"error\":",
+        "\"errors\":",
+        "\"retry_after\":1e308", "\"code\":-9223372036854775808", "NaN", "\u{0}", "99999999999999999999",
+    ]
+
+    private static func mutate(_ bytes: inout [UInt8], _ generator: inout SplitMix64) {
+        for _ in 0..<Int.random(in: 1...4, using: &generator) where !bytes.isEmpty {
+            let place = Int.random(in: 0..<bytes.count, using: &generator)
+            let end = min(bytes.count, place + Int.random(in: 1...8, using: &generator))
+            switch Int.random(in: 0..<6, using: &generator) {
+            case 0: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+            case 1: bytes[place] = UInt8.random(in: .min ... .max, using: &generator)
+            case 2: bytes.removeSubrange(place..<end)
+            case 3: bytes.insert(contentsOf: bytes[place..<end], at: place)
+            case 4: bytes.removeSubrange(place...)
+            default: bytes.insert(contentsOf: (tokens.randomElement(using: &generator) ?? "").utf8, at: place)
+            }
+        }
+    }
+
+    /// The headers with some of their values changed as the body is.
+    private static func mutated(_ headers: HTTPFields, _ generator: inout SplitMix64) -> HTTPFields {
+        var result = HTTPFields()
+        for field in headers {
+            var value = Array(field.value.utf8)
+            if Bool.random(using: &generator) { mutate(&value, &generator) }
+            result.append(HTTPField(name: field.name, value: String(decoding: value, as: UTF8.self)))
+        }
+        return result
+    }
+
+    private static func isSound(_ error: DecodedError, status: Int) -> Bool {
+        let names =
+            [error.code?.rawValue, error.requestID].compactMap(\.self) + error.violations.compactMap { $0.code?.rawValue }
+        let hasSoundNames = names.allSatisfy {
+            (1...128).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        }
+        let hasSoundDelay = error.retryAfter.map { $0 >= .zero && $0 <= RetryAfter.longest } ?? true
+        let texts = [error.message].compactMap(\.self) + error.violations.map(\.message)
+        let hasSoundTexts = texts.allSatisfy { !$0.contains("<html") && !$0.contains("Traceback (") }
+        let hasSoundStatus = error.status == status || (200...299).contains(status) && (400...599).contains(error.status)
+        return hasSoundNames && hasSoundDelay && hasSoundTexts && hasSoundStatus
+    }
+
+    @Test("Whatever becomes of a known body, nothing traps and nothing is invented", arguments: [11, 12])
+    func mutations(seed: UInt64) throws {
+        var generator = SplitMix64(seed: seed)
+        for _ in 0..<max(1, Self.rounds / 2) {
+            let fixture = try #require(LabelledBody.all.randomElement(using: &generator))
+            var bytes = fixture.body
+            Self.mutate(&bytes, &generator)
+            let headers = Self.mutated(fixture.headers, &generator)
+            let decoder = ErrorDecoder()
+            let error = decoder.decode(status: fixture.status, headers: headers, body: bytes, now: LabelledBody.now)
+            let refusal = decoder.refusalInSuccess(status: 200, headers: headers, body: bytes, now: LabelledBody.now)
+            guard Self.isSound(error, status: fixture.status), refusal.map({ Self.isSound($0, status: 200) }) ?? true else {
+                Issue.record("misread \(fixture.testDescription): \(String(decoding: bytes, as: UTF8.self)) \(headers)")
+                return
+            }
+        }
+    }
+
+    @Test("A body that is cut off anywhere keeps its status, and no half of a text is shown", arguments: LabelledBody.all)
+    func cut(body: LabelledBody) {
+        guard body.body.first == UInt8(ascii: "{") else { return }
+        for end in 1..<max(2, body.body.count) {
+            let error = ErrorDecoder().decode(status: body.status, headers: [:], body: body.body[..<end], now: LabelledBody.now)
+            #expect(error.status == body.status && error.message == nil && error.violations.isEmpty && error.retryAfter == nil)
+        }
+    }
+}
