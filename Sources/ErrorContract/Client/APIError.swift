@@ -57,7 +57,9 @@ public struct APIError: Error, Sendable {
         let definition = answer.code.flatMap { catalogue.closestDefinition(to: $0) }
         // A form without fields says by its code alone that the input was refused.
         let isValidation = !answer.violations.isEmpty || answer.code?.rawValue.hasPrefix("VALIDATION_") == true
-        self.kind = Kind(status: answer.status, hasViolations: isValidation)
+        // A page of somebody else says nothing about the API, whatever its status.
+        let isForeignPage = answer.family == .notAPI && answer.code == .notAPIResponse
+        self.kind = isForeignPage ? .notAPI : Kind(status: answer.status, hasViolations: isValidation)
         self.code = answer.code ?? ErrorCode(localForStatus: answer.status, hasViolations: isValidation)
         self.message = answer.message
         self.status = answer.status
@@ -67,7 +69,7 @@ public struct APIError: Error, Sendable {
         self.requestID = answer.requestID
         self.context = context
         self.attempts = 1
-        self.retry = catalogue.retryClass(of: answer.code, status: answer.status)
+        self.retry = isForeignPage ? .never : catalogue.retryClass(of: answer.code, status: answer.status)
         self.recovery = definition?.recovery ?? Recovery(unknown: answer.code, kind: kind)
     }
 

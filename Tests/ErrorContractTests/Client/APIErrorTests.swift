@@ -95,6 +95,12 @@ import Testing
         #expect("\(APIError(kind: .network, code: .networkError))" == "network NETWORK_ERROR")
     }
 
+    @Test("A page of somebody else is no answer of the API, whatever its status", arguments: [200, 403, 511])
+    func foreignPage(status: Int) {
+        let error = error(status: status, body: "<!doctype html><title>Just a moment...</title>")
+        #expect(error.kind == .notAPI && error.code == .notAPIResponse && error.retry == .never && error.message == nil)
+    }
+
     @Test("An id with a line break never reaches a log")
     func logInjection() {
         let error = error(status: 500, body: #"{"error":{"code":"SERVER_INTERNAL_ERROR","message":"x","request_id":"a\nFAKE"}}"#)
