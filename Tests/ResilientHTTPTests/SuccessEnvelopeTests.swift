@@ -73,6 +73,32 @@ import Testing
     }
 
     @Test(
+        "A refusal in the manner of Slack or GraphQL is an error",
+        arguments: [
+            (#"{"ok":false,"error":"ratelimited"}"#, APIError.Kind.rateLimited, "ratelimited"),
+            (#"{"ok":false,"error":"invalid_auth","id":1,"name":"a"}"#, .unauthorized, "invalid_auth"),
+            (#"{"data":null,"errors":[{"message":"m","extensions":{"code":"FORBIDDEN"}}]}"#, .forbidden, "FORBIDDEN"),
+        ]
+    )
+    func foreignRefusal(body: String, kind: APIError.Kind, code: String) async {
+        let error = await failure { let _: Activity = try await get(body) }
+        #expect(error?.kind == kind && error?.code.rawValue == code)
+    }
+
+    @Test(
+        "A model with members of those names is read as itself",
+        arguments: [
+            #"{"ok":false,"id":1,"name":"a"}"#, #"{"ok":true,"error":"x","id":1,"name":"a"}"#,
+            #"{"errors":[{"message":"m"}],"id":1,"name":"a"}"#, #"{"data":null,"errors":[],"id":1,"name":"a"}"#,
+            #"{"ok":false,"error":{"a":1},"id":1,"name":"a"}"#,
+        ]
+    )
+    func foreignMembers(body: String) async throws {
+        let activity: Activity = try await get(body)
+        #expect(activity == Activity(id: 1, name: "a"))
+    }
+
+    @Test(
         "A body that is not what was asked for is a decoding error",
         arguments: [
             "", " ", "null", "{", "[]", #"{"id":"1","name":"a"}"#, #"{"success":true,"data":{"id":1}}"#, "text", "\u{FEFF}<",
