@@ -54,6 +54,8 @@ public struct ErrorCatalogue: Sendable {
         switch code.rawValue {
         case let text where text.hasPrefix("RATE_LIMIT_"): return .afterDelay
         case let text where text.hasPrefix("SERVER_"): return .withBackoff
+        // What other servers call a quota that is used up: it is not back in a moment.
+        case "QUOTA_EXCEEDED", "insufficient_quota": return .onlyAfterNamedDelay
         case let text where Self.families.contains { text.hasPrefix($0 + "_") }: return .never
         default: return Self.retryClass(ofStatus: status)
         }

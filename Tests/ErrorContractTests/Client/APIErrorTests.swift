@@ -101,6 +101,13 @@ import Testing
         #expect(error.kind == .notAPI && error.code == .notAPIResponse && error.retry == .never && error.message == nil)
     }
 
+    @Test("A quota that is used up at another server is no reason to repeat by itself")
+    func foreignQuota() {
+        let body = #"{"error":{"message":"m","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}"#
+        #expect(!error(status: 429, body: body).isRetryable)
+        #expect(error(status: 429, headers: [.retryAfter: "30"], body: body).isRetryable)
+    }
+
     @Test("An id with a line break never reaches a log")
     func logInjection() {
         let error = error(status: 500, body: #"{"error":{"code":"SERVER_INTERNAL_ERROR","message":"x","request_id":"a\nFAKE"}}"#)
