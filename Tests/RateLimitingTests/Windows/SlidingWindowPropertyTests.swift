@@ -20,13 +20,12 @@ enum Arrival: CaseIterable, Sendable {
         let quota: Int
         let window: Int64
 
-        mutating func admit(at now: Int64) -> RateLimitDecision {
+        mutating func admit(at now: Int64, cost: Int) -> RateLimitDecision {
             let now = max(now, admissions.last ?? now)
-            if admissions.count >= quota {
-                let age = now - admissions[admissions.count - quota]
-                guard age >= window else { return .refused(retryAfter: .nanoseconds(window - age)) }
-            }
-            admissions.append(now)
+            let live = admissions.suffix(quota).filter { now - $0 < window }
+            let missing = cost - (quota - live.count)
+            if missing > 0 { return .refused(retryAfter: .nanoseconds(live[missing - 1] + window - now)) }
+            admissions += repeatElement(now, count: cost)
             return .admitted(remaining: quota - admissions.suffix(quota).count { now - $0 < window })
         }
     }
@@ -64,10 +63,11 @@ enum Arrival: CaseIterable, Sendable {
         var model = Model(quota: limit.quota, window: limit.window)
         var now: Int64 = 0
         var decision = RateLimitDecision.admitted(remaining: 0)
-        for step in 0..<8_500 {
+        for step in 0..<Rounds.share(30, of: 24) {
             now = Self.next(arrival, after: now, window: limit.window, last: decision, using: &generator)
-            decision = window.admit(at: now, policy: policy)
-            guard decision == model.admit(at: now) else {
+            let cost = step % 2 == 0 ? 1 : Int.random(in: 1...min(3, limit.quota), using: &generator)
+            decision = window.admit(at: now, policy: policy, cost: cost)
+            guard decision == model.admit(at: now, cost: cost) else {
                 Issue.record("decision \(step) at \(now) differs: \(decision)")
                 return
             }

@@ -84,4 +84,52 @@ import Testing
         #expect(window.admit(at: 1, policy: policy) == .refused(retryAfter: .nanoseconds(1)))
         #expect(window.admit(at: 2, policy: policy).isAdmitted)
     }
+
+    @Test("A request of several units waits for the instant that frees the last one it misses, not for the oldest")
+    func weighted() {
+        var window = SlidingWindow()
+        for instant: Int64 in [0, 10, 20] { _ = window.admit(at: instant, policy: Self.policy) }
+        #expect(window.admit(at: 20, policy: Self.policy, cost: 2) == .refused(retryAfter: .nanoseconds(90)))
+        #expect(window.admit(at: 20, policy: Self.policy, cost: 3) == .refused(retryAfter: .nanoseconds(100)))
+        #expect(window.admit(at: 109, policy: Self.policy, cost: 2) == .refused(retryAfter: .nanoseconds(1)))
+        #expect(window.admit(at: 110, policy: Self.policy, cost: 2) == .admitted(remaining: 0))
+        #expect(window.admit(at: 120, policy: Self.policy) == .admitted(remaining: 0))
+    }
+
+    @Test("More than the quota at once is impossible, not later, and writes nothing")
+    func impossible() {
+        var window = SlidingWindow()
+        #expect(window.admit(at: 0, policy: Self.policy, cost: 4) == .impossible)
+        #expect(window.admit(at: 0, policy: Self.policy, cost: 3) == .admitted(remaining: 0))
+    }
+
+    @Test("A refusal at a later instant frees nothing for an earlier one")
+    func refusalDropsNothing() {
+        let policy = RateLimitPolicy.requests(2, per: .nanoseconds(100))
+        var window = SlidingWindow()
+        _ = window.admit(at: 0, policy: policy)
+        _ = window.admit(at: 50, policy: policy)
+        #expect(window.admit(at: 120, policy: policy, cost: 2) == .refused(retryAfter: .nanoseconds(30)))
+        #expect(window.admit(at: 60, policy: policy) == .refused(retryAfter: .nanoseconds(40)))
+    }
+
+    @Test("Another quota or window counts what was admitted before")
+    func changed() {
+        var window = SlidingWindow()
+        for instant: Int64 in [0, 10, 20] { _ = window.admit(at: instant, policy: Self.policy) }
+        let fewer = RateLimitPolicy.requests(1, per: .nanoseconds(100))
+        #expect(window.admit(at: 20, policy: fewer) == .refused(retryAfter: .nanoseconds(100)))
+        #expect(window.remaining(at: 20, policy: fewer) == 0)
+        let more = RateLimitPolicy.requests(4, per: .nanoseconds(200))
+        #expect(window.admit(at: 20, policy: more) == .admitted(remaining: 0))
+        #expect(window.admit(at: 20, policy: more) == .refused(retryAfter: .nanoseconds(180)))
+    }
+
+    @Test("A cost that is not positive is a programmer's mistake")
+    func cost() async {
+        await #expect(processExitsWith: .failure) {
+            var window = SlidingWindow()
+            _ = window.admit(at: 0, policy: .requests(1, per: .seconds(1)), cost: 0)
+        }
+    }
 }
