@@ -1,0 +1,50 @@
+import HoldfastTesting
+import RateLimiting
+import Testing
+
+@Suite struct PolicyChangeTests {
+    private static let algorithms: [RateLimitAlgorithm] = [.slidingWindow, .strictGCRA(burst: 5), .plainGCRA(burst: 5)]
+
+    @Test("Another policy gives no fresh burst, whatever counts before and after", arguments: algorithms, algorithms)
+    func noFreshBurst(before: RateLimitAlgorithm, after: RateLimitAlgorithm) {
+        let clock = ManualClock()
+        let first = RateLimitPolicy.requests(5, per: .seconds(60), algorithm: before)
+        let limiter = KeyedRateLimiter<String, ManualClock>(policy: first, clock: clock)
+        while limiter.admit("ana").isAdmitted {}
+        limiter.change(to: .requests(5, per: .seconds(120), algorithm: after))
+        #expect(!limiter.admit("ana").isAdmitted)
+        #expect(limiter.admit("eva").isAdmitted)
+        #expect(limiter.policy.window == .seconds(120))
+    }
+
+    @Test("A higher quota adds its difference and nothing more")
+    func raised() {
+        let limiter = KeyedRateLimiter<String, ManualClock>(policy: .requests(3, per: .seconds(60)), clock: ManualClock())
+        for _ in 0..<3 { _ = limiter.admit("ana") }
+        limiter.change(to: .requests(5, per: .seconds(60)))
+        #expect(limiter.remaining(of: "ana") == 2)
+        limiter.change(to: .requests(2, per: .seconds(60)))
+        #expect(limiter.admit("ana") == .refused(retryAfter: .seconds(60)))
+    }
+
+    @Test("Two limiters count one key apart")
+    func apart() {
+        let clock = ManualClock()
+        let minute = KeyedRateLimiter<String, ManualClock>(policy: .requests(1, per: .seconds(60)), clock: clock)
+        let hour = KeyedRateLimiter<String, ManualClock>(policy: .requests(1, per: .seconds(3600)), clock: clock)
+        #expect(minute.admit("ana").isAdmitted && hour.admit("ana").isAdmitted)
+    }
+
+    @Test("A key's cost counts, and what can never be admitted is impossible")
+    func cost() {
+        let limiter = KeyedRateLimiter<String, ManualClock>(
+            policy: .requests(3, per: .seconds(60), cost: 2),
+            clock: ManualClock()
+        )
+        #expect(limiter.admit("ana") == .admitted(remaining: 1))
+        #expect(!limiter.admit("ana").isAdmitted)
+        #expect(limiter.admit("ana", cost: 1) == .admitted(remaining: 0))
+        #expect(limiter.admit("eva", cost: 4) == .impossible)
+        #expect(limiter.count == 1)
+    }
+}
