@@ -13,6 +13,12 @@ public struct SlidingWindow: Sendable {
     /// Creates an empty window.
     public init() {}
 
+    /// A window that keeps given instants, oldest first.
+    init(instants: some Collection<Int64>) {
+        self.instants = Array(instants)
+        kept = Int32(self.instants.count)
+    }
+
     /// Decides about one request.
     /// - Parameters:
     ///   - now: Nanoseconds on a monotonic clock. An instant before an earlier admission counts as that one.

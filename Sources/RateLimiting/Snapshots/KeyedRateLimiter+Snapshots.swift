@@ -1,0 +1,33 @@
+extension KeyedRateLimiter {
+    /// What a key owes, to be saved; `nil` if it owes nothing. O(quota).
+    public func snapshot(of key: Key, at time: SnapshotTime) -> RateLimitSnapshot? {
+        withTable(of: key) { table, digest, now in
+            let window = table.window(of: digest, at: now)
+            guard !window.isFresh(at: now, policy: table.policy) else { return nil }
+            return RateLimitSnapshot(window, policy: table.policy, at: now, time: time)
+        }
+    }
+
+    /// Adds saved debt to a key. It never gives anything back: what the key owes already stays. O(quota log quota).
+    ///
+    /// Units older than the window are dropped, ages are clamped to the past. Under another algorithm than the saved one the
+    /// whole quota counts as spent.
+    /// - Parameters:
+    ///   - snapshot: What was saved.
+    ///   - key: Whose it is.
+    ///   - time: Now, on the clocks the snapshot was made by.
+    ///   - afterKill: Whether up to a second of admissions may be missing from the snapshot; then everything that was left
+    ///     counts as spent within that second.
+    /// - Returns: Whether the snapshot is of this limiter's policy, by name; one that isn't is ignored.
+    @discardableResult
+    public func restore(_ snapshot: RateLimitSnapshot, for key: Key, at time: SnapshotTime, afterKill: Bool = false) -> Bool {
+        withTable(of: key) { table, digest, now in
+            let policy = table.policy
+            guard snapshot.policy == policy.name else { return false }
+            table.addDebt(to: digest, at: now) {
+                $0.add(snapshot, policy: policy, at: now, time: time, afterKill: afterKill)
+            }
+            return true
+        }
+    }
+}

@@ -1,0 +1,22 @@
+/// What one key owes, in a form that can be saved. It holds no key: the caller knows what he saves it under.
+public struct RateLimitSnapshot: Hashable, Sendable, Codable {
+    /// The name of the policy.
+    public var policy: String
+    /// When it was made.
+    public var time: SnapshotTime
+    /// The age of each admitted unit that still counts, in nanoseconds, oldest first; empty for a GCRA.
+    public var ages: [Int64]
+    /// The nanoseconds until a GCRA owes nothing; `nil` for the sliding window.
+    public var owed: Int64?
+
+    init(_ window: CountedWindow, policy: RateLimitPolicy, at now: Int64, time: SnapshotTime) {
+        self.policy = policy.name
+        self.time = time
+        switch window {
+        case .sliding(let window): (ages, owed) = (window.instants(at: now, policy: policy).map { max(0, now - $0) }, nil)
+        case .strict(let window): (ages, owed) = ([], max(window.freshAt, now) - now)
+        // The part of a nanosecond is rounded up.
+        case .plain(let window): (ages, owed) = ([], window.freshAt < now ? 0 : window.freshAt - now + (window.part > 0 ? 1 : 0))
+        }
+    }
+}
