@@ -31,6 +31,17 @@ struct KeyTable: Sendable {
     /// What the key owes: its own window, or the shared one if it may have been admitted from it.
     func window(of key: KeyDigest, at now: Int64) -> CountedWindow { windows[key] ?? newcomer(at: now) }
 
+    /// The nanoseconds until a request of the policy's cost would be admitted after so many like it. Writes nothing. O(ahead).
+    func wait(of key: KeyDigest, ahead: Int, at now: Int64) -> Int64 {
+        var window = window(of: key, at: now)
+        var instant = now
+        for _ in 0..<ahead {
+            instant += window.delay(at: instant, policy: policy, cost: policy.cost)
+            _ = window.charge(at: instant, policy: policy, cost: policy.cost)
+        }
+        return instant - now + window.delay(at: instant, policy: policy, cost: policy.cost)
+    }
+
     /// Adds debt to a key, or to the shared window if the table is full.
     mutating func addDebt(to key: KeyDigest, at now: Int64, _ add: (inout CountedWindow) -> Void) {
         if let index = windows.index(forKey: key) { return add(&windows.values[index]) }
