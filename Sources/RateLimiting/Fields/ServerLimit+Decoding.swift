@@ -2,7 +2,7 @@ extension ServerLimit {
     /// Reads a server's limits from the fields of an answer: draft 10 and all older ones, and the `X-RateLimit-*` dialects.
     ///
     /// Lenient: what can't be read counts as absent. A reset above 10⁹ is an instant in seconds since 1970, above 10¹² in
-    /// milliseconds, a smaller one a time from now. Dates in letters are not read.
+    /// milliseconds, a smaller one a time from now, letters a date (Vimeo's HTTP date, Akamai's ISO 8601 under `-Next`).
     /// - Parameters:
     ///   - now: Seconds since 1970 by the answer's `Date` field, or by the own clock if it has none.
     ///   - field: The values of a field, by its name in small letters; empty if the answer has none.
@@ -46,7 +46,7 @@ extension ServerLimit {
                 var limit = limit(
                     quota: quota?.value,
                     remaining: first("remaining")?.value,
-                    reset: first("reset")?.value,
+                    reset: (field(prefix + "reset") + field(prefix + "next")).first,
                     now: now
                 )
             else { continue }
@@ -74,7 +74,8 @@ extension ServerLimit {
     }
 
     private static func reset(_ text: String?, now: Int64) -> Duration? {
-        guard let text, let whole = count(text) else { return nil }
+        guard let text else { return nil }
+        guard let whole = count(text) else { return CivilDate.seconds(text).map { .seconds(max(0, $0 - now)) } }
         if whole > 1_000_000_000_000 { return .milliseconds(max(0, Int64(whole) - now * 1_000)) }
         if whole > 1_000_000_000 { return .seconds(max(0, Int64(whole) - now)) }
         return .seconds(text.contains(".") ? whole + 1 : whole)

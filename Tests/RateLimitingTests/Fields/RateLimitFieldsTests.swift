@@ -51,6 +51,15 @@ import Testing
             [ServerLimit(quota: 100, remaining: 99, reset: .seconds(300))]
         ),
         (["x-ratelimit-reset": "1700000001500"], [ServerLimit(reset: .milliseconds(1_500))]),
+        (
+            ["x-ratelimit-limit": "9", "x-ratelimit-reset": "Tue, 14 Nov 2023 22:14:20 GMT"],
+            [ServerLimit(quota: 9, reset: .seconds(60))]
+        ),
+        (["x-ratelimit-next": "2023-11-14T22:13:29.500Z"], [ServerLimit(reset: .seconds(10))]),
+        (["x-ratelimit-reset": "2024-02-29T00:00:00Z"], [ServerLimit(reset: .seconds(9_164_800))]),
+        (["x-ratelimit-reset": "Tue, 14 Foo 2023 22:14:20 GMT"], []),
+        (["x-ratelimit-reset": "2023-13-14T22:13:29Z"], []),
+        (["x-ratelimit-reset": "2023-11-14T22:13:29+01:00"], []),
         (["x-ratelimit-reset": "1600000000"], [ServerLimit(reset: .zero)]),
         (["x-ratelimit-limit": "-3", "x-ratelimit-reset": "soon", "x-ratelimit-remaining": "99999999999999999999"], []),
         (["ratelimit": #""open;r=1"#], []),
