@@ -74,7 +74,7 @@ let package = Package(
         ),
         .testTarget(
             name: "ErrorContractTests",
-            dependencies: ["ErrorContract", .product(name: "HTTPTypes", package: "swift-http-types")],
+            dependencies: ["HoldfastTesting", "ErrorContract", .product(name: "HTTPTypes", package: "swift-http-types")],
             resources: [.copy("Resources")],
             swiftSettings: settings
         ),

@@ -134,7 +134,7 @@ let package = Package(
             path: "Examples/TerminalApp",
             swiftSettings: settings
         ),
-        .testTarget(name: "AppLinksTests", dependencies: ["AppLinks", errorContract], swiftSettings: settings),
+        .testTarget(name: "AppLinksTests", dependencies: ["AppLinks", errorContract, holdfastTesting], swiftSettings: settings),
         .testTarget(name: "Argon2Tests", dependencies: ["Argon2"], swiftSettings: settings),
         .testTarget(
             name: "AccountCoreTests",

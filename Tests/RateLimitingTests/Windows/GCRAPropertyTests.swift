@@ -1,3 +1,4 @@
+import HoldfastTesting
 import RateLimiting
 import Testing
 

@@ -1,5 +1,6 @@
 import AppLinks
 import ErrorContract
+import HoldfastTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct AssociationFuzzTests {

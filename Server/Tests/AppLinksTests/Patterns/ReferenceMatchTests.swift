@@ -1,4 +1,5 @@
 import AppLinks
+import HoldfastTesting
 import Testing
 
 @Suite struct ReferenceMatchTests {

@@ -1,6 +1,7 @@
 import ErrorContract
 import Foundation
 import HTTPTypes
+import HoldfastTesting
 import Testing
 
 @Suite struct DecoderFuzzTests {
