@@ -28,17 +28,31 @@ import Testing
                     for (name, address) in [("reset", link), ("dead-link", dead), ("request", request)] {
                         try await browser.open(address)
                         if name == "reset" { try await browser.type("una clave Larga1", into: "#new_password") }
-                        let overflow = try await browser.evaluate(
-                            "return document.documentElement.scrollWidth > document.documentElement.clientWidth"
-                        )
-                        #expect(overflow == false, "\(name)")
-                        let picture = try await browser.screenshot()
-                        #expect(picture.count > 5_000)
-                        try keep(picture, "\(name)-\(width)-\(isDark ? "dark" : "light").png")
+                        try await look(browser, name, width, isDark)
                     }
+                    try await browser.open(link)
+                    try await browser.type("una clave Larga1", into: "#new_password")
+                    try await browser.type("una clave Larga1", into: "#confirm_password")
+                    try await browser.click("#reset-form .primary")
+                    try await browser.shows("¡Éxito!", in: "#notice.good h1")
+                    try await look(browser, "success", width, isDark)
+                    let freeze = try #require(try await server.mails(atLeast: 2).first?.link?.absoluteString)
+                    try await browser.open(freeze)
+                    try await look(browser, "not-me", width, isDark)
                 }
             }
         }
+    }
+
+    /// Expects the page to fit its window, and keeps its picture.
+    private func look(_ browser: Browser, _ name: String, _ width: Int, _ isDark: Bool) async throws {
+        let overflow = try await browser.evaluate(
+            "return document.documentElement.scrollWidth > document.documentElement.clientWidth"
+        )
+        #expect(overflow == false, "\(name)")
+        let picture = try await browser.screenshot()
+        #expect(picture.count > 5_000)
+        try keep(picture, "\(name)-\(width)-\(isDark ? "dark" : "light").png")
     }
 
     /// Puts a picture into `docs/images` when `UPDATE_SCREENSHOTS` is set.
