@@ -83,11 +83,6 @@ public enum ContractText {
         en: "The password must not be your email address or your name",
         es: "La contraseña no puede ser tu correo ni tu nombre"
     )
-    /// A password that anyone would try first.
-    public static let passwordTooCommon = LocalizedText(
-        en: "The password is too common",
-        es: "La contraseña es demasiado común"
-    )
     /// Title of an ended session.
     public static let sessionExpiredTitle = LocalizedText(en: "Session Expired", es: "Sesión expirada")
     /// Text of an ended session.

@@ -121,7 +121,7 @@ import Testing
     @Test(
         "The texts that were not written down exist in both languages",
         arguments: [
-            ContractText.passwordTooLong(maximum: 256), ContractText.passwordResemblesAccount, ContractText.passwordTooCommon,
+            ContractText.passwordTooLong(maximum: 256), ContractText.passwordResemblesAccount,
         ]
     )
     func both(text: LocalizedText) {
