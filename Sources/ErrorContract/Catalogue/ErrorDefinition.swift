@@ -16,6 +16,8 @@ public struct ErrorDefinition: Hashable, Sendable {
     public let recovery: Recovery
     /// The text shown to the person.
     public let message: LocalizedText
+    /// More for developers, in English: when the code is said, what to look at; empty if the summary says it all.
+    public let documentation: String
     /// The version of the catalogue that brought the code.
     public let since: String
     /// Whether an answer with this code may tell that an account exists.
@@ -32,6 +34,7 @@ public struct ErrorDefinition: Hashable, Sendable {
         retry: RetryClass = .never,
         recovery: Recovery = .dismiss,
         message: LocalizedText,
+        documentation: String = "",
         since: String = "1.0",
         mayRevealAccount: Bool = false
     ) {
@@ -48,6 +51,7 @@ public struct ErrorDefinition: Hashable, Sendable {
         self.retry = retry
         self.recovery = recovery
         self.message = message
+        self.documentation = documentation
         self.since = since
         self.mayRevealAccount = mayRevealAccount
     }
