@@ -5,20 +5,26 @@ public import HTTPTypes
 /// Calls an API and returns values, or throws one typed error.
 ///
 /// The status is looked at before the body. A success may be wrapped or flat; an error may have any of the contract's forms.
-/// Nothing is repeated here: what may be repeated, and when, is the business of ``ClientMiddleware``.
+/// What is repeated, held back or refused by the client itself is the business of its ``ClientMiddleware``, of which
+/// ``ClientPipeline/standard(retry:)`` is the default.
 public struct APIClient: Sendable {
     /// The address that paths are relative to.
     public let baseURL: URL
     /// The language that answers are asked for in.
     public var language: Language
-    /// The time that a call may take.
+    /// The time that a call may take, waits and the body of the answer included.
     public var timeout: Duration
+    /// The time that one attempt may take.
+    public var attemptTimeout: Duration = .seconds(10)
     /// The largest body of a success that is read, in bytes.
     public var maximumBodySize = 16 * 1024 * 1024
+    /// Who hears what happens in calls.
+    public var listeners: [any CallListener] = []
+    private let base: BaseAddress?
     private let transport: any HTTPTransport
     private let middleware: [any ClientMiddleware]
     private let catalogue: ErrorCatalogue
-    private let wallClock: @Sendable () -> Date
+    private let surroundings: ClientSurroundings
 
     /// Creates a client.
     /// - Parameters:
@@ -28,23 +34,24 @@ public struct APIClient: Sendable {
     ///   - timeout: The time that a call may take.
     ///   - middleware: What stands between the client and the transport, the first outermost.
     ///   - catalogue: The codes that the app knows.
-    ///   - wallClock: The local time, against which dates in answers are measured.
+    ///   - surroundings: Time, chance and log.
     public init(
         baseURL: URL,
         transport: any HTTPTransport,
         language: Language = .english,
         timeout: Duration = .seconds(30),
-        middleware: [any ClientMiddleware] = [],
+        middleware: [any ClientMiddleware] = ClientPipeline.standard(),
         catalogue: ErrorCatalogue = .standard,
-        wallClock: @escaping @Sendable () -> Date = { Date() }
+        surroundings: ClientSurroundings = ClientSurroundings()
     ) {
         self.baseURL = baseURL
+        self.base = BaseAddress(baseURL)
         self.transport = transport
         self.language = language
         self.timeout = timeout
         self.middleware = middleware
         self.catalogue = catalogue
-        self.wallClock = wallClock
+        self.surroundings = surroundings
     }
 
     /// Gets a value.
@@ -78,40 +85,12 @@ public struct APIClient: Sendable {
         headers: HTTPFields = [:],
         context: String? = nil
     ) async throws(APIError) {
-        let answer = try await send(.post, path, body: json(body, context: context), headers: headers, context: context)
-        guard !answer.body.isEmpty else { return }
+        let call = try await call(.post, path, body: json(body, context: context), headers: headers, context: context)
+        guard !call.bytes.isEmpty else { return }
         do throws(APIError) {
-            let _: Acknowledgement = try decoded(answer.response, bytes: answer.body, context: context)
+            let _: Acknowledgement = try decoded(call)
         } catch {
             guard error.kind == .decoding else { throw error }
-        }
-    }
-
-    private func value<Value: Decodable>(
-        _ method: HTTPRequest.Method,
-        _ path: String,
-        body: RequestBody?,
-        headers: HTTPFields,
-        context: String?
-    ) async throws(APIError) -> Value {
-        let answer = try await send(method, path, body: body, headers: headers, context: context)
-        return try decoded(answer.response, bytes: answer.body, context: context)
-    }
-
-    private func decoded<Value: Decodable>(
-        _ response: HTTPResponse,
-        bytes: [UInt8],
-        context: String?
-    ) throws(APIError) -> Value {
-        do {
-            let decoder = JSONDecoder()
-            decoder.dateDecodingStrategy = .iso8601
-            return try decoder.decode(SuccessEnvelope<Value>.self, from: Data(bytes)).value
-        } catch is RefusedInBody {
-            throw refusal(response, bytes: bytes, context: context)
-        } catch {
-            let isPage = bytes.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
-            throw unreadable(response, kind: isPage ? .notAPI : .decoding, context: context, underlying: error)
         }
     }
 
@@ -124,36 +103,82 @@ public struct APIClient: Sendable {
         headers: HTTPFields = [:],
         context: String? = nil
     ) async throws(APIError) -> (response: HTTPResponse, body: [UInt8]) {
-        let request = try makeRequest(method, path, body: body, headers: headers, context: context)
+        let call = try await call(method, path, body: body, headers: headers, context: context)
+        return (call.response, call.bytes)
+    }
+}
+
+extension APIClient {
+    /// A call that succeeded.
+    private struct Call {
+        let context: CallContext
         let response: HTTPResponse
         let bytes: [UInt8]
-        do {
-            let answer = try await exchange(request, body: body, context: CallContext(name: context, timeout: timeout))
-            response = answer.0
-            let isSuccess = response.status.kind == .successful
-            let limit = isSuccess ? maximumBodySize : ErrorDecoder.maximumBodySize
-            do {
-                let collected = try await answer.1.collect(upTo: limit)
-                if isSuccess, collected.isTruncated { throw unreadable(response, kind: .decoding, context: context) }
-                bytes = collected.bytes
-            } catch  where !isSuccess && !Task.isCancelled {
-                // The status has said it all; only the server's words are lost.
-                bytes = []
-            }
-        } catch {
-            throw APIError(error, method: method, context: context)
-        }
-        guard response.status.kind == .successful else { throw refusal(response, bytes: bytes, context: context) }
-        return (response, bytes)
     }
 
-    private func exchange(
+    private func value<Value: Decodable>(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        body: RequestBody?,
+        headers: HTTPFields,
+        context: String?
+    ) async throws(APIError) -> Value {
+        try decoded(try await call(method, path, body: body, headers: headers, context: context))
+    }
+
+    private func call(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        body: RequestBody?,
+        headers: HTTPFields,
+        context name: String?
+    ) async throws(APIError) -> Call {
+        let request = try makeRequest(method, path, body: body, headers: headers, context: name)
+        let endpoint = Endpoint(
+            origin: base?.origin ?? "",
+            method: method,
+            path: String(path.prefix { $0 != "?" })
+        )
+        let context = CallContext(
+            name: name,
+            endpoint: endpoint,
+            deadline: surroundings.clock.now + timeout,
+            attemptTimeout: attemptTimeout,
+            surroundings: surroundings,
+            record: CallRecord(name: name, endpoint: endpoint, surroundings: surroundings, listeners: listeners)
+        )
+        do {
+            let (response, rest) = try await passed(request, body: body, context: context)
+            guard response.status.kind == .successful else {
+                throw exchange.refusal(
+                    response,
+                    bytes: try await rest.collect(upTo: ErrorDecoder.maximumBodySize).bytes,
+                    context: context
+                )
+            }
+            let bytes = try await rest.collect(upTo: maximumBodySize).bytes
+            context.record.close(nil)
+            return Call(context: context, response: response, bytes: bytes)
+        } catch {
+            let error = APIError(error, isSafeToRepeat: request.isSafeToRepeat, context: name)
+            context.record.close(error)
+            throw error
+        }
+    }
+
+    private var exchange: Exchange {
+        Exchange(transport: transport, catalogue: catalogue, maximumBodySize: maximumBodySize)
+    }
+
+    /// Hands a request through the middleware to the transport.
+    private func passed(
         _ request: HTTPRequest,
         body: RequestBody?,
         context: CallContext
     ) async throws -> (HTTPResponse, ResponseBody) {
+        let exchange = exchange
         var next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody) = { request, body in
-            try await transport.send(request, body: body, timeout: context.timeout)
+            try await exchange.send(request, body: body, context: context)
         }
         for layer in middleware.reversed() {
             let inner = next
@@ -162,36 +187,28 @@ public struct APIClient: Sendable {
         return try await next(request, body)
     }
 
-    /// The error for a success whose body is not what was asked for.
-    private func unreadable(
-        _ response: HTTPResponse,
-        kind: APIError.Kind,
-        context: String?,
-        underlying: (any Error)? = nil
-    ) -> APIError {
-        var error = APIError(
-            kind: kind,
-            code: kind == .notAPI ? .notAPIResponse : .decodingError,
-            context: context,
-            underlying: underlying
-        )
-        error.status = response.status.code
-        error.requestID = refusal(response, bytes: [], context: context).requestID
-        return error
+    private func decoded<Value: Decodable>(_ call: Call) throws(APIError) -> Value {
+        do {
+            let decoder = JSONDecoder()
+            decoder.dateDecodingStrategy = .iso8601
+            return try decoder.decode(SuccessEnvelope<Value>.self, from: Data(call.bytes)).value
+        } catch is RefusedInBody {
+            throw exchange.refusal(call.response, bytes: call.bytes, context: call.context)
+        } catch {
+            let isPage = call.bytes.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
+            var unreadable = APIError(
+                kind: isPage ? .notAPI : .decoding,
+                code: isPage ? .notAPIResponse : .decodingError,
+                context: call.context.name,
+                attempts: call.context.record.attempts,
+                underlying: error
+            )
+            unreadable.status = call.response.status.code
+            unreadable.requestID = exchange.refusal(call.response, bytes: [], context: call.context).requestID
+            throw unreadable
+        }
     }
 
-    private func refusal(_ response: HTTPResponse, bytes: [UInt8], context: String?) -> APIError {
-        let answer = ErrorDecoder().decode(
-            status: response.status.code,
-            headers: response.headerFields,
-            body: bytes,
-            now: wallClock()
-        )
-        return APIError(answer, catalogue: catalogue, context: context)
-    }
-}
-
-extension APIClient {
     private func json(_ body: some Encodable, context: String?) throws(APIError) -> RequestBody {
         do {
             let encoder = JSONEncoder()
@@ -210,24 +227,18 @@ extension APIClient {
         headers: HTTPFields,
         context: String?
     ) throws(APIError) -> HTTPRequest {
-        guard let parts = URLComponents(url: baseURL, resolvingAgainstBaseURL: true),
-            let scheme = parts.scheme?.lowercased(), scheme == "https" || scheme == "http",
-            let host = parts.percentEncodedHost, !host.isEmpty,
-            path.hasPrefix("/"), path.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") })
-        else {
+        guard let base, BaseAddress.isPath(path) else {
             throw APIError(kind: .invalidRequest, code: .invalidRequest, context: context, attempts: 0)
         }
-        let prefix =
-            parts.percentEncodedPath.hasSuffix("/") ? String(parts.percentEncodedPath.dropLast()) : parts.percentEncodedPath
         var fields = headers
-        fields[.accept] = "application/json"
+        fields[.accept] = "application/json, application/problem+json;q=0.9"
         fields[.acceptLanguage] = language.rawValue
         if let body { fields[.contentType] = body.contentType }
         return HTTPRequest(
             method: method,
-            scheme: scheme,
-            authority: parts.port.map { "\(host):\($0)" } ?? host,
-            path: prefix + path,
+            scheme: base.scheme,
+            authority: base.authority,
+            path: base.prefix + path,
             headerFields: fields
         )
     }

@@ -1,5 +1,4 @@
 public import ErrorContract
-import HTTPTypes
 
 extension APIError {
     /// The error for a transport's.
@@ -30,11 +29,10 @@ extension APIError {
     }
 
     /// The error for whatever a call threw.
-    init(_ error: any Error, method: HTTPRequest.Method, context: String?) {
-        let safe: Set<HTTPRequest.Method> = [.get, .head, .options, .put, .delete]
+    init(_ error: any Error, isSafeToRepeat: Bool, context: String?) {
         switch error {
         case let error as APIError: self = error
-        case let error as TransportError: self.init(error, isSafeToRepeat: safe.contains(method), context: context)
+        case let error as TransportError: self.init(error, isSafeToRepeat: isSafeToRepeat, context: context)
         case is CancellationError: self.init(kind: .cancelled, code: .cancelled, context: context, underlying: error)
         default: self.init(kind: .custom, code: .unknown, context: context, underlying: error)
         }

@@ -8,25 +8,12 @@ public protocol ClientMiddleware: Sendable {
     ///   - request: The head.
     ///   - body: The body, if there is one.
     ///   - context: What the call is about.
-    ///   - next: The rest of the way to the transport.
+    ///   - next: The rest of the way to the transport. It returns successes, their bodies whole; a refusal of the server
+    ///     and a lost answer are thrown as ``ErrorContract/APIError``.
     func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,
         context: CallContext,
         next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
     ) async throws -> (HTTPResponse, ResponseBody)
-}
-
-/// What one call is about.
-public struct CallContext: Hashable, Sendable {
-    /// Where in the app the call is made, such as `user_login`; it goes into the error.
-    public var name: String?
-    /// The time until the call's deadline.
-    public var timeout: Duration
-
-    /// Creates a context.
-    public init(name: String? = nil, timeout: Duration) {
-        self.name = name
-        self.timeout = timeout
-    }
 }

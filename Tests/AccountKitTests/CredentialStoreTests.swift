@@ -22,7 +22,7 @@ import Testing
 
     private func client(_ transport: ScriptedTransport, store: any CredentialStore) throws -> AccountClient {
         let base = try #require(URL(string: "https://api.example.org"))
-        return AccountClient(api: APIClient(baseURL: base, transport: transport), store: store)
+        return AccountClient(api: APIClient(baseURL: base, transport: transport, middleware: []), store: store)
     }
 
     @Test("The store in memory keeps the last credentials, and forgets them")

@@ -17,7 +17,10 @@ struct Fixture {
         transport = ScriptedTransport(steps)
         store = MemoryCredentialStore(credentials)
         let base = try #require(URL(string: "https://api.example.org"))
-        client = AccountClient(api: APIClient(baseURL: base, transport: transport, language: .spanish), store: store)
+        client = AccountClient(
+            api: APIClient(baseURL: base, transport: transport, language: .spanish, middleware: []),
+            store: store
+        )
     }
 
     /// Method, path and body of the requests that were sent.

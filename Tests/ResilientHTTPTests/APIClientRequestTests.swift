@@ -15,7 +15,7 @@ import Testing
         let sent = try #require(transport.sent.first)
         #expect(sent.request.method == .get && sent.request.scheme == "https")
         #expect(sent.request.authority == "api.example.org" && sent.request.path == "/activities?page=2&q=a%20b")
-        #expect(sent.request.headerFields[.accept] == "application/json")
+        #expect(sent.request.headerFields[.accept] == "application/json, application/problem+json;q=0.9")
         #expect(sent.request.headerFields[.acceptLanguage] == "es-mx")
         #expect(sent.request.headerFields[.authorization] == "Bearer t")
         #expect(sent.request.headerFields[.contentType] == nil)

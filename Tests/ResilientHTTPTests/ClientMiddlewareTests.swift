@@ -53,7 +53,9 @@ import Testing
         let _: Int = try await client.get("/a", context: "user_me")
         #expect(diary.text == ["out start", "out start+", "out start++", "back start++", "back start+", "back start"])
         #expect(transport.sent.first?.request.headerFields[.via] == "start+++")
-        #expect(diary.contexts == Array(repeating: CallContext(name: "user_me", timeout: .seconds(30)), count: 3))
+        #expect(diary.contexts.map(\.name) == ["user_me", "user_me", "user_me"])
+        let endpoint = Endpoint(origin: "https://api.example.org", method: .get, path: "/a")
+        #expect(diary.contexts.map(\.endpoint) == [endpoint, endpoint, endpoint])
     }
 
     @Test("A middleware may answer by itself, and nothing is sent")

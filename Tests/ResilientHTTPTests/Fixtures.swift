@@ -23,7 +23,7 @@ func makeClient(
         transport: transport,
         language: language,
         middleware: middleware,
-        wallClock: { Date(timeIntervalSince1970: 1_762_252_200) }
+        surroundings: ClientSurroundings(wallClock: { Date(timeIntervalSince1970: 1_762_252_200) })
     )
 }
 

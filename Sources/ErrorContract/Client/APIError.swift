@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The one error that a call through Holdfast ends with, whatever went wrong.
 public struct APIError: Error, Sendable {
     /// What sort of failure it was.
@@ -14,6 +16,8 @@ public struct APIError: Error, Sendable {
     public var violations: [FieldViolation]
     /// The time to wait before a repeat, if one was named.
     public var retryAfter: Duration?
+    /// When a repeat makes sense, on the local wall clock; `nil` if no time was named.
+    public var retryAt: Date?
     /// The id by which the server's log knows the request.
     public var requestID: String?
     /// Where in the app it happened, such as `user_login`.

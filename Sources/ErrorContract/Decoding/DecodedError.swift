@@ -17,7 +17,8 @@ public struct DecodedError: Hashable, Sendable {
     /// The shape that the body was read as.
     public var family: ErrorBodyFamily
 
-    init(status: Int, family: ErrorBodyFamily = .unreadable) {
+    /// Creates what is known of an answer whose body says nothing.
+    public init(status: Int, family: ErrorBodyFamily = .unreadable) {
         self.status = status
         self.details = [:]
         self.violations = []

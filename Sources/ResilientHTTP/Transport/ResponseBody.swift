@@ -2,24 +2,44 @@
 public struct ResponseBody: AsyncSequence, Sendable {
     /// A chunk.
     public typealias Element = [UInt8]
-    private let chunks: AsyncThrowingStream<[UInt8], any Error>
+
+    private enum Source: Sendable {
+        case whole([UInt8])
+        case stream(AsyncThrowingStream<[UInt8], any Error>)
+    }
+
+    private let source: Source
 
     /// Creates a body from a stream; the stream's errors should be ``TransportError``.
     public init(_ chunks: AsyncThrowingStream<[UInt8], any Error>) {
-        self.chunks = chunks
+        source = .stream(chunks)
     }
 
     /// Creates a body that is there already.
     public init(_ bytes: [UInt8] = []) {
-        self.chunks = AsyncThrowingStream { continuation in
-            if !bytes.isEmpty { continuation.yield(bytes) }
-            continuation.finish()
+        source = .whole(bytes)
+    }
+
+    /// Reads the chunks; a body that comes from a stream can be read once.
+    public func makeAsyncIterator() -> Iterator {
+        switch source {
+        case .whole(let bytes): Iterator(rest: bytes, stream: nil)
+        case .stream(let chunks): Iterator(rest: [], stream: chunks.makeAsyncIterator())
         }
     }
 
-    /// Reads the chunks; a body can be read once.
-    public func makeAsyncIterator() -> AsyncThrowingStream<[UInt8], any Error>.Iterator {
-        chunks.makeAsyncIterator()
+    /// Hands out the chunks of one body.
+    public struct Iterator: AsyncIteratorProtocol {
+        var rest: [UInt8]
+        var stream: AsyncThrowingStream<[UInt8], any Error>.Iterator?
+
+        /// The next chunk, or `nil` at the end.
+        public mutating func next() async throws -> [UInt8]? {
+            if stream != nil { return try await stream?.next() }
+            guard !rest.isEmpty else { return nil }
+            defer { rest = [] }
+            return rest
+        }
     }
 
     /// Reads the body whole.
@@ -27,6 +47,9 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// - Returns: The bytes, and whether there were more than the limit.
     /// - Throws: The stream's error; `CancellationError` if the task was cancelled before the body was complete.
     public func collect(upTo limit: Int) async throws -> (bytes: [UInt8], isTruncated: Bool) {
+        if case .whole(let bytes) = source {
+            return bytes.count <= limit ? (bytes, false) : (Array(bytes.prefix(limit)), true)
+        }
         var bytes: [UInt8] = []
         for try await chunk in self {
             guard bytes.count + chunk.count <= limit else {

@@ -1,0 +1,111 @@
+import ErrorContract
+import FoundationEssentials
+import HTTPTypes
+
+/// The innermost step of a call: one request to the transport, its answer read whole, a refusal decoded.
+///
+/// What comes back through the middleware is a success; everything else is thrown as ``ErrorContract/APIError``.
+struct Exchange: Sendable {
+    let transport: any HTTPTransport
+    let catalogue: ErrorCatalogue
+    let maximumBodySize: Int
+
+    func send(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        context: CallContext
+    ) async throws(APIError) -> (HTTPResponse, ResponseBody) {
+        let number = context.record.attempts + 1
+        let clock = context.surroundings.clock
+        let begin = clock.now
+        let timeout = min(context.attemptTimeout, context.deadline - begin)
+        guard timeout > .zero else {
+            throw APIError(kind: .timeout, code: .timeout, recovery: .retry, context: context.name, attempts: number - 1)
+        }
+        context.record.note(.attemptStarted(number))
+        do throws(APIError) {
+            let answer = try await exchange(request, body: body, timeout: timeout, context: context)
+            context.record.note(.attemptFinished(number, outcome(answer.0, duration: clock.now - begin)))
+            return answer
+        } catch {
+            var error = error
+            error.attempts = number
+            context.record.note(.attemptFinished(number, outcome(error, duration: clock.now - begin)))
+            throw error
+        }
+    }
+
+    private func exchange(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        timeout: Duration,
+        context: CallContext
+    ) async throws(APIError) -> (HTTPResponse, ResponseBody) {
+        var request = request
+        request.headerFields[.requestTimeout] = "\(timeout.wholeMilliseconds)"
+        let response: HTTPResponse
+        let bytes: [UInt8]
+        do {
+            let answer = try await transport.send(request, body: body, timeout: timeout)
+            response = answer.0
+            let isSuccess = response.status.kind == .successful
+            let limit = isSuccess ? maximumBodySize : ErrorDecoder.maximumBodySize
+            do {
+                let collected = try await answer.1.collect(upTo: limit)
+                if isSuccess, collected.isTruncated { throw tooLarge(response, context: context) }
+                bytes = collected.bytes
+            } catch  where !isSuccess && !Task.isCancelled {
+                // The status has said it all; only the server's words are lost.
+                bytes = []
+            }
+        } catch {
+            throw APIError(error, isSafeToRepeat: request.isSafeToRepeat, context: context.name)
+        }
+        guard response.status.kind == .successful else { throw refusal(response, bytes: bytes, context: context) }
+        return (response, ResponseBody(bytes))
+    }
+
+    /// The error for an answer that refuses.
+    func refusal(_ response: HTTPResponse, bytes: [UInt8], context: CallContext) -> APIError {
+        let now = context.surroundings.wallClock()
+        let answer = ErrorDecoder().decode(
+            status: response.status.code,
+            headers: response.headerFields,
+            body: bytes,
+            now: now
+        )
+        var error = APIError(answer, catalogue: catalogue, context: context.name)
+        error.retryAt = error.retryAfter.map { now.addingTimeInterval(Double($0.wholeSecondsRoundedUp)) }
+        error.attempts = context.record.attempts
+        return error
+    }
+
+    private func tooLarge(_ response: HTTPResponse, context: CallContext) -> APIError {
+        var error = APIError(kind: .decoding, code: .decodingError, context: context.name)
+        error.status = response.status.code
+        error.requestID = refusal(response, bytes: [], context: context).requestID
+        return error
+    }
+
+    private func outcome(_ response: HTTPResponse, duration: Duration) -> AttemptOutcome {
+        AttemptOutcome(
+            status: response.status.code,
+            code: nil,
+            requestID: response.headerFields[.requestID],
+            duration: duration
+        )
+    }
+
+    private func outcome(_ error: APIError, duration: Duration) -> AttemptOutcome {
+        AttemptOutcome(status: error.status, code: error.code, requestID: error.requestID, duration: duration)
+    }
+}
+
+extension Duration {
+    /// The duration in whole milliseconds, at least 1.
+    fileprivate var wholeMilliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
+        return overflow ? Int64.max : max(1, product + attoseconds / 1_000_000_000_000_000)
+    }
+}

@@ -1,0 +1,79 @@
+import ErrorContract
+import Foundation
+import Synchronization
+
+/// What has happened in one call so far; middleware notes into it, listeners hear of it.
+public final class CallRecord: Sendable {
+    private struct State {
+        var attempts = 0
+        var waits: [CallSummary.Wait] = []
+        var status: Int?
+        var gaveUp: GiveUpReason?
+    }
+
+    /// The number of the call; unique in the process.
+    public let call: UInt64
+    private let name: String?
+    private let endpoint: Endpoint
+    private let begin: Duration
+    private let surroundings: ClientSurroundings
+    private let listeners: [any CallListener]
+    private let state = Mutex(State())
+    private static let numbers = Atomic<UInt64>(0)
+
+    /// Opens the record of a call.
+    public init(name: String?, endpoint: Endpoint, surroundings: ClientSurroundings, listeners: [any CallListener] = []) {
+        call = Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
+        self.name = name
+        self.endpoint = endpoint
+        self.surroundings = surroundings
+        self.listeners = listeners
+        begin = surroundings.clock.now
+    }
+
+    /// How many requests were handed to the transport so far.
+    public var attempts: Int { state.withLock(\.attempts) }
+
+    /// Notes something, and tells the listeners.
+    public func note(_ kind: CallEvent.Kind) {
+        state.withLock { state in
+            switch kind {
+            case .attemptStarted(let number): state.attempts = number
+            case .attemptFinished(_, let outcome): state.status = outcome.status
+            case .waiting(let duration, let reason): state.waits.append(.init(duration: duration, reason: reason))
+            case .gaveUp(let reason): state.gaveUp = reason
+            case .refusedLocally, .refreshed, .finished: break
+            }
+        }
+        tell(kind)
+    }
+
+    /// Notes the end of the call.
+    func close(_ error: APIError?) {
+        guard !listeners.isEmpty else { return }
+        let summary = state.withLock { state in
+            CallSummary(
+                attempts: state.attempts,
+                waits: state.waits,
+                status: state.status,
+                code: error?.code,
+                gaveUp: error == nil ? nil : state.gaveUp,
+                duration: surroundings.clock.now - begin
+            )
+        }
+        tell(.finished(summary))
+    }
+
+    private func tell(_ kind: CallEvent.Kind) {
+        guard !listeners.isEmpty else { return }
+        let event = CallEvent(
+            call: call,
+            name: name,
+            endpoint: endpoint,
+            timestamp: surroundings.wallClock(),
+            elapsed: surroundings.clock.now - begin,
+            kind: kind
+        )
+        for listener in listeners { listener.hear(event) }
+    }
+}

@@ -1,0 +1,100 @@
+import ErrorContract
+public import HTTPTypes
+
+/// Repeats failed calls where that is safe and of use.
+///
+/// Safe are GET, HEAD, OPTIONS, PUT and DELETE, any method with an `Idempotency-Key`, and whatever surely never left. A delay that
+/// the server names is waited out in full; one that does not fit the deadline or the policy ends the call at once, with the time
+/// in the error. A repeated request carries `X-Retry-Attempt`, and a request that carries it already is passed on once: two
+/// clients in a row don't multiply their attempts.
+public struct RetryMiddleware: ClientMiddleware {
+    /// How often, and after which waits.
+    public var policy: RetryPolicy
+    private let budget: RetryBudget
+
+    /// Creates the middleware.
+    /// - Parameters:
+    ///   - policy: How often, and after which waits.
+    ///   - budget: What ends all retries while too many calls fail; shared by all calls of the client.
+    public init(_ policy: RetryPolicy = RetryPolicy(), budget: RetryBudget = RetryBudget()) {
+        self.policy = policy
+        self.budget = budget
+    }
+
+    public func intercept(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        context: CallContext,
+        next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
+    ) async throws -> (HTTPResponse, ResponseBody) {
+        guard request.headerFields[.retryAttempt] == nil else { return try await next(request, body) }
+        var request = request
+        var retries = 0
+        while true {
+            let error: APIError
+            do {
+                let answer = try await next(request, body)
+                budget.noteSuccess()
+                return answer
+            } catch let thrown {
+                error = APIError(thrown, isSafeToRepeat: request.isSafeToRepeat, context: context.name)
+            }
+            let decision = decide(error, retries: retries, request: request, body: body, context: context)
+            guard case .wait(let wait, let reason) = decision else {
+                if case .giveUp(let why) = decision { context.record.note(.gaveUp(why)) }
+                throw error
+            }
+            context.record.note(.waiting(wait, reason))
+            let clock = context.surroundings.clock
+            do {
+                try await clock.sleep(until: clock.now + wait)
+            } catch let thrown {
+                throw APIError(thrown, isSafeToRepeat: request.isSafeToRepeat, context: context.name)
+            }
+            retries += 1
+            request.headerFields[.retryAttempt] = "\(retries)"
+        }
+    }
+
+    private func decide(
+        _ error: APIError,
+        retries: Int,
+        request: HTTPRequest,
+        body: RequestBody?,
+        context: CallContext
+    ) -> RetryDecision {
+        let attempt = FailedAttempt(
+            error: error,
+            retries: retries,
+            isSafeToRepeat: request.isSafeToRepeat,
+            isReplayable: body?.isOneShot != true,
+            timeLeft: context.timeLeft
+        )
+        let decision = policy.decide(attempt, chance: context.surroundings.chance)
+        // Counted even if this call is not repeated: the budget watches the server, not the call.
+        let isRetryable = decision != .giveUp(.notRetryable)
+        guard isRetryable, error.reachedServer, !budget.noteFailure(), case .wait = decision else { return decision }
+        return .giveUp(.budget)
+    }
+}
+
+extension HTTPRequest {
+    /// Whether sending the request twice does no more than sending it once: by RFC 9110 §9.2.2, or by its key.
+    var isSafeToRepeat: Bool {
+        [.get, .head, .options, .put, .delete].contains(method) || headerFields[.idempotencyKey] != nil
+    }
+}
+
+extension HTTPField.Name {
+    /// `Idempotency-Key`: by which a server knows a repeated request.
+    public static let idempotencyKey = clientField("Idempotency-Key")
+    /// `X-Retry-Attempt`: how often the request was repeated; absent from the first one.
+    public static let retryAttempt = clientField("X-Retry-Attempt")
+    /// `X-Request-Timeout-Ms`: the time that the client still has, in milliseconds.
+    public static let requestTimeout = clientField("X-Request-Timeout-Ms")
+
+    private static func clientField(_ name: String) -> HTTPField.Name {
+        guard let field = HTTPField.Name(name) else { preconditionFailure("\(name) is not a field name") }
+        return field
+    }
+}
