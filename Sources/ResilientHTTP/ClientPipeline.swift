@@ -5,9 +5,11 @@
 public enum ClientPipeline {
     /// What a client has if it is told nothing else.
     public static func standard(
-        retry: RetryMiddleware? = RetryMiddleware()
+        retry: RetryMiddleware? = RetryMiddleware(),
+        gate: GateMiddleware? = GateMiddleware(),
+        breaker: BreakerMiddleware? = BreakerMiddleware()
     ) -> [any ClientMiddleware] {
-        let layers: [(any ClientMiddleware)?] = [retry]
+        let layers: [(any ClientMiddleware)?] = [retry, gate, breaker]
         return layers.compactMap { $0 }
     }
 }
