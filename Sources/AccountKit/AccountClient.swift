@@ -1,21 +1,39 @@
 public import AccountContract
 public import ErrorContract
-import HTTPTypes
+import Foundation
 public import ResilientHTTP
 
 /// The account API for an app: sessions and password reset.
 ///
-/// Keeps the session's credentials in a ``CredentialStore``. Every call throws ``ErrorContract/APIError``; failures of the
-/// store are thrown as one with the kind `custom`.
+/// Keeps the session's credentials in a ``ResilientHTTP/CredentialStore``. Every call throws ``ErrorContract/APIError``; failures of
+/// the store are thrown as one with the kind `custom`.
 public struct AccountClient: Sendable {
     /// The client that calls go through.
     public var api: APIClient
-    private let store: any CredentialStore
+    /// The session; give it to the client of the app's own API.
+    public let session: Session
 
     /// Creates a client.
-    public init(api: APIClient, store: any CredentialStore = MemoryCredentialStore()) {
+    /// - Parameters:
+    ///   - api: The client that calls go through, without a session of its own.
+    ///   - store: Where the credentials are kept.
+    ///   - prompt: Asks the person to sign in when a session has ended.
+    public init(
+        api: APIClient,
+        store: any CredentialStore = MemoryCredentialStore(),
+        prompt: Session.SignInPrompt? = nil
+    ) {
         self.api = api
-        self.store = store
+        session = Session(
+            store: store,
+            surroundings: api.surroundings,
+            refresh: { token in
+                let request = RefreshRequest(refreshToken: try RefreshToken(token))
+                let answer: SessionAnswer = try await api.post(AccountPath.refresh, request, context: "session_refresh")
+                return Credentials(answer, now: api.surroundings.wallClock())
+            },
+            prompt: prompt
+        )
     }
 
     /// Creates an account and signs in.
@@ -35,27 +53,35 @@ public struct AccountClient: Sendable {
 
     /// Continues the session with new credentials.
     /// - Throws: Code `AUTH_TOKEN_MISSING` if nobody is signed in.
-    public func refresh() async throws(APIError) -> AccountUser {
-        let token = try await credentials(context: "session_refresh").refreshToken
-        return try await begin(AccountPath.refresh, RefreshRequest(refreshToken: token), context: "session_refresh")
+    public func refresh() async throws(APIError) {
+        do {
+            try await session.refreshNow()
+        } catch {
+            throw APIError(accounts: error, context: "session_refresh")
+        }
     }
 
-    /// Ends the session here and on the server. The credentials are forgotten even if the server can't be reached.
+    /// Ends the session here and on the server. The credentials are forgotten even if the server can't be reached, and the server is
+    /// told even if they can't be forgotten.
     public func signOut() async throws(APIError) {
         let token = try await credentials(context: "user_logout").refreshToken
-        try await save(nil, context: "user_logout")
-        try await api.post(AccountPath.logout, RefreshRequest(refreshToken: token), context: "user_logout")
+        var failure: APIError?
+        do {
+            try await session.hold(nil)
+        } catch {
+            failure = APIError(accounts: error, context: "user_logout")
+        }
+        if let token = token.flatMap({ try? RefreshToken($0) }) {
+            try await api.post(AccountPath.logout, RefreshRequest(refreshToken: token), context: "user_logout")
+        }
+        if let failure { throw failure }
     }
 
     /// The signed-in account.
     /// - Throws: Code `AUTH_TOKEN_MISSING` if nobody is signed in.
     public func me() async throws(APIError) -> AccountUser {
-        let token = try await credentials(context: "user_me").accessToken
-        let answer: UserAnswer = try await api.get(
-            AccountPath.me,
-            headers: [.authorization: "Bearer \(token)"],
-            context: "user_me"
-        )
+        _ = try await credentials(context: "user_me")
+        let answer: UserAnswer = try await api.authorised(by: session).get(AccountPath.me, context: "user_me")
         return answer.user
     }
 
@@ -98,35 +124,49 @@ extension AccountClient {
         context: String
     ) async throws(APIError) -> AccountUser {
         let answer: SessionAnswer = try await api.post(path, request, context: context)
-        try await save(Credentials(accessToken: answer.accessToken, refreshToken: answer.refreshToken), context: context)
+        do {
+            try await session.hold(Credentials(answer, now: api.surroundings.wallClock()))
+        } catch {
+            throw APIError(accounts: error, context: context)
+        }
         return answer.user
     }
 
     private func credentials(context: String) async throws(APIError) -> Credentials {
-        let loaded: Credentials?
         do {
-            loaded = try await store.load()
+            if let held = try await session.credentials { return held }
         } catch {
-            throw APIError(kind: .custom, code: .unknown, context: context, attempts: 0, underlying: error)
+            throw APIError(accounts: error, context: context)
         }
-        guard let loaded else {
-            throw APIError(
-                kind: .unauthorized,
-                code: .authTokenMissing,
-                retry: .afterSignIn,
-                recovery: .signIn,
-                context: context,
-                attempts: 0
-            )
-        }
-        return loaded
+        throw APIError(
+            kind: .unauthorized,
+            code: .authTokenMissing,
+            retry: .afterSignIn,
+            recovery: .signIn,
+            context: context,
+            attempts: 0
+        )
     }
+}
 
-    private func save(_ credentials: Credentials?, context: String) async throws(APIError) {
-        do {
-            try await store.save(credentials)
-        } catch {
-            throw APIError(kind: .custom, code: .unknown, context: context, attempts: 0, underlying: error)
+extension APIError {
+    /// The error for what a session threw: one of its own, or the store's.
+    fileprivate init(accounts error: any Error, context: String) {
+        if let error = error as? APIError {
+            self = error
+            self.context = context
+        } else {
+            self.init(kind: .custom, code: .unknown, context: context, attempts: 0, underlying: error)
         }
+    }
+}
+
+extension Credentials {
+    fileprivate init(_ answer: SessionAnswer, now: Date) {
+        self.init(
+            accessToken: answer.accessToken,
+            refreshToken: answer.refreshToken.rawValue,
+            expiresAt: now.addingTimeInterval(Double(answer.expiresIn))
+        )
     }
 }

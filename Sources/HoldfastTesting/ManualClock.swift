@@ -28,7 +28,7 @@ public final class ManualClock: Clock, Sendable {
     private struct State {
         var now = Instant()
         var nextID: UInt64 = 0
-        var sleepers: [Sleeper] = []
+        var sleepers: [UInt64: Sleeper] = [:]
         var cancelled: Set<UInt64> = []
         var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
@@ -58,11 +58,9 @@ public final class ManualClock: Clock, Sendable {
             }
         } onCancel: {
             let sleeper = state.withLock { state -> Sleeper? in
-                guard let index = state.sleepers.firstIndex(where: { $0.id == id }) else {
-                    state.cancelled.insert(id)
-                    return nil
-                }
-                return state.sleepers.remove(at: index)
+                if let sleeper = state.sleepers.removeValue(forKey: id) { return sleeper }
+                state.cancelled.insert(id)
+                return nil
             }
             sleeper?.continuation.resume(throwing: CancellationError())
         }
@@ -73,9 +71,11 @@ public final class ManualClock: Clock, Sendable {
         let outcome = state.withLock { state -> Outcome in
             if state.cancelled.remove(sleeper.id) != nil { return .cancelled }
             guard sleeper.deadline > state.now else { return .due }
-            state.sleepers.append(sleeper)
-            let ready = state.watchers.filter { $0.count <= state.sleepers.count }
-            state.watchers.removeAll { $0.count <= state.sleepers.count }
+            state.sleepers[sleeper.id] = sleeper
+            guard !state.watchers.isEmpty else { return .parked([]) }
+            let count = state.sleepers.count
+            let ready = state.watchers.filter { $0.count <= count }
+            state.watchers.removeAll { $0.count <= count }
             return .parked(ready.map(\.continuation))
         }
         switch outcome {
@@ -92,8 +92,10 @@ public final class ManualClock: Clock, Sendable {
         let due = state.withLock { state in
             state.now = state.now.advanced(by: duration)
             let now = state.now
-            let due = state.sleepers.filter { $0.deadline <= now }.sorted { $0.deadline < $1.deadline }
-            state.sleepers.removeAll { $0.deadline <= now }
+            let due = state.sleepers.values.filter { $0.deadline <= now }.sorted {
+                ($0.deadline, $0.id) < ($1.deadline, $1.id)
+            }
+            for sleeper in due { state.sleepers[sleeper.id] = nil }
             return due
         }
         for sleeper in due { sleeper.continuation.resume() }

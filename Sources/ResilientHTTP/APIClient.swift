@@ -22,9 +22,10 @@ public struct APIClient: Sendable {
     public var listeners: [any CallListener] = []
     private let base: BaseAddress?
     private let transport: any HTTPTransport
-    private let middleware: [any ClientMiddleware]
+    private var middleware: [any ClientMiddleware]
     private let catalogue: ErrorCatalogue
-    private let surroundings: ClientSurroundings
+    /// Time, chance and log.
+    public let surroundings: ClientSurroundings
 
     /// Creates a client.
     /// - Parameters:
@@ -32,7 +33,8 @@ public struct APIClient: Sendable {
     ///   - transport: The HTTP engine.
     ///   - language: The language that answers are asked for in.
     ///   - timeout: The time that a call may take.
-    ///   - middleware: What stands between the client and the transport, the first outermost.
+    ///   - session: Whose access token calls carry; `nil` for none.
+    ///   - middleware: What stands between the client and the transport, the first outermost; the session's stands innermost.
     ///   - catalogue: The codes that the app knows.
     ///   - surroundings: Time, chance and log.
     public init(
@@ -40,6 +42,7 @@ public struct APIClient: Sendable {
         transport: any HTTPTransport,
         language: Language = .english,
         timeout: Duration = .seconds(30),
+        session: Session? = nil,
         middleware: [any ClientMiddleware] = ClientPipeline.standard(),
         catalogue: ErrorCatalogue = .standard,
         surroundings: ClientSurroundings = ClientSurroundings()
@@ -49,9 +52,16 @@ public struct APIClient: Sendable {
         self.transport = transport
         self.language = language
         self.timeout = timeout
-        self.middleware = middleware
+        self.middleware = middleware + (session.map { [AuthoriseMiddleware($0)] } ?? [])
         self.catalogue = catalogue
         self.surroundings = surroundings
+    }
+
+    /// The same client, its calls carrying a session's access token.
+    public func authorised(by session: Session) -> APIClient {
+        var client = self
+        client.middleware.append(AuthoriseMiddleware(session))
+        return client
     }
 
     /// Gets a value.

@@ -18,7 +18,13 @@ struct Fixture {
         store = MemoryCredentialStore(credentials)
         let base = try #require(URL(string: "https://api.example.org"))
         client = AccountClient(
-            api: APIClient(baseURL: base, transport: transport, language: .spanish, middleware: []),
+            api: APIClient(
+                baseURL: base,
+                transport: transport,
+                language: .spanish,
+                middleware: [],
+                surroundings: ClientSurroundings(wallClock: { Samples.now })
+            ),
             store: store
         )
     }
@@ -35,6 +41,9 @@ struct Fixture {
 enum Samples {
     static let userJSON = #""user":{"id":"00000000-0000-4000-8000-000000000001","email":"ana@example.org","first_name":"Ana"}"#
 
+    /// The wall clock of the tests.
+    static let now = Date(timeIntervalSince1970: 1_762_252_200)
+
     static func sessionJSON(_ number: Int) -> String {
         #"{\#(userJSON),"access_token":"at\#(number)","refresh_token":"rt\#(number)","token_type":"Bearer","expires_in":900}"#
     }
@@ -44,7 +53,7 @@ enum Samples {
     }
 
     static func credentials(_ number: Int) throws -> Credentials {
-        Credentials(accessToken: "at\(number)", refreshToken: try RefreshToken("rt\(number)"))
+        Credentials(accessToken: "at\(number)", refreshToken: "rt\(number)", expiresAt: now.addingTimeInterval(900))
     }
 
     static func link(email: String? = "ana@example.org") throws -> ResetLink {

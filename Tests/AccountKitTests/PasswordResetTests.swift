@@ -4,6 +4,7 @@ import ErrorContract
 import Foundation
 import HTTPTypes
 import HoldfastTesting
+import ResilientHTTP
 import Testing
 
 @Suite struct PasswordResetTests {

@@ -6,6 +6,15 @@ public protocol CredentialStore: Sendable {
     func load() async throws -> Credentials?
     /// Keeps credentials in place of earlier ones; `nil` forgets them.
     func save(_ credentials: Credentials?) async throws
+    /// Runs a closure while no other process that shares the store runs one: a refresh reads, asks and writes as one step.
+    func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value
+}
+
+extension CredentialStore {
+    /// A store that no other process shares has nobody to keep out.
+    public func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
+        try await body()
+    }
 }
 
 /// Keeps credentials until the process ends.

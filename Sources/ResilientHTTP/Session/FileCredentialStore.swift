@@ -1,0 +1,79 @@
+public import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Keeps credentials in a file that only its owner can read: for command-line tools and Linux.
+///
+/// Replaced as a whole, so that a reader never sees half of it. Several processes may share the file: they refresh one after another,
+/// under a lock beside it, and the later ones find what the first one got.
+public struct FileCredentialStore: CredentialStore {
+    private let file: URL
+    private let clock: MonotonicClock
+    private let lockTimeout: Duration
+
+    /// Creates a store.
+    /// - Parameters:
+    ///   - file: The file; its folder must exist. A file beside it, with `.lock` at its end, is the lock.
+    ///   - clock: What the wait for another process is slept on.
+    ///   - lockTimeout: The longest wait for another process.
+    public init(file: URL, clock: MonotonicClock = .continuous, lockTimeout: Duration = .seconds(30)) {
+        self.file = file
+        self.clock = clock
+        self.lockTimeout = lockTimeout
+    }
+
+    /// The credentials, or `nil` if there is no file or it holds none.
+    public func load() async throws -> Credentials? {
+        guard let data = try? Data(contentsOf: file) else {
+            guard !FileManager.default.fileExists(atPath: file.path) else { throw CocoaError(.fileReadNoPermission) }
+            return nil
+        }
+        return try? JSONDecoder().decode(Credentials.self, from: data)
+    }
+
+    /// Keeps credentials in place of earlier ones; `nil` removes the file.
+    public func save(_ credentials: Credentials?) async throws {
+        guard let credentials else {
+            guard unlink(file.path) == 0 || errno == ENOENT else { throw Self.failure() }
+            return
+        }
+        let fresh = file.path + ".\(UInt64.random(in: .min ... .max))"
+        // Created readable for nobody else, rather than made so afterwards.
+        let descriptor = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.failure() }
+        do {
+            let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            try handle.write(contentsOf: try JSONEncoder().encode(credentials))
+            try handle.close()
+            guard rename(fresh, file.path) == 0 else { throw Self.failure() }
+        } catch {
+            unlink(fresh)
+            throw error
+        }
+    }
+
+    /// Runs a closure while no other process, and no other store of this file in this one, runs one.
+    /// - Throws: `POSIXError` with `EWOULDBLOCK` if the other one doesn't end in time.
+    public func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
+        let descriptor = open(file.path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.failure() }
+        defer { close(descriptor) }
+        let deadline = clock.now + lockTimeout
+        // Asked again and again rather than waited for: a thread that waits in the kernel is lost to all other tasks.
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR, clock.now < deadline else { throw Self.failure() }
+            try await clock.sleep(until: min(deadline, clock.now + .milliseconds(20)))
+        }
+        return try await body()
+    }
+
+    private static func failure() -> POSIXError {
+        POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+    }
+}

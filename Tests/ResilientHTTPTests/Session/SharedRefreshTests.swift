@@ -1,0 +1,175 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastTesting
+import Synchronization
+import Testing
+
+@testable import ResilientHTTP
+
+@Suite("One refresh for all", .timeLimit(.minutes(2))) struct SharedRefreshTests {
+    private let calls = 10_000
+    private let clock = ManualClock()
+    private let refreshes = Counter()
+    private let prompts = Counter()
+
+    private var surroundings: ClientSurroundings { ClientSurroundings(clock: MonotonicClock(clock)) }
+
+    private func client(
+        _ server: TokenServer,
+        store: any CredentialStore = MemoryCredentialStore(.number(1)),
+        refresh: @escaping Session.Refresh,
+        prompt: Session.SignInPrompt? = nil
+    ) throws -> APIClient {
+        let session = Session(store: store, surroundings: surroundings, refresh: refresh, prompt: prompt)
+        let url = try #require(URL(string: "https://api.example.org"))
+        return APIClient(baseURL: url, transport: server, session: session, middleware: [], surroundings: surroundings)
+    }
+
+    /// Makes all calls at once; returns the kinds of their failures.
+    private func call(_ client: APIClient, meanwhile: @escaping @Sendable () async -> Void = {}) async -> [APIError.Kind: Int] {
+        await withTaskGroup(of: APIError?.self) { group in
+            for _ in 0..<calls {
+                group.addTask { await failure { _ = try await client.send(.get, "/a") } }
+            }
+            group.addTask {
+                await meanwhile()
+                return nil
+            }
+            return await group.reduce(into: [:]) { kinds, error in
+                if let error { kinds[error.kind, default: 0] += 1 }
+            }
+        }
+    }
+
+    @Test("Trap: a straggler's 401 starting a second refresh: 10,000 calls, 5 % of the 401s late, one refresh, all succeed")
+    func stragglers() async throws {
+        let server = TokenServer(valid: "at2", holdsEvery: 20)
+        let client = try client(server) { [refreshes] token in
+            #expect(token == "rt1")
+            refreshes.increment()
+            return .number(2)
+        }
+        let failures = await call(client) {
+            // All the others first: their calls end with the new token.
+            while server.sent(with: "at2") < 1 || server.heldBack == 0 { await Task.yield() }
+            while server.sent(with: "at1") + server.sent(with: "at2") - server.heldBack < 1 { await Task.yield() }
+            for _ in 0..<1_000 { await Task.yield() }
+            server.release()
+        }
+        #expect(failures.isEmpty)
+        #expect(refreshes.value == 1)
+        #expect(server.sent(with: "at2") == calls, "each call ended with the new token, sent once")
+    }
+
+    @Test("After a refresh no call is sent with the old token")
+    func afterwards() async throws {
+        let server = TokenServer(valid: "at2")
+        let client = try client(server) { _ in .number(2) }
+        _ = await call(client)
+        let before = server.sent(with: "at1")
+        #expect(await call(client).isEmpty)
+        #expect(server.sent(with: "at1") == before)
+    }
+
+    @Test("A refresh that the network swallows signs nobody out: the calls fail, and a later one refreshes")
+    func networkFailure() async throws {
+        let (server, store) = (TokenServer(valid: "at2"), MemoryCredentialStore(.number(1)))
+        let isDown = Mutex(true)
+        let client = try client(server, store: store) { [refreshes] _ in
+            refreshes.increment()
+            if isDown.withLock({ $0 }) { throw TransportError(.noInternet, message: "", wasSent: false) }
+            return .number(2)
+        }
+        let failures = await call(client)
+        #expect(failures == [.noInternet: calls])
+        #expect(await store.load() == .number(1))
+        #expect(refreshes.value <= Session.mostRenewals, "a storm of refreshes is not begun")
+        isDown.withLock { $0 = false }
+        clock.advance(by: Session.renewalWindow)
+        _ = try await client.send(.get, "/a")
+        #expect(await store.load() == .number(2))
+    }
+
+    @Test("Trap: a refresh that never returns: it ends after its own time, and so do the calls")
+    func hanging() async throws {
+        let (server, store) = (TokenServer(valid: "at2"), MemoryCredentialStore(.number(1)))
+        let client = try client(server, store: store) { [clock, refreshes] _ in
+            refreshes.increment()
+            try await clock.sleep(for: .seconds(1_000_000))
+            return .number(2)
+        }
+        let failures = await call(client) { [clock] in
+            while server.sent(with: "at1") < 10_000 { await Task.yield() }
+            await clock.waitForSleepers(2)
+            clock.advance(by: .seconds(15))
+            // Those that came after the end of the first refresh wait for another one.
+            while clock.sleeperCount > 0 {
+                clock.advance(by: .seconds(15))
+                await Task.yield()
+            }
+        }
+        #expect(failures == [.timeout: calls])
+        #expect(await store.load() == .number(1), "nobody was signed out")
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test("A refused refresh clears the credentials, asks the person once, and all calls go on with the new session")
+    func refused() async throws {
+        let (server, store) = (TokenServer(valid: "at9", holdsEvery: 20), MemoryCredentialStore(.number(1)))
+        let client = try client(server, store: store) { [refreshes] _ in
+            refreshes.increment()
+            var answer = DecodedError(status: 401)
+            answer.code = .authRefreshFailed
+            throw APIError(answer)
+        } prompt: { [prompts] in
+            prompts.increment()
+            return .number(9)
+        }
+        let failures = await call(client) {
+            while server.sent(with: "at9") < 1 { await Task.yield() }
+            server.release()
+        }
+        #expect(failures.isEmpty && refreshes.value == 1 && prompts.value == 1)
+        #expect(await store.load() == .number(9))
+    }
+
+    @Test("If the person would not sign in, all calls fail as unauthorized, and nobody is asked twice")
+    func declined() async throws {
+        let (server, store) = (TokenServer(valid: "at9", holdsEvery: 20), MemoryCredentialStore(.number(1)))
+        let client = try client(server, store: store) { _ in
+            throw APIError(DecodedError(status: 401))
+        } prompt: { [prompts] in
+            prompts.increment()
+            return nil
+        }
+        let failures = await call(client) {
+            while server.sent(with: "at1") < 10_000 { await Task.yield() }
+            for _ in 0..<1_000 { await Task.yield() }
+            server.release()
+        }
+        #expect(failures == [.unauthorized: calls] && prompts.value == 1)
+        #expect(await store.load() == nil)
+    }
+
+    @Test("Trap: a cancelled caller losing a rotated refresh token: the refresh goes on, and its result is kept")
+    func cancelledCaller() async throws {
+        let (server, store) = (TokenServer(valid: "at2"), MemoryCredentialStore(.number(1)))
+        let client = try client(server, store: store) { [clock, refreshes] _ in
+            refreshes.increment()
+            try await clock.sleep(for: .seconds(1))
+            return .number(2)
+        }
+        let first = Task { await failure { _ = try await client.send(.get, "/a") } }
+        await clock.waitForSleepers(2)
+        first.cancel()
+        #expect(await first.value?.kind == .cancelled, "who is cancelled leaves at once")
+        let second = Task { await failure { _ = try await client.send(.get, "/a") } }
+        while server.sent(with: "at1") < 2 { await Task.yield() }
+        for _ in 0..<100 { await Task.yield() }
+        clock.advance(by: .seconds(1))
+        #expect(await second.value == nil)
+        #expect(refreshes.value == 1)
+        #expect(await store.load() == .number(2))
+    }
+}
