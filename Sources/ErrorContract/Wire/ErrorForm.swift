@@ -14,6 +14,14 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
     case success
     /// `{"detail":"…"}`.
     case detail
+    /// RFC 9457: `{"type","title","status","detail","instance"}` with the contract's `code`, `timestamp`, `request_id`,
+    /// `retry_after` and `errors`, and further details as members of their own.
+    case problem
+
+    /// The `Content-Type` of the form.
+    public var contentType: String {
+        self == .problem ? "application/problem+json" : "application/json; charset=utf-8"
+    }
 
     /// The body of an answer in this form.
     public func body(of payload: ErrorPayload) -> JSONValue {
@@ -22,6 +30,7 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
         case .flat: flatBody(of: payload)
         case .success: successBody(of: payload)
         case .detail: ["detail": .string(payload.message)]
+        case .problem: problemBody(of: payload)
         }
     }
 

@@ -18,6 +18,10 @@ public struct ErrorPayload: Hashable, Sendable {
     public var timestamp: Date
     /// The id by which the server's log knows the request.
     public var requestID: String
+    /// What the code means whenever it is said, for developers. Told by ``ErrorForm/problem`` only.
+    public var title: String
+    /// A URI reference that names the code, best the address of its page. Told by ``ErrorForm/problem`` only.
+    public var type: String?
 
     /// Creates a payload.
     public init(
@@ -28,7 +32,9 @@ public struct ErrorPayload: Hashable, Sendable {
         violations: [FieldViolation] = [],
         retryAfterSeconds: Int? = nil,
         timestamp: Date,
-        requestID: String
+        requestID: String,
+        title: String = "",
+        type: String? = nil
     ) {
         self.code = code
         self.status = status
@@ -38,5 +44,7 @@ public struct ErrorPayload: Hashable, Sendable {
         self.retryAfterSeconds = retryAfterSeconds
         self.timestamp = timestamp
         self.requestID = requestID
+        self.title = title
+        self.type = type
     }
 }

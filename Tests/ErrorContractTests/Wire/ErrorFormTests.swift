@@ -10,7 +10,8 @@ import Testing
         message: "Demasiados intentos. Intenta de nuevo más tarde.",
         retryAfterSeconds: 3600,
         timestamp: Date(timeIntervalSince1970: 1_762_252_200),
-        requestID: "01JC"
+        requestID: "01JC",
+        title: "Too many requests in short time period"
     )
     static let invalid = ErrorPayload(
         code: .validationInvalidInput,
@@ -46,8 +47,10 @@ import Testing
     }
 
     /// The headers that go with every error.
-    private func headers(_ payload: ErrorPayload) -> HTTPFields {
-        var headers: HTTPFields = [.errorCode: payload.code.rawValue, .requestID: payload.requestID]
+    private func headers(_ payload: ErrorPayload, _ form: ErrorForm) -> HTTPFields {
+        var headers: HTTPFields = [
+            .contentType: form.contentType, .errorCode: payload.code.rawValue, .requestID: payload.requestID,
+        ]
         headers[.retryAfter] = payload.retryAfterSeconds.map { "\($0)" }
         return headers
     }
@@ -59,7 +62,7 @@ import Testing
     )
     func roundTrip(form: ErrorForm, payload: ErrorPayload) {
         let body = form.body(of: payload).encoded()
-        let error = ErrorDecoder().decode(status: payload.status, headers: headers(payload), body: body, now: .distantPast)
+        let error = ErrorDecoder().decode(status: payload.status, headers: headers(payload, form), body: body, now: .distantPast)
         #expect(error.status == payload.status)
         #expect(error.code == payload.code)
         #expect(error.message == payload.message)
@@ -67,15 +70,18 @@ import Testing
         #expect(error.retryAfter == payload.retryAfterSeconds.map { .seconds($0) })
         let expected: [FieldViolation] =
             switch form {
-            case .standard: payload.violations
+            case .standard, .problem: payload.violations
             case .flat, .success: payload.violations.map { FieldViolation(field: $0.field, message: $0.message) }
             case .detail: []
             }
         #expect(error.violations == expected)
-        #expect(error.family.rawValue == form.rawValue)
+        #expect(error.family.rawValue == (form == .problem ? "contract-problem" : form.rawValue))
     }
 
-    @Test("The forms that carry code, id and delay in the body need no header", arguments: [ErrorForm.standard, .flat])
+    @Test(
+        "The forms that carry code, id and delay in the body need no header",
+        arguments: [ErrorForm.standard, .flat, .problem]
+    )
     func withoutHeaders(form: ErrorForm) {
         let error = ErrorDecoder().decode(
             status: 429,

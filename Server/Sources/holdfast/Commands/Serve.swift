@@ -15,7 +15,7 @@ struct Serve: AsyncParsableCommand {
               PASSWORD_RESET_BASE_URL                what reset links begin with; required in production
               APP_NAME, EMAIL_FROM                   as mails show them
               DEFAULT_LOCALE                         en (default) or es, for readers that ask for neither
-              ERROR_FORMAT                           standard (default), flat, success or detail
+              ERROR_FORMAT                           standard (default), flat, success, detail or problem
               APPLE_APP_IDS                          apps that links open, such as TEAM123456.com.example.app, with commas
               ANDROID_PACKAGE, ANDROID_CERT_SHA256   the same for Android
               APP_LINK_SCHEME                        the custom scheme of the app, such as myapp

@@ -81,7 +81,7 @@ extension ServerConfiguration {
         )
         errorForm = settings.choice(
             "ERROR_FORMAT",
-            ["standard": .standard, "flat": .flat, "success": .success, "detail": .detail],
+            ["standard": .standard, "flat": .flat, "success": .success, "detail": .detail, "problem": .problem],
             default: errorForm
         )
         readRecovery(&settings, isServing: isServing)

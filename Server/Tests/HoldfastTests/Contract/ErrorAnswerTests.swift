@@ -116,7 +116,7 @@ import Testing
                 case .standard: json["error.message"]
                 case .flat: json["message"]
                 case .success: json["errors.0.message"]
-                case .detail: json["detail"]
+                case .detail, .problem: json["detail"]
                 }
             #expect(message == "Invalid or expired token")
         }

@@ -2,6 +2,15 @@ import HTTPTypes
 
 /// RFC 9457 and those that build on it.
 extension ErrorBody {
+    /// A problem with the contract's own members, told by its content type before any other shape is looked for: its further
+    /// details stand beside them, and may have any name.
+    func contractProblem() -> DecodedError? {
+        guard headers[.contentType]?.hasPrefix("application/problem+json") == true, detail?.stringValue != nil,
+            code?.stringValue?.isUpperSnake == true, self["request_id"]?.stringValue != nil
+        else { return nil }
+        return problem()
+    }
+
     func problem() -> DecodedError? {
         let type = self["type"]?.stringValue
         let title = self["title"]?.stringValue
@@ -9,7 +18,7 @@ extension ErrorBody {
         let message = detail?.stringValue == nil ? self["title"] : detail
         var answer = answer(.problem, code: Self.tail(of: type), message: message)
         answer.requestID = self["instance"]?.idValue
-        if self["ray_id"] != nil, self["error_code"] != nil {
+        if self["ray_id"] != nil, self["error_code"] != nil, code == nil {
             readCloudflare(&answer)
         } else if let own = code?.stringValue, own.isUpperSnake {
             answer.family = .contractProblem
@@ -31,6 +40,10 @@ extension ErrorBody {
         answer.requestID = (self["traceId"] ?? self["request_id"])?.idValue ?? answer.requestID
         answer.code = code?.codeValue ?? answer.code
         answer.details = object.dropping(Self.readMembers)
+        if answer.family == .contractProblem, let others = object["details"]?.objectValue {
+            answer.details["details"] = nil
+            for other in others.members where answer.details[other.key] == nil { answer.details[other.key] = other.value }
+        }
         return answer
     }
 

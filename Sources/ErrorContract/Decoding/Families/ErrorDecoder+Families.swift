@@ -3,6 +3,7 @@ import HTTPTypes
 /// The families, most specific first. A shape that two of them share belongs to the one with more telling members.
 extension ErrorDecoder {
     static func match(_ body: ErrorBody) -> DecodedError? {
+        if let answer = body.contractProblem() { return answer }
         if let inner = body.error?.objectValue, let answer = body.errorObject(inner) { return answer }
         if let answer = body.refusal() { return answer }
         return body.platform() ?? body.problem() ?? body.framework() ?? body.list() ?? body.coded() ?? body.text()
