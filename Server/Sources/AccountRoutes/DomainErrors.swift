@@ -20,7 +20,7 @@ extension ContractError {
         case let error as ContractError: self = error
         case let error as AccountError: self.init(error)
         case let error as StoreFailure: self.init(error)
-        default: self.init(.serverInternalError)
+        default: self.init(.serverInternalError, underlying: error)
         }
     }
 }

@@ -7,9 +7,6 @@ import Foundation
 /// is thrown away. A type that takes none of the samples ends its own level early, so at worst the list is short, never wrong.
 /// O(size of the body).
 enum BodyDecoder {
-    /// The largest number of problems that is told.
-    static let maximumProblems = 50
-
     /// Decodes a value.
     /// - Parameter isForm: Whether numbers and truth values are written as text.
     /// - Throws: ``ContractError/invalid(_:)`` with all problems.
@@ -19,19 +16,19 @@ enum BodyDecoder {
         let value = try? place.unbox(type)
         guard log.problems.isEmpty, let value else {
             let problems = log.problems.isEmpty ? [.init(path: FieldPath(), code: .validationInvalidFormat)] : log.problems
-            throw ContractError.invalid(Array(problems.prefix(maximumProblems)))
+            throw ContractError.invalid(problems)
         }
         return value
     }
 }
 
-/// The problems found so far. Used within one synchronous decoding only.
+/// The problems found so far, up to one more than are told. Used within one synchronous decoding only.
 final class ProblemLog {
     private(set) var problems: [ContractError.Problem] = []
 
     func note(_ code: ErrorCode, at path: FieldPath) {
-        let problem = ContractError.Problem(path: path, code: code)
-        guard problems.count < BodyDecoder.maximumProblems, !problems.contains(problem) else { return }
+        let problem = ContractError.Problem(path: path.tellable, code: code)
+        guard problems.count <= ContractError.maximumProblems, !problems.contains(problem) else { return }
         problems.append(problem)
     }
 }

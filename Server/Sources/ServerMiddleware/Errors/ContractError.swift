@@ -19,6 +19,9 @@ public struct ContractError: Error, Sendable {
         }
     }
 
+    /// The largest number of problems that an answer tells. With more of them its details say `truncated`.
+    public static let maximumProblems = 50
+
     /// The code; its status comes from the catalogue.
     public var code: ErrorCode
     /// A text that says more than the catalogue's.
@@ -31,6 +34,10 @@ public struct ContractError: Error, Sendable {
     public var retryAfter: Duration?
     /// Further headers, such as `Allow`.
     public var headers: HTTPFields
+    /// The form of the answer, if the route has chosen one.
+    public var form: ErrorForm?
+    /// What was thrown first, for the log: a reader never sees it.
+    public var underlying: (any Error)?
 
     /// Creates an error.
     public init(
@@ -39,7 +46,8 @@ public struct ContractError: Error, Sendable {
         details: JSONObject = [:],
         problems: [Problem] = [],
         retryAfter: Duration? = nil,
-        headers: HTTPFields = [:]
+        headers: HTTPFields = [:],
+        underlying: (any Error)? = nil
     ) {
         self.code = code
         self.message = message
@@ -47,6 +55,7 @@ public struct ContractError: Error, Sendable {
         self.problems = problems
         self.retryAfter = retryAfter
         self.headers = headers
+        self.underlying = underlying
     }
 
     /// An error that tells of every problem with the input at once. Its code is the one that all problems share, else
@@ -58,4 +67,19 @@ public struct ContractError: Error, Sendable {
             problems: problems
         )
     }
+}
+
+extension ContractError: CustomStringConvertible {
+    /// Code and places, for a log: no text, no detail, nothing of what caused it.
+    public var description: String {
+        problems.isEmpty ? code.rawValue : "\(code) at \(problems.map(\.path.pointer).joined(separator: ", "))"
+    }
+}
+
+/// An error of an app's own that knows what it is in the contract.
+///
+/// Thrown by a route it is answered as that; errors that know no better are answered as `SERVER_INTERNAL_ERROR`.
+public protocol ContractErrorConvertible: Error {
+    /// The error of the contract.
+    var contractError: ContractError { get }
 }

@@ -7,57 +7,77 @@ public import Hummingbird
 public struct ContractErrorRenderer: Sendable {
     /// The codes and their texts.
     public var catalogue: ErrorCatalogue
-    /// The shape of the body.
-    public var form: ErrorForm
+    /// The shapes of bodies.
+    public var forms: ErrorForms
     /// How the reader's language is found.
     public var localization: Localization
+    /// The address of the codes' pages, such as `https://api.example.com/errors`, or `/errors` for a path of this server: problem
+    /// details point at the page of their code, one segment below. `nil` if there are none; then a URN names the code.
+    public var pages: String?
     private let now: @Sendable () -> Date
 
     /// Creates a renderer.
     /// - Parameter now: The wall clock.
     public init(
         catalogue: ErrorCatalogue = .standard,
-        form: ErrorForm = .standard,
+        forms: ErrorForms = ErrorForms(),
         localization: Localization = Localization(),
+        pages: String? = nil,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.catalogue = catalogue
-        self.form = form
+        self.forms = forms
         self.localization = localization
+        self.pages = pages
         self.now = now
     }
 
-    /// The answer for an error.
+    /// The answer for an error. To HEAD it has the headers, `Content-Length` among them, and no body.
     /// - Parameters:
     ///   - error: What happened.
     ///   - request: The request that is answered.
     ///   - requestID: The id by which the log knows the request.
     public func response(for error: ContractError, to request: Request, requestID: String) -> Response {
-        let language = localization.language(of: request)
+        let form = forms.form(for: request, chosen: error.form)
+        let (head, body) = answer(to: error, in: localization.language(of: request), form: form, requestID: requestID)
+        let response = Response(
+            status: head.status,
+            headers: head.headerFields,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: body))
+        )
+        return request.method == .head ? response.createHeadResponse() : response
+    }
+
+    /// The head and the body of an answer.
+    func answer(
+        to error: ContractError,
+        in language: Language,
+        form: ErrorForm,
+        requestID: String
+    ) -> (head: HTTPResponse, body: [UInt8]) {
         let payload = payload(for: error, language: language, requestID: requestID)
         var headers = error.headers
-        headers[.contentType] = "application/json; charset=utf-8"
+        headers[.contentType] = form.contentType
         headers[.contentLanguage] = language.rawValue
         headers[.cacheControl] = "no-store"
+        headers[.vary] = [headers[.vary], "Accept, Accept-Language"].compactMap(\.self).joined(separator: ", ")
         headers[.errorCode] = payload.code.rawValue
         headers[.requestID] = requestID
         headers[.retryAfter] = payload.retryAfterSeconds.map { "\($0)" }
-        return Response(
-            status: .init(code: payload.status),
-            headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: form.body(of: payload).encoded()))
-        )
+        return (HTTPResponse(status: .init(code: payload.status), headerFields: headers), form.body(of: payload).encoded())
     }
 
     private func payload(for error: ContractError, language: Language, requestID: String) -> ErrorPayload {
         let definition = catalogue.closestDefinition(to: error.code)
         let status = definition?.status ?? 500
+        var details = error.details
+        if error.problems.count > ContractError.maximumProblems { details["truncated"] = true }
         return ErrorPayload(
             code: error.code,
             status: status,
             message: message(of: error, definition: definition).text(in: language),
-            details: error.details,
-            violations: error.problems.map { problem in
+            details: details,
+            violations: error.problems.prefix(ContractError.maximumProblems).map { problem in
                 FieldViolation(
                     field: problem.path.name,
                     pointer: problem.path.pointer,
@@ -67,8 +87,16 @@ public struct ContractErrorRenderer: Sendable {
             },
             retryAfterSeconds: (error.retryAfter ?? Self.usualWait(status)).map { max(0, $0.wholeSecondsRoundedUp) },
             timestamp: now(),
-            requestID: requestID
+            requestID: requestID,
+            title: definition?.summary ?? "",
+            type: type(of: error.code, definition: definition)
         )
+    }
+
+    /// A page that there is, else a name.
+    private func type(of code: ErrorCode, definition: ErrorDefinition?) -> String {
+        if let pages, let definition { return "\(pages)/\(definition.code)" }
+        return "urn:error:\(code)"
     }
 
     /// A client that is told to come back must be told when: what no cause names is this.

@@ -26,15 +26,17 @@ public struct ContractErrorMiddleware<Context: RequestContext>: RouterMiddleware
         do {
             return try await next(request, context)
         } catch {
-            var contractError = ContractError(thrown: error)
-            if contractError.code == .resourceNotFound, error is HTTPError,
+            var contractError = ContractError(thrown: error, answering: request, context: context)
+            if contractError.code == .resourceNotFound, contractError.underlying is any HTTPResponseError,
                 let methods = routes?.methods(of: request.uri.path), !methods.contains(request.method)
             {
                 let allowed = methods.map(\.rawValue).sorted().joined(separator: ", ")
-                contractError = ContractError(.requestMethodNotAllowed, headers: [.allow: allowed])
+                contractError.code = .requestMethodNotAllowed
+                contractError.headers[.allow] = allowed
             }
             if contractError.code == .serverInternalError {
-                context.logger.error("Request failed", metadata: ["error.type": "\(type(of: error))"])
+                let cause = contractError.underlying ?? error
+                context.logger.error("Request failed", metadata: ["error.type": "\(type(of: cause))"])
             }
             return renderer.response(for: contractError, to: request, requestID: context.requestID)
         }

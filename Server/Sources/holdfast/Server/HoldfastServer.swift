@@ -1,3 +1,4 @@
+import AccountContract
 import AccountCore
 import AccountRoutes
 import AppLinks
@@ -131,7 +132,11 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
 
     private func router() throws -> Router<Context> {
         let routes = RouteIndex()
-        var renderer = ContractErrorRenderer(form: configuration.errorForm, localization: localization)
+        let renderer = ContractErrorRenderer(
+            // Apps in the field read this form there, whatever the server's own is.
+            forms: ErrorForms(configuration.errorForm, below: [AccountPath.legacyPasswordReset: .success]),
+            localization: localization
+        )
         let router = Router(context: Context.self, options: [.autoGenerateHeadEndpoints])
         router.add(middleware: LingeringCloseMiddleware())
         router.add(middleware: RequestIDMiddleware())
@@ -144,8 +149,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             localization: localization
         )
         recoveryRoutes.add(to: router)
-        renderer.form = .success
-        recoveryRoutes.addLegacy(to: router.group().add(middleware: ContractErrorMiddleware(renderer: renderer)))
+        recoveryRoutes.addLegacy(to: router)
         RecoveryPageRoutes<Context>(
             recovery: recovery,
             freeze: AccountFreeze(tokens: stores.freezeTokens, now: { Date() }),

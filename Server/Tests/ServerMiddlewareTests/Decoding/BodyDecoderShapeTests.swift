@@ -135,13 +135,22 @@ import Testing
         #expect(try await problems(Endless.self, #"{"next":{"next":{}}}"#).first == "next.next.next: VALIDATION_MISSING_FIELD")
     }
 
-    @Test("At most fifty problems are told")
+    @Test("Problems are gathered up to one more than an answer tells, so that it can say that there are more")
     func bounded() async throws {
         let json = "[" + (0..<1_000).map { _ in "{}" }.joined(separator: ",") + "]"
         let error = try await refusal([Order.Item].self, json)
-        #expect(error.problems.count == 50)
-        #expect(error.problems.last?.path.name == "[24].count")
+        #expect(error.problems.count == ContractError.maximumProblems + 1)
+        #expect(error.problems[49].path.name == "[24].count")
         #expect(error.code == .validationMissingField)
+    }
+
+    @Test("A name that the client made up and that is very long is not repeated: its problem is told at the place around it")
+    func longNames() async throws {
+        let long = String(repeating: "k", count: 129)
+        #expect(try await problems([String: [String: Int]].self, #"{"a":{"\#(long)":"x"}}"#) == ["a: VALIDATION_INVALID_FORMAT"])
+        #expect(try await problems([String: Int].self, #"{"\#(long)":"x"}"#) == [": VALIDATION_INVALID_FORMAT"])
+        let short = String(repeating: "k", count: 128)
+        #expect(try await problems([String: Int].self, #"{"\#(short)":"x"}"#) == ["\(short): VALIDATION_INVALID_FORMAT"])
     }
 
     @Test("Members with strange names have exact pointers")

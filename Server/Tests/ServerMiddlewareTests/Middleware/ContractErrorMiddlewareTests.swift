@@ -137,6 +137,21 @@ import Testing
         #expect(answer.text.contains("\"retry_after\":") == (wait != nil))
     }
 
+    @Test("Headers of the framework's errors are kept, those of a body that is not sent are not")
+    func frameworkHeaders() async throws {
+        let headers: HTTPFields = [
+            .wwwAuthenticate: "Basic", .contentType: "text/plain", .contentLength: "7", .eTag: "x", .vary: "Origin",
+        ]
+        let answer = try await answer(throwing: HTTPError(.unauthorized, headers: headers, message: "detail"))
+        #expect(answer.headers[.wwwAuthenticate] == "Basic")
+        #expect(answer.headers[.contentType] == "application/json; charset=utf-8")
+        #expect(answer.headers[values: .contentLength] == ["\(answer.body.count)"])
+        #expect(answer.headers[.eTag] == nil)
+        #expect(answer.headers[.vary] == "Origin, Accept, Accept-Language")
+        let redirect = try await self.answer(throwing: HTTPError(.found, headers: [.location: "/secret"]))
+        #expect(redirect.status == .internalServerError && redirect.headers[.location] == nil)
+    }
+
     @Test("A limit tells how long to wait in words")
     func limitMessage() async throws {
         let error = ContractError(.rateLimitExceeded, retryAfter: .seconds(3_598))

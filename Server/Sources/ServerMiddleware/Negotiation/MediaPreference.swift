@@ -1,0 +1,83 @@
+/// The media types that a reader accepts, read from an `Accept` header (RFC 9110 §12.5.1).
+public struct MediaPreference: Hashable, Sendable {
+    private struct Range: Hashable, Sendable {
+        let type: String
+        let subtype: String
+        let quality: Double
+    }
+
+    private let ranges: [Range]?
+
+    /// Reads a header. What is no media range is left out, parameters other than `q` are not looked at, and of 32 ranges at most
+    /// something is read.
+    /// - Parameter header: The value of `Accept`, or `nil` if there was none: then everything is wanted alike.
+    public init(accept header: String?) {
+        guard let header, header.contains(where: { !$0.isWhitespace }) else {
+            ranges = nil
+            return
+        }
+        ranges = Self.split(header[...], at: ",").prefix(32).compactMap(Self.range)
+    }
+
+    /// How much a type is wanted: 1 most, 0 not at all. The most specific range decides.
+    /// - Parameter type: A type such as `application/json`, without parameters.
+    public func quality(of type: String) -> Double {
+        guard let ranges else { return 1 }
+        let halves = type.split(separator: "/")
+        guard halves.count == 2 else { return 0 }
+        for (main, sub) in [(String(halves[0]), String(halves[1])), (String(halves[0]), "*"), ("*", "*")] {
+            let fitting = ranges.filter { $0.type == main && $0.subtype == sub }
+            if let best = fitting.map(\.quality).max() { return best }
+        }
+        return 0
+    }
+
+    /// Whether a type is wanted by its own name, not only by a wildcard.
+    public func names(_ type: String) -> Bool {
+        ranges?.contains { "\($0.type)/\($0.subtype)" == type && $0.quality > 0 } == true
+    }
+
+    private static func range(_ item: Substring) -> Range? {
+        let parts = split(item, at: ";").map(trimmed)
+        let halves = (parts.first ?? "").lowercased().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard halves.count == 2, halves.allSatisfy(isToken), halves[0] != "*" || halves[1] == "*" else { return nil }
+        var quality = 1.0
+        for parameter in parts.dropFirst() where parameter.lowercased().hasPrefix("q=") {
+            guard let value = Double(parameter.dropFirst(2)), (0...1).contains(value) else { return nil }
+            quality = value
+        }
+        return Range(type: halves[0], subtype: halves[1], quality: quality)
+    }
+
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"\"(),/:;<=>?@[\\]{}".utf8.contains($0) }
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        let start = text.drop { $0 == " " || $0 == "\t" }
+        let end = start.lastIndex { $0 != " " && $0 != "\t" }
+        return end.map { start[...$0] } ?? ""
+    }
+
+    /// Splits at a separator that does not stand within a quoted string.
+    private static func split(_ text: Substring, at separator: Character) -> [Substring] {
+        var parts: [Substring] = []
+        var start = text.startIndex
+        var isQuoted = false
+        var isEscaped = false
+        for index in text.indices {
+            let character = text[index]
+            if isEscaped {
+                isEscaped = false
+            } else if isQuoted, character == "\\" {
+                isEscaped = true
+            } else if character == "\"" {
+                isQuoted.toggle()
+            } else if character == separator, !isQuoted {
+                parts.append(text[start..<index])
+                start = text.index(after: index)
+            }
+        }
+        return parts + [text[start...]]
+    }
+}
