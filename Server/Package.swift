@@ -164,7 +164,7 @@ let package = Package(
         .testTarget(
             name: "ServerMiddlewareTests",
             dependencies: [
-                "ServerMiddleware", errorContract, hummingbird, httpTypes, logging, inMemoryLogging,
+                "ServerMiddleware", errorContract, hummingbird, httpTypes, logging, inMemoryLogging, holdfastTesting,
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: settings

@@ -25,6 +25,21 @@ struct MemoryContext: RequestContext {
     }
 }
 
+/// The same, with bodies read by the contract's reader.
+struct ReadingContext: ContractRequestContext {
+    typealias Source = MemoryContext.Source
+
+    var coreContext: CoreRequestContextStorage
+
+    init(source: Source) {
+        coreContext = .init(source: source)
+    }
+
+    static func make(logs: InMemoryLogHandler = InMemoryLogHandler()) -> ReadingContext {
+        ReadingContext(source: Source(logger: Logger(label: "test", factory: { _ in logs })))
+    }
+}
+
 /// An answer with its body gathered.
 struct Answer {
     let status: HTTPResponse.Status
@@ -69,15 +84,15 @@ extension Request {
     }
 
     /// A POST of a text of some media type.
-    static func post(_ text: String, type: String? = "application/json") -> Request {
-        post(Array(text.utf8), type: type)
+    static func post(_ text: String, type: String? = "application/json", path: String = "/") -> Request {
+        post(Array(text.utf8), type: type, path: path)
     }
 
     /// A POST of bytes of some media type.
-    static func post(_ bytes: [UInt8], type: String? = "application/json") -> Request {
+    static func post(_ bytes: [UInt8], type: String? = "application/json", path: String = "/") -> Request {
         var headers: HTTPFields = [:]
         headers[.contentType] = type
-        return make(.post, headers: headers, body: RequestBody(buffer: ByteBuffer(bytes: bytes)))
+        return make(.post, path, headers: headers, body: RequestBody(buffer: ByteBuffer(bytes: bytes)))
     }
 }
 

@@ -6,7 +6,7 @@ public import Hummingbird
 ///
 /// A missing or other content type is refused, so is JSON that is not UTF-8, is nested too deeply or names a key twice: two
 /// readers of one request must not disagree about what it says.
-public struct RequestReader: Sendable {
+public struct RequestReader: RequestDecoder, Sendable {
     /// The largest body, in bytes.
     public var maximumBodySize: Int
     /// The deepest nesting of JSON.
@@ -34,6 +34,15 @@ public struct RequestReader: Sendable {
             return try BodyDecoder.decode(type, from: try FormReader.object(try await body(of: request)), isForm: true)
         default: throw ContractError(.requestUnsupportedMediaType)
         }
+    }
+
+    /// Reads a value for `request.decode(as:context:)`; see ``ContractRequestContext``.
+    public func decode<Value: Decodable>(
+        _ type: Value.Type,
+        from request: Request,
+        context: some RequestContext
+    ) async throws -> Value {
+        try await read(type, from: request)
     }
 
     private func body(of request: Request) async throws -> [UInt8] {
@@ -65,8 +74,8 @@ public struct RequestReader: Sendable {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            // The connection broke or the bytes were no HTTP: nobody may be there to read this, and it is not the server's fault.
-            throw ContractError(.requestMalformed)
+            // The connection broke or the bytes were no HTTP: nobody may be there to read this, and nothing can follow on it.
+            throw ContractError(.requestMalformed, headers: [.connection: "close"])
         }
         return bytes
     }

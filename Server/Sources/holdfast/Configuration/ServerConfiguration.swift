@@ -36,6 +36,8 @@ struct ServerConfiguration: Sendable {
     var resetEmailLimit: RateLimitPolicy? = .resetEmail(quota: 3, window: .seconds(3_600))
     /// The time between two batches of mails.
     var mailPause: ClosedRange<Duration> = .milliseconds(200)...(.seconds(2))
+    /// The time that a route may take.
+    var requestDeadline: Duration = .seconds(30)
     /// In place of the secret in the data folder.
     var secret: HiddenText?
     var logLevel: Logger.Level = .info

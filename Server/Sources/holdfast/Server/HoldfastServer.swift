@@ -130,18 +130,25 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         )
     }
 
-    private func router() throws -> Router<Context> {
-        let routes = RouteIndex()
-        let renderer = ContractErrorRenderer(
+    /// What errors look like, on every route and below them all.
+    private var renderer: ContractErrorRenderer {
+        ContractErrorRenderer(
             // Apps in the field read this form there, whatever the server's own is.
             forms: ErrorForms(configuration.errorForm, below: [AccountPath.legacyPasswordReset: .success]),
             localization: localization
         )
-        let router = Router(context: Context.self, options: [.autoGenerateHeadEndpoints])
-        router.add(middleware: LingeringCloseMiddleware())
-        router.add(middleware: RequestIDMiddleware())
-        router.add(middleware: SecurityHeadersMiddleware(isStrictTransport: configuration.environment == .production))
-        router.add(middleware: ContractErrorMiddleware(renderer: renderer, routes: routes))
+    }
+
+    private func router() throws -> ContractRouter<Context> {
+        let router = ContractRouter(
+            context: Context.self,
+            renderer: renderer,
+            deadline: RequestDeadline(configuration.requestDeadline),
+            outermost: [
+                LingeringCloseMiddleware(),
+                SecurityHeadersMiddleware(isStrictTransport: configuration.environment == .production),
+            ]
+        )
         SessionRoutes(signIn: signIn, localization: localization).add(to: router)
         let recoveryRoutes = RecoveryRoutes<Context>(
             recovery: recovery,
@@ -171,7 +178,6 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         if configuration.offersDevelopmentPages {
             try MailboxRoutes<Context>(mailbox: mailbox).add(to: router)
         }
-        routes.fill(from: router)
         return router
     }
 }

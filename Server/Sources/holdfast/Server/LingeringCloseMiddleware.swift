@@ -13,7 +13,7 @@ struct HoldfastContext: RequestContext {
     }
 }
 
-/// Closes the connection of a client whose body was refused as too large or too slow.
+/// Closes the connection of a client whose body was refused as too large or too slow, or whose route did not answer in time.
 ///
 /// The engine would go on reading such a body to its end, however long that takes. The close comes a second after the answer, so that
 /// the client can read it.
@@ -24,7 +24,7 @@ struct LingeringCloseMiddleware: RouterMiddleware {
         next: (Request, HoldfastContext) async throws -> Response
     ) async throws -> Response {
         var response = try await next(request, context)
-        guard [.contentTooLarge, .requestTimeout].contains(response.status) else { return response }
+        guard [.contentTooLarge, .requestTimeout, .gatewayTimeout].contains(response.status) else { return response }
         response.headers[.connection] = "close"
         let channel = context.channel
         channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }

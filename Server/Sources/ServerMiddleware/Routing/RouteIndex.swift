@@ -12,9 +12,13 @@ public final class RouteIndex: Sendable {
     }
 
     private let entries = Mutex<[Entry]>([])
+    private let isCaseInsensitive: Bool
 
     /// Creates an empty index.
-    public init() {}
+    /// - Parameter isCaseInsensitive: Whether the router does not look at case.
+    public init(isCaseInsensitive: Bool = false) {
+        self.isCaseInsensitive = isCaseInsensitive
+    }
 
     /// Notes the routes of a router.
     public func fill<Context: RequestContext>(from router: Router<Context>) {
@@ -28,7 +32,7 @@ public final class RouteIndex: Sendable {
 
     /// The methods of a path, or `nil` if no route has it. O(number of paths); only asked for requests that found no route.
     public func methods(of path: String) -> Set<HTTPRequest.Method>? {
-        let segments = Substring(path).split(separator: "/")
+        let segments = (isCaseInsensitive ? path.lowercased() : path)[...].split(separator: "/")
         let matching = entries.withLock { $0.filter { Self.matches(segments[...], $0.path[...]) } }
         return matching.isEmpty ? nil : matching.reduce(into: []) { $0.formUnion($1.methods) }
     }

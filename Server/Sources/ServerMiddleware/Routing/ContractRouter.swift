@@ -1,0 +1,68 @@
+import HTTPTypes
+public import Hummingbird
+
+/// A router all of whose errors are answered in the contract.
+///
+/// ```swift
+/// let router = ContractRouter(context: AppContext.self)
+/// router.post("/notes") { request, context in try await save(request.decode(as: Note.self, context: context)) }
+/// let application = Application(router: router, server: .contractHTTP1())
+/// ```
+/// What routes throw, unknown paths, wrong methods (405 with `Allow`), bodies that do not fit and routes that hang: each is one
+/// answer with a code, a text in the reader's language and the request's id. With ``ContractRequestContext`` a body's problems are
+/// told all at once, each with its place.
+public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods, HTTPResponderBuilder {
+    private let router: Router<Context>
+    private let index: RouteIndex
+    private let deadline: RequestDeadline?
+
+    /// Creates a router.
+    /// - Parameters:
+    ///   - context: The context of requests.
+    ///   - options: Options of the router.
+    ///   - renderer: What puts errors into answers: the codes, the forms, the languages.
+    ///   - deadline: The time that a route may take before it is answered for with `SERVER_TIMEOUT`; `nil` for any.
+    ///   - outermost: Middleware that must see every answer as it is sent, errors too: CORS, access logs, security headers. What
+    ///     is added later sees errors as they are thrown.
+    public init(
+        context: Context.Type,
+        options: RouterOptions = [.autoGenerateHeadEndpoints],
+        renderer: ContractErrorRenderer = ContractErrorRenderer(),
+        deadline: RequestDeadline? = RequestDeadline(.seconds(30)),
+        outermost: [any MiddlewareProtocol<Request, Response, Context>] = []
+    ) {
+        router = Router(context: context, options: options)
+        index = RouteIndex(isCaseInsensitive: options.contains(.caseInsensitive))
+        self.deadline = deadline
+        for middleware in outermost { router.add(middleware: middleware) }
+        router.add(middleware: RequestIDMiddleware())
+        router.add(middleware: ContractErrorMiddleware(renderer: renderer, routes: index))
+    }
+
+    /// Adds a route.
+    @discardableResult public func on<Responder: HTTPResponder>(
+        _ path: RouterPath,
+        method: HTTPRequest.Method,
+        responder: Responder
+    ) -> Self where Responder.Context == Context {
+        if let deadline {
+            router.on(path, method: method, responder: DeadlineResponder(base: responder, deadline: deadline))
+        } else {
+            router.on(path, method: method, responder: responder)
+        }
+        return self
+    }
+
+    /// Adds middleware around the routes that are added from now on, within the contract: what it throws is answered too.
+    @discardableResult public func add(middleware: any MiddlewareProtocol<Request, Response, Context>) -> Self {
+        router.add(middleware: middleware)
+        return self
+    }
+
+    /// Called by `Application` once all routes are there.
+    public func buildResponder() -> RouterResponder<Context> {
+        let responder = router.buildResponder()
+        index.fill(from: router)
+        return responder
+    }
+}

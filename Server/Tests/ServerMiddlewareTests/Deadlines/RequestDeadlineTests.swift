@@ -1,0 +1,159 @@
+import ErrorContract
+import HTTPTypes
+import HoldfastTesting
+import Hummingbird
+import Synchronization
+import Testing
+
+@testable import ServerMiddleware
+
+@Suite struct RequestDeadlineTests {
+    private func makeRouter(
+        _ clock: ManualClock,
+        _ route: @escaping @Sendable (Request, ReadingContext) async throws -> Response
+    ) -> ContractRouter<ReadingContext> {
+        let router = ContractRouter(context: ReadingContext.self, deadline: RequestDeadline(.seconds(30), clock: clock))
+        router.post("/", use: route)
+        return router
+    }
+
+    private func answer(_ router: ContractRouter<ReadingContext>, _ request: Request = .make(.post)) async throws -> Answer {
+        try await Answer(try await router.buildResponder().respond(to: request, context: .make()))
+    }
+
+    @Test("A route that hangs is answered with 504 when its time is over, and its task is cancelled")
+    func hanging() async throws {
+        let clock = ManualClock()
+        let wasCancelled = Mutex(false)
+        let router = makeRouter(clock) { _, _ in
+            do {
+                try await ManualClock().sleep(until: .init(offset: .seconds(1)))
+            } catch {
+                wasCancelled.withLock { $0 = true }
+                throw error
+            }
+            return Response(status: .ok)
+        }
+        async let pending = answer(router)
+        await clock.waitForSleepers()
+        clock.advance(by: .milliseconds(29_999))
+        #expect(!wasCancelled.withLock { $0 })
+        clock.advance(by: .milliseconds(1))
+        let answer = try await pending
+        #expect(answer.status == .gatewayTimeout)
+        #expect(answer[header: "X-Error-Code"] == "SERVER_TIMEOUT")
+        #expect(answer.headers[.connection] == "close")
+        #expect(answer.headers[.retryAfter] == nil)
+        while !wasCancelled.withLock({ $0 }) { await Task.yield() }
+    }
+
+    @Test("A route that does not listen to its cancellation is not waited for")
+    func deaf() async throws {
+        let clock = ManualClock()
+        let release = AsyncStream<Void>.makeStream()
+        let ended = AsyncStream<Void>.makeStream()
+        let router = makeRouter(clock) { _, _ in
+            // A task of its own does not hear of the cancellation.
+            await Task { for await _ in release.stream {} }.value
+            ended.continuation.finish()
+            return Response(status: .ok)
+        }
+        async let pending = answer(router)
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(30))
+        #expect(try await pending.status == .gatewayTimeout)
+        release.continuation.finish()
+        for await _ in ended.stream {}
+    }
+
+    @Test("A route that answers or throws in time is passed on, and its deadline forgotten")
+    func inTime() async throws {
+        let clock = ManualClock()
+        let router = makeRouter(clock) { request, _ in
+            if request.uri.query != nil { throw ContractError(.resourceDeleted) }
+            return Response(status: .created)
+        }
+        #expect(try await answer(router).status == .created)
+        #expect(try await answer(router, .make(.post, "/?x")).status == .gone)
+        clock.advance(by: .seconds(60))
+        #expect(try await answer(router).status == .created)
+    }
+
+    @Test("When the server is going down, routes are told by their cancellation")
+    func cancellation() async throws {
+        let began = AsyncStream<Void>.makeStream()
+        let router = makeRouter(ManualClock()) { _, _ in
+            began.continuation.finish()
+            try await ManualClock().sleep(until: .init(offset: .seconds(1)))
+            return Response(status: .ok)
+        }
+        let task = Task { try await answer(router) }
+        for await _ in began.stream {}
+        task.cancel()
+        #expect(try await task.value.status == .internalServerError)
+    }
+
+    @Test("A thousand requests wait on one sleep, and each ends at its own time")
+    func oneSleep() async throws {
+        let clock = ManualClock()
+        let deadlines = Deadlines(clock: clock)
+        let fired = Mutex<[Int]>([])
+        var ids: [UInt64] = []
+        for number in 0..<1_000 {
+            ids.append(deadlines.add(after: .seconds(1 + number % 10)) { fired.withLock { $0.append(number) } })
+        }
+        for (number, id) in ids.enumerated() where number % 2 == 0 { #expect(deadlines.remove(id)) }
+        for second in 1...10 {
+            await clock.waitForSleepers()
+            #expect(clock.sleeperCount == 1)
+            clock.advance(by: .seconds(1))
+            // The last ones are odd, at 2, 4, … seconds.
+            let expected = 100 * (second / 2)
+            while fired.withLock(\.count) < expected { await Task.yield() }
+            #expect(fired.withLock(\.count) == expected)
+        }
+        #expect(deadlines.count == 0)
+        #expect(fired.withLock { Set($0).count } == 500)
+    }
+
+    @Test("An earlier deadline that is added later wakes earlier")
+    func earlier() async throws {
+        let clock = ManualClock()
+        let deadlines = Deadlines(clock: clock)
+        let fired = Mutex<[String]>([])
+        _ = deadlines.add(after: .seconds(30)) { fired.withLock { $0.append("late") } }
+        await clock.waitForSleepers()
+        _ = deadlines.add(after: .seconds(1)) { fired.withLock { $0.append("early") } }
+        while clock.sleeperCount != 1 { await Task.yield() }
+        await clock.waitForSleepers()
+        for expected in [["early"], ["early", "late"]] {
+            while fired.withLock(\.count) < expected.count {
+                clock.advance(by: .seconds(1))
+                await Task.yield()
+            }
+            #expect(fired.withLock { $0 } == expected)
+        }
+    }
+
+    @Test("A limit of no time is a programmer's mistake")
+    func noTime() async {
+        await #expect(processExitsWith: .failure) { _ = RequestDeadline(.zero) }
+    }
+
+    @Test("Of many races between a route's end and its deadline each has one answer")
+    func races() async throws {
+        for round in 0..<300 {
+            let clock = ManualClock()
+            let router = makeRouter(clock) { _, _ in
+                for _ in 0..<round % 7 { await Task.yield() }
+                return Response(status: .ok)
+            }
+            async let pending = answer(router)
+            clock.advance(by: .seconds(31))
+            for _ in 0..<round % 5 { await Task.yield() }
+            clock.advance(by: .seconds(31))
+            let status = try await pending.status
+            #expect(status == .ok || status == .gatewayTimeout)
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import ErrorContract
+import HTTPTypes
+import Hummingbird
+import InMemoryLogging
+import ServerMiddleware
+import Testing
+
+@Suite struct ContractRouterTests {
+    private struct Order: Decodable {
+        struct Item: Decodable {
+            let name: String
+            let tags: [String]
+        }
+
+        let customer: String
+        let items: [Item]
+    }
+
+    private struct Sold: ContractErrorConvertible {
+        var contractError: ContractError { ContractError(.resourceDeleted, details: ["by": "someone"]) }
+    }
+
+    private func makeRouter(
+        options: RouterOptions = [.autoGenerateHeadEndpoints],
+        outermost: [any MiddlewareProtocol<Request, Response, ReadingContext>] = []
+    ) -> ContractRouter<ReadingContext> {
+        let router = ContractRouter(context: ReadingContext.self, options: options, outermost: outermost)
+        router.get("/orders") { _, _ in "orders" }
+        router.post("/orders") { request, context in
+            let order = try await request.decode(as: Order.self, context: context)
+            return "\(order.customer): \(order.items.count)"
+        }
+        router.group("/things").delete("/:id") { _, _ -> Response in throw Sold() }
+        return router
+    }
+
+    private func answer(_ router: ContractRouter<ReadingContext>, _ request: Request) async throws -> Answer {
+        try await Answer(try await router.buildResponder().respond(to: request, context: .make()))
+    }
+
+    @Test(
+        "Unknown paths and wrong methods are told apart without further effort",
+        arguments: [
+            (HTTPRequest.Method.get, "/orders", 200, nil), (.head, "/orders", 200, nil), (.get, "/nothing", 404, nil),
+            (.delete, "/orders", 405, "GET, HEAD, POST"), (.get, "/things/7", 405, "DELETE"), (.put, "/things", 404, nil),
+            (.head, "/nothing", 404, nil), (.options, "/orders/", 405, "GET, HEAD, POST"),
+        ] as [(HTTPRequest.Method, String, Int, String?)]
+    )
+    func routes(method: HTTPRequest.Method, path: String, status: Int, allowed: String?) async throws {
+        let answer = try await answer(makeRouter(), .make(method, path))
+        #expect(answer.status.code == status)
+        #expect(answer.headers[.allow] == allowed)
+        if status >= 400 { #expect(answer[header: "X-Error-Code"] != nil && answer[header: "X-Request-Id"] != nil) }
+    }
+
+    @Test("A router that does not look at case tells the wrong method whatever the case")
+    func cases() async throws {
+        let router = makeRouter(options: [.autoGenerateHeadEndpoints, .caseInsensitive])
+        #expect(try await answer(router, .make(.get, "/ORDERS")).status == .ok)
+        #expect(try await answer(router, .make(.put, "/ORDERS")).headers[.allow] == "GET, HEAD, POST")
+        #expect(try await answer(makeRouter(), .make(.put, "/ORDERS")).status == .notFound)
+    }
+
+    @Test("All problems of a body that `decode` reads are told at once, in nested lists too")
+    func decode() async throws {
+        let body = #"{"items":[{"name":"a","tags":["x",7]},{"tags":"none"},null],"customer":""}"#
+        let answer = try await answer(makeRouter(), .post(body, path: "/orders"))
+        #expect(answer.status == .badRequest)
+        let problems = try answer.error["details"]?.objectValue?["validation_errors"]?.arrayValue ?? []
+        let told = problems.compactMap(\.objectValue).map {
+            "\($0["pointer"]?.stringValue ?? "") \($0["code"]?.stringValue ?? "")"
+        }
+        #expect(
+            Set(told) == [
+                "#/items/0/tags/1 VALIDATION_INVALID_FORMAT", "#/items/1/name VALIDATION_MISSING_FIELD",
+                "#/items/1/tags VALIDATION_INVALID_FORMAT", "#/items/2 VALIDATION_MISSING_FIELD",
+            ]
+        )
+        let fine = try await self.answer(makeRouter(), .post(#"{"items":[],"customer":"c"}"#, path: "/orders"))
+        #expect(fine.text == "c: 0")
+        let large = #"{"customer":""# + String(repeating: "a", count: 65_536) + #"","items":[]}"#
+        #expect(try await self.answer(makeRouter(), .post(large, path: "/orders"))[header: "X-Error-Code"] == "REQUEST_TOO_LARGE")
+    }
+
+    @Test("An app's own error says what it is in the contract")
+    func ownError() async throws {
+        let answer = try await answer(makeRouter(), .make(.delete, "/things/7"))
+        #expect(answer.status == .gone)
+        #expect(try answer.error["details"] == ["by": "someone"])
+    }
+
+    @Test("Middleware that stands outermost sees errors as they are answered")
+    func outermost() async throws {
+        struct Stamp: RouterMiddleware {
+            func handle(
+                _ request: Request,
+                context: ReadingContext,
+                next: (Request, ReadingContext) async throws -> Response
+            ) async throws -> Response {
+                var response = try await next(request, context)
+                response.headers[.server] = "\(response.status.code)"
+                return response
+            }
+        }
+        let router = makeRouter(outermost: [Stamp(), CORSMiddleware(allowOrigin: .all)])
+        let answer = try await answer(router, .make(.get, "/nothing", headers: [.origin: "https://example.com"]))
+        #expect(answer.headers[.server] == "404")
+        #expect(answer.headers[.accessControlAllowOrigin] == "*")
+        #expect(answer[header: "X-Error-Code"] == "RESOURCE_NOT_FOUND")
+    }
+
+    @Test("The framework's own wrapping of errors, such as for CORS, leaves them what they are")
+    func wrapped() async throws {
+        let router = makeRouter()
+        router.add(middleware: CORSMiddleware(allowOrigin: .all))
+        router.get("/limited") { _, _ -> Response in throw ContractError(.rateLimitExceeded, retryAfter: .seconds(7)) }
+        router.get("/taken") { _, _ -> Response in throw HTTPError(.unauthorized, headers: [.wwwAuthenticate: "Basic"]) }
+        let origin: HTTPFields = [.origin: "https://example.com"]
+        let limited = try await answer(router, .make(.get, "/limited", headers: origin))
+        #expect(limited.status == .tooManyRequests)
+        #expect(limited[header: "X-Error-Code"] == "RATE_LIMIT_EXCEEDED")
+        #expect(limited.headers[.retryAfter] == "7")
+        #expect(limited.headers[.accessControlAllowOrigin] == "*")
+        #expect(limited.headers[values: .contentType].count == 1)
+        let unknown = try await answer(router, .make(.put, "/orders", headers: origin))
+        #expect(unknown.status == .methodNotAllowed)
+        let taken = try await answer(router, .make(.get, "/taken", headers: origin))
+        #expect(taken.headers[.wwwAuthenticate] == "Basic")
+        #expect(taken[header: "X-Error-Code"] == "AUTH_TOKEN_INVALID")
+    }
+
+    @Test("Without any middleware an error of the contract is still answered in it")
+    func bare() async throws {
+        let router = Router(context: MemoryContext.self)
+        router.get("/") { _, _ -> Response in throw ContractError(.serverMaintenance, retryAfter: .seconds(60)) }
+        let answer = try await router.answer(.make())
+        #expect(answer.status == .serviceUnavailable)
+        #expect(try answer.error["code"] == "SERVER_MAINTENANCE")
+        #expect(answer.headers[.retryAfter] == "60")
+    }
+}
