@@ -66,7 +66,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
     func application() throws -> some ApplicationProtocol {
         var application = Application(
             router: try router(),
-            server: .http1(configuration: .init(idleTimeout: .seconds(60))),
+            server: .contractHTTP1(renderer: renderer, configuration: .init(idleTimeout: .seconds(60))),
             configuration: .init(
                 address: .hostname(configuration.host, port: configuration.port),
                 availableConnectionsDelegate: MaximumAvailableConnections(4_096)
