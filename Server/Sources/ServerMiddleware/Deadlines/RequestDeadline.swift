@@ -6,9 +6,10 @@ import Hummingbird
 /// The route's task is cancelled, but not waited for: one that does not listen must not keep the client waiting. What it does later
 /// is its own affair; whether it took effect is unknown. A body that is streamed after the route has returned is not bounded.
 public struct RequestDeadline: Sendable {
+    private typealias Route = @Sendable () async throws -> Response
+
     private let limit: Duration
-    private let add: @Sendable (Duration, @escaping @Sendable () -> Void) -> UInt64
-    private let remove: @Sendable (UInt64) -> Void
+    private let run: @Sendable (Duration, @escaping Route) async throws -> Response
 
     /// Creates a deadline.
     /// - Parameters:
@@ -18,9 +19,10 @@ public struct RequestDeadline: Sendable {
     public init<C: Clock>(_ limit: Duration, clock: C = ContinuousClock()) where C.Duration == Duration {
         precondition(limit > .zero, "limit must be positive (is \(limit))")
         let deadlines = Deadlines(clock: clock)
+        // The connection ends with the answer: the route may hold on to what has come on it.
+        let expired = ContractError(.serverTimeout, headers: [.connection: "close"])
         self.limit = limit
-        add = { deadlines.add(after: $0, $1) }
-        remove = { deadlines.remove($0) }
+        self.run = { try await deadlines.run(within: $0, throwing: expired, $1) }
     }
 
     /// The time that a request has.
@@ -28,39 +30,7 @@ public struct RequestDeadline: Sendable {
 
     /// Runs a route for a request.
     /// - Throws: ``ContractError`` with the code `SERVER_TIMEOUT` if the time is over; what the route throws is passed on.
-    func run(
-        for request: Request,
-        _ route: @escaping @Sendable () async throws -> Response
-    ) async throws -> Response {
-        let outcome = FirstOutcome<Response>()
-        let task = Task {
-            let result = await Result(awaiting: route)
-            if outcome.claim() { outcome.tell(result) }
-        }
-        let id = add(limit(of: request)) {
-            // Cancelled before it is told: a route that reads the body must have been stopped when the engine goes on with it.
-            guard outcome.claim() else { return }
-            task.cancel()
-            outcome.tell(.failure(Self.expired))
-        }
-        defer { remove(id) }
-        return try await withTaskCancellationHandler {
-            try await outcome.value()
-        } onCancel: {
-            task.cancel()
-        }
-    }
-
-    /// The connection ends with the answer: the route may hold on to what has come on it.
-    private static var expired: ContractError { ContractError(.serverTimeout, headers: [.connection: "close"]) }
-}
-
-extension Result where Failure == any Error {
-    fileprivate init(awaiting body: () async throws -> Success) async {
-        do {
-            self = .success(try await body())
-        } catch {
-            self = .failure(error)
-        }
+    func run(for request: Request, _ route: @escaping @Sendable () async throws -> Response) async throws -> Response {
+        try await run(limit(of: request), route)
     }
 }

@@ -14,6 +14,8 @@ public struct RequestReader: RequestDecoder, Sendable {
     /// The time in which a body must have come whole.
     public var bodyDeadline: Duration
 
+    private static let deadlines = Deadlines(clock: ContinuousClock())
+
     /// Creates a reader.
     public init(maximumBodySize: Int = 65_536, maximumDepth: Int = 32, bodyDeadline: Duration = .seconds(15)) {
         precondition(maximumBodySize > 0, "maximumBodySize must be positive (is \(maximumBodySize))")
@@ -50,16 +52,9 @@ public struct RequestReader: RequestDecoder, Sendable {
             throw ContractError(.requestTooLarge)
         }
         let body = request.body
-        return try await withThrowingTaskGroup(of: [UInt8].self) { tasks in
-            tasks.addTask { try await collect(body) }
-            tasks.addTask {
-                // In all, not between two bytes: a client that sends one every few seconds is slow too.
-                try await Task.sleep(for: bodyDeadline)
-                throw ContractError(.requestTimeout)
-            }
-            defer { tasks.cancelAll() }
-            return try await tasks.next() ?? []
-        }
+        // In all, not between two bytes: a client that sends one every few seconds is slow too.
+        let tooSlow = ContractError(.requestTimeout, headers: [.connection: "close"])
+        return try await Self.deadlines.run(within: bodyDeadline, throwing: tooSlow) { try await collect(body) }
     }
 
     private func collect(_ body: RequestBody) async throws -> [UInt8] {

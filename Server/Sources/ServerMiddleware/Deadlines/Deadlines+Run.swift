@@ -1,0 +1,39 @@
+extension Deadlines {
+    /// Runs an operation in a task of its own, and waits no longer than a time for it.
+    ///
+    /// An operation that is late is cancelled, and left to itself: waiting for one that does not listen would be no deadline.
+    /// - Throws: `expired` if the time is over; what the operation throws is passed on.
+    func run<Value: Sendable>(
+        within time: Duration,
+        throwing expired: any Error,
+        _ operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let outcome = FirstOutcome<Value>()
+        let task = Task {
+            let result = await Result(awaiting: operation)
+            if outcome.claim() { outcome.tell(result) }
+        }
+        let id = add(after: time) {
+            // Cancelled before it is told: an operation that reads a request's body must have been stopped when the engine goes on.
+            guard outcome.claim() else { return }
+            task.cancel()
+            outcome.tell(.failure(expired))
+        }
+        defer { remove(id) }
+        return try await withTaskCancellationHandler {
+            try await outcome.value()
+        } onCancel: {
+            task.cancel()
+        }
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate init(awaiting body: () async throws -> Success) async {
+        do {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}
