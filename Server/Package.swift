@@ -26,6 +26,7 @@ let package = Package(
     products: [
         .executable(name: "holdfast", targets: ["holdfast"]),
         .executable(name: "holdfast-terminal-app", targets: ["holdfast-terminal-app"]),
+        .executable(name: "holdfast-notes-app", targets: ["holdfast-notes-app"]),
         .library(name: "AccountCore", targets: ["AccountCore"]),
         .library(name: "ServerMiddleware", targets: ["ServerMiddleware"]),
         .library(name: "AppLinks", targets: ["AppLinks"]),
@@ -142,6 +143,16 @@ let package = Package(
             path: "Examples/TerminalApp",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "holdfast-notes-app",
+            dependencies: [
+                "ServerMiddleware", errorContract, hummingbird, httpTypes, logging,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            path: "Examples/NotesApp",
+            swiftSettings: settings
+        ),
         .testTarget(name: "AppLinksTests", dependencies: ["AppLinks", errorContract, holdfastTesting], swiftSettings: settings),
         .testTarget(name: "Argon2Tests", dependencies: ["Argon2"], swiftSettings: settings),
         .testTarget(
@@ -180,8 +191,9 @@ let package = Package(
         .testTarget(
             name: "HoldfastTests",
             dependencies: [
-                "holdfast", "holdfast-terminal-app", "AccountCore", "AppLinks", "Argon2", "FileMail", "SQLiteStores",
-                accountContract, errorContract, rateLimiting, httpTypes, logging, lifecycle,
+                "holdfast", "holdfast-terminal-app", "holdfast-notes-app", "AccountCore", "AppLinks", "Argon2", "FileMail",
+                "SQLiteStores", "ServerMiddleware",
+                accountContract, errorContract, rateLimiting, httpTypes, logging, lifecycle, holdfastTesting, hummingbird,
                 .product(name: "AccountKit", package: "holdfast"),
                 .product(name: "HoldfastURLSession", package: "holdfast"),
                 .product(name: "ResilientHTTP", package: "holdfast"),

@@ -1,0 +1,39 @@
+import Hummingbird
+import ArgumentParser
+import ServerMiddleware
+
+/// A small Hummingbird app whose errors are in the contract.
+@main
+struct NotesApp: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "holdfast-notes-app",
+        abstract: "Serve notes, to see what a Hummingbird app's errors look like in the contract.",
+        discussion: """
+            Try, with the address that is printed first:
+              curl -i $URL/nothing                        404, and -X DELETE $URL/notes: 405 with Allow
+              curl -i $URL/notes -H 'Content-Type: application/json' -d '{"title":"","items":[{"text":7}]}'
+              curl -i -X DELETE $URL/notes/1              the app's own code NOTE_LOCKED, 423
+              curl -i $URL/notes/archive                  an error of the system's, of which the client learns nothing
+              curl -i $URL/notes/1/translation            a route that hangs: 504 after --deadline
+            Add -H 'Accept: application/problem+json' for problem details, -H 'Accept-Language: es' for Spanish.
+            """
+    )
+
+    @Option(help: "The port to listen on; 0 means any that is free.")
+    var port = 8081
+
+    @Option(help: "The seconds that a route may take.")
+    var deadline = 5
+
+    func validate() throws {
+        guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535 (is \(port))") }
+        guard deadline > 0 else { throw ValidationError("--deadline must be positive (is \(deadline))") }
+    }
+
+    func run() async throws {
+        let application = try makeApplication(port: port, deadline: RequestDeadline(.seconds(deadline))) { port in
+            print("http://127.0.0.1:\(port)")
+        }
+        try await application.runService()
+    }
+}
