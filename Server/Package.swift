@@ -27,6 +27,7 @@ let package = Package(
         .executable(name: "holdfast", targets: ["holdfast"]),
         .executable(name: "holdfast-terminal-app", targets: ["holdfast-terminal-app"]),
         .executable(name: "holdfast-notes-app", targets: ["holdfast-notes-app"]),
+        .executable(name: "holdfast-compared-notes", targets: ["holdfast-compared-notes"]),
         .library(name: "AccountCore", targets: ["AccountCore"]),
         .library(name: "ServerMiddleware", targets: ["ServerMiddleware"]),
         .library(name: "AppLinks", targets: ["AppLinks"]),
@@ -151,6 +152,17 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             path: "Examples/NotesApp",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "holdfast-compared-notes",
+            dependencies: [
+                "ServerMiddleware", accountContract, errorContract, rateLimiting, hummingbird, httpTypes, logging,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Examples/ComparedNotes",
             swiftSettings: settings
         ),
         .testTarget(name: "AppLinksTests", dependencies: ["AppLinks", errorContract, holdfastTesting], swiftSettings: settings),

@@ -1,5 +1,5 @@
-import Hummingbird
 import ArgumentParser
+import Hummingbird
 import ServerMiddleware
 
 /// A small Hummingbird app whose errors are in the contract.
