@@ -18,6 +18,12 @@ public struct APIClient: Sendable {
     public var attemptTimeout: Duration = .seconds(10)
     /// The largest body of a success that is read, in bytes.
     public var maximumBodySize = 16 * 1024 * 1024
+    /// The routes that the app knows, by which endpoints are told apart; what looks like an id in other paths is left out.
+    public var routes: RouteTable
+    /// What differs for single endpoints.
+    public var policies: EndpointPolicies {
+        didSet { for route in policies.routes { routes.add(route) } }
+    }
     /// Who hears what happens in calls.
     public var listeners: [any CallListener] = []
     private let base: BaseAddress?
@@ -34,6 +40,7 @@ public struct APIClient: Sendable {
     ///   - language: The language that answers are asked for in.
     ///   - timeout: The time that a call may take.
     ///   - session: Whose access token calls carry; `nil` for none.
+    ///   - policies: What differs for single endpoints.
     ///   - middleware: What stands between the client and the transport, the first outermost; the session's stands innermost.
     ///   - catalogue: The codes that the app knows.
     ///   - surroundings: Time, chance and log.
@@ -43,12 +50,15 @@ public struct APIClient: Sendable {
         language: Language = .english,
         timeout: Duration = .seconds(30),
         session: Session? = nil,
+        policies: EndpointPolicies = EndpointPolicies(),
         middleware: [any ClientMiddleware] = ClientPipeline.standard(),
         catalogue: ErrorCatalogue = .standard,
         surroundings: ClientSurroundings = ClientSurroundings()
     ) {
         self.baseURL = baseURL
         self.base = BaseAddress(baseURL)
+        self.routes = RouteTable(policies.routes, basePath: base?.prefix ?? "")
+        self.policies = policies
         self.transport = transport
         self.language = language
         self.timeout = timeout
@@ -144,16 +154,15 @@ extension APIClient {
         context name: String?
     ) async throws(APIError) -> Call {
         let request = try makeRequest(method, path, body: body, headers: headers, context: name)
-        let endpoint = Endpoint(
-            origin: base?.origin ?? "",
-            method: method,
-            path: String(path.prefix { $0 != "?" })
-        )
+        let endpoint = routes.endpoint(of: request)
+        let policy = policies[endpoint]
         let context = CallContext(
             name: name,
+            origin: base?.origin ?? "",
             endpoint: endpoint,
-            deadline: surroundings.clock.now + timeout,
-            attemptTimeout: attemptTimeout,
+            policy: policy,
+            deadline: surroundings.clock.now + (policy.timeout ?? timeout),
+            attemptTimeout: policy.attemptTimeout ?? attemptTimeout,
             surroundings: surroundings,
             record: CallRecord(name: name, endpoint: endpoint, surroundings: surroundings, listeners: listeners)
         )

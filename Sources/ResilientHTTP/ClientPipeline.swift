@@ -9,7 +9,7 @@ public enum ClientPipeline {
         gate: GateMiddleware? = GateMiddleware(),
         breaker: BreakerMiddleware? = BreakerMiddleware()
     ) -> [any ClientMiddleware] {
-        let layers: [(any ClientMiddleware)?] = [retry, gate, breaker]
+        let layers: [(any ClientMiddleware)?] = [IdempotencyKeyMiddleware(), retry, gate, breaker]
         return layers.compactMap { $0 }
     }
 }

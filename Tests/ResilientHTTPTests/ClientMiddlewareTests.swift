@@ -54,7 +54,7 @@ import Testing
         #expect(diary.text == ["out start", "out start+", "out start++", "back start++", "back start+", "back start"])
         #expect(transport.sent.first?.request.headerFields[.via] == "start+++")
         #expect(diary.contexts.map(\.name) == ["user_me", "user_me", "user_me"])
-        let endpoint = Endpoint(origin: "https://api.example.org", method: .get, path: "/a")
+        let endpoint = Endpoint(.get, "/a")
         #expect(diary.contexts.map(\.endpoint) == [endpoint, endpoint, endpoint])
     }
 

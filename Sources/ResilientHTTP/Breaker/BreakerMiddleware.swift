@@ -25,7 +25,7 @@ public final class BreakerMiddleware: ClientMiddleware {
         context: CallContext,
         next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
     ) async throws -> (HTTPResponse, ResponseBody) {
-        let host = context.endpoint.origin
+        let host = context.origin
         let clock = context.surroundings.clock
         let isProbe = try admit(host, context: context)
         do {

@@ -18,7 +18,7 @@ public final class GateMiddleware: ClientMiddleware {
     /// What a gate stands in front of.
     private enum Key: Hashable {
         case host(String)
-        case endpoint(String, HTTPRequest.Method, String)
+        case endpoint(String, Endpoint)
     }
 
     private let gates = Mutex<[Key: GateState]>([:])
@@ -35,8 +35,7 @@ public final class GateMiddleware: ClientMiddleware {
         context: CallContext,
         next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
     ) async throws -> (HTTPResponse, ResponseBody) {
-        let endpoint = context.endpoint
-        let keys = [Key.host(endpoint.origin), .endpoint(endpoint.origin, endpoint.method, endpoint.path)]
+        let keys = [Key.host(context.origin), .endpoint(context.origin, context.endpoint)]
         try admit(keys, context: context)
         do {
             let answer = try await next(request, body)

@@ -1,22 +1,15 @@
 public import HTTPTypes
 
-/// Gives POST and PATCH requests of chosen endpoints an `Idempotency-Key`, so that they may be repeated.
+/// Gives POST and PATCH requests of endpoints whose policy asks for it an `Idempotency-Key`, so that they may be repeated.
 ///
 /// The key is made once per call and kept through its attempts; it is sent as a quoted string (draft-ietf-httpapi-idempotency-key-header).
 /// A request that has a key keeps it.
 public struct IdempotencyKeyMiddleware: ClientMiddleware {
-    private let isChosen: @Sendable (Endpoint) -> Bool
     private let makeKey: @Sendable () -> String
 
     /// Creates the middleware.
-    /// - Parameters:
-    ///   - isChosen: Whether requests to an endpoint get a key; its server must know what to do with it.
-    ///   - makeKey: Makes a key that nobody else makes.
-    public init(
-        for isChosen: @escaping @Sendable (Endpoint) -> Bool,
-        makeKey: @escaping @Sendable () -> String = { IdempotencyKeyMiddleware.randomKey() }
-    ) {
-        self.isChosen = isChosen
+    /// - Parameter makeKey: Makes a key that nobody else makes.
+    public init(makeKey: @escaping @Sendable () -> String = { IdempotencyKeyMiddleware.randomKey() }) {
         self.makeKey = makeKey
     }
 
@@ -27,7 +20,7 @@ public struct IdempotencyKeyMiddleware: ClientMiddleware {
         next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
     ) async throws -> (HTTPResponse, ResponseBody) {
         guard request.method == .post || request.method == .patch, request.headerFields[.idempotencyKey] == nil,
-            isChosen(context.endpoint)
+            context.policy.sendsIdempotencyKey
         else { return try await next(request, body) }
         var request = request
         request.headerFields[.idempotencyKey] = "\"\(makeKey())\""

@@ -8,7 +8,7 @@ public import HTTPTypes
 /// in the error. A repeated request carries `X-Retry-Attempt`, and a request that carries it already is passed on once: two
 /// clients in a row don't multiply their attempts.
 public struct RetryMiddleware: ClientMiddleware {
-    /// How often, and after which waits.
+    /// How often, and after which waits, unless the endpoint's policy says otherwise.
     public var policy: RetryPolicy
     private let budget: RetryBudget
 
@@ -70,7 +70,7 @@ public struct RetryMiddleware: ClientMiddleware {
             isReplayable: body?.isOneShot != true,
             timeLeft: context.timeLeft
         )
-        let decision = policy.decide(attempt, chance: context.surroundings.chance)
+        let decision = (context.policy.retry ?? policy).decide(attempt, chance: context.surroundings.chance)
         // Counted even if this call is not repeated: the budget watches the server, not the call.
         let isRetryable = decision != .giveUp(.notRetryable)
         guard isRetryable, error.reachedServer, !budget.noteFailure(), case .wait = decision else { return decision }

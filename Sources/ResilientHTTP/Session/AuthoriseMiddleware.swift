@@ -20,7 +20,9 @@ public struct AuthoriseMiddleware: ClientMiddleware {
         context: CallContext,
         next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
     ) async throws -> (HTTPResponse, ResponseBody) {
-        guard request.headerFields[.authorization] == nil else { return try await next(request, body) }
+        guard context.policy.isAuthorised, request.headerFields[.authorization] == nil else {
+            return try await next(request, body)
+        }
         let held = try await current(context)
         do {
             return try await next(request.signed(with: held), body)

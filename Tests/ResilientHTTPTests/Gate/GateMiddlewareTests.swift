@@ -62,7 +62,7 @@ import Testing
     func bounded() async throws {
         let limited = ScriptedTransport.Step.answer(status: 429)
         let (client, _) = try client(Array(repeating: limited, count: 3_000))
-        for number in 0..<3_000 { _ = await failure { _ = try await client.send(.get, "/a/\(number)") } }
+        for number in 0..<3_000 { _ = await failure { _ = try await client.send(.get, "/word\(String(number, radix: 36))x") } }
         #expect(gate.count <= GateMiddleware.capacity)
     }
 }

@@ -86,8 +86,10 @@ import Testing
         let lost = ScriptedTransport([
             .failure(TransportError(.connectionLost, message: "", wasSent: true)), .answer(status: 200),
         ])
-        let keyed = try client(lost, middleware: [IdempotencyKeyMiddleware(for: { _ in true }), RetryMiddleware()])
-        #expect(await run(waits: [.seconds(1)]) { _ = try await keyed.send(.post, "/a") } == nil)
+        var keyed = try client(lost, middleware: [IdempotencyKeyMiddleware(), RetryMiddleware()])
+        keyed.policies.set(EndpointPolicy(sendsIdempotencyKey: true), for: "/a", method: .post)
+        let failed = await run(waits: [.seconds(1)]) { [keyed] in _ = try await keyed.send(.post, "/a") }
+        #expect(failed == nil)
         let keys = lost.sent.map { $0.request.headerFields[.idempotencyKey] }
         #expect(keys.count == 2 && keys[0] == keys[1] && keys[0]?.first == "\"" && keys[0]?.count == 34)
     }

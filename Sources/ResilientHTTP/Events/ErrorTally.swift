@@ -1,0 +1,70 @@
+public import ErrorContract
+import Synchronization
+
+/// Counts the errors of a client's calls by code and endpoint over time, to see patterns and frequencies.
+///
+/// Keeps a count per minute for the last hour, of at most 200 pairs of code and endpoint; what comes past that is counted together.
+public final class ErrorTally: CallListener {
+    /// What is counted together.
+    public struct Key: Hashable, Sendable {
+        /// The error's code; `nil` for all pairs past the bound.
+        public let code: ErrorCode?
+        /// The endpoint; `nil` for all pairs past the bound.
+        public let endpoint: Endpoint?
+    }
+
+    /// The number of pairs that are told apart.
+    static let capacity = 200
+    private static let slots = 60
+
+    private struct Minutes {
+        var counts = [UInt32](repeating: 0, count: slots)
+        var latest: Int64
+
+        /// Forgets the minutes that have passed since.
+        mutating func advance(to minute: Int64) {
+            guard minute > latest else { return }
+            for passed in 0..<min(Int64(slots), minute - latest) { counts[Int((minute - passed) % Int64(slots))] = 0 }
+            latest = minute
+        }
+    }
+
+    private let clock: MonotonicClock
+    private let tallies = Mutex<[Key: Minutes]>([:])
+
+    /// Creates an empty tally.
+    /// - Parameter clock: What minutes are counted on.
+    public init(clock: MonotonicClock = .continuous) {
+        self.clock = clock
+    }
+
+    public func hear(_ event: CallEvent) {
+        guard case .finished(let summary) = event.kind, let code = summary.code else { return }
+        let minute = minute
+        tallies.withLock { tallies in
+            var key = Key(code: code, endpoint: event.endpoint)
+            if tallies[key] == nil, tallies.count >= Self.capacity { key = Key(code: nil, endpoint: nil) }
+            tallies[key, default: Minutes(latest: minute)].advance(to: minute)
+            tallies[key]?.counts[Int(minute % Int64(Self.slots))] += 1
+        }
+    }
+
+    /// How often each pair failed lately, the most frequent first.
+    /// - Parameter minutes: How many minutes to look back on, the present one included; at most 60.
+    public func counts(lastMinutes minutes: Int = 60) -> [(key: Key, count: Int)] {
+        let now = minute
+        let span = Int64(min(max(minutes, 1), Self.slots))
+        return tallies.withLock { tallies in
+            tallies.compactMap { key, kept -> (key: Key, count: Int)? in
+                var kept = kept
+                kept.advance(to: now)
+                let count = (0..<span).reduce(0) {
+                    $0 + Int(kept.counts[Int((now - $1 + Int64(Self.slots)) % Int64(Self.slots))])
+                }
+                return count > 0 ? (key, count) : nil
+            }
+        }.sorted { $0.count > $1.count }
+    }
+
+    private var minute: Int64 { clock.now.components.seconds / 60 }
+}

@@ -1,0 +1,69 @@
+import ErrorContract
+public import Logging
+
+/// Writes what happens in calls to a log: each step at debug level, calls that failed at the level of choice.
+public struct LogListener: CallListener {
+    private let logger: Logger
+    private let failureLevel: Logger.Level
+
+    /// Creates a listener.
+    /// - Parameters:
+    ///   - logger: The log.
+    ///   - failureLevel: The level of calls that failed.
+    public init(_ logger: Logger, failureLevel: Logger.Level = .notice) {
+        self.logger = logger
+        self.failureLevel = failureLevel
+    }
+
+    public func hear(_ event: CallEvent) {
+        let isFailure = if case .finished(let summary) = event.kind { summary.code != nil } else { false }
+        logger.log(
+            level: isFailure ? failureLevel : .debug,
+            "\(event.kind.sentence)",
+            metadata: event.kind.facts.merging([
+                "call": "\(event.call)", "endpoint": "\(event.endpoint)", "context": "\(event.name ?? "")",
+            ]) {
+                first,
+                _ in first
+            }
+        )
+    }
+}
+
+extension CallEvent.Kind {
+    /// What happened, for a log.
+    var sentence: String {
+        switch self {
+        case .attemptStarted: "Attempt started"
+        case .attemptFinished: "Attempt finished"
+        case .waiting: "Waiting"
+        case .refusedLocally: "Refused by the client itself"
+        case .refreshed: "Session renewed"
+        case .gaveUp: "Not repeated"
+        case .finished(let summary): summary.code == nil ? "Call succeeded" : "Call failed"
+        }
+    }
+
+    fileprivate var facts: Logger.Metadata {
+        switch self {
+        case .attemptStarted(let number): ["attempt": "\(number)"]
+        case .attemptFinished(let number, let outcome):
+            [
+                "attempt": "\(number)", "status": "\(outcome.status.map(String.init) ?? "none")",
+                "code": "\(outcome.code?.rawValue ?? "none")",
+                "request.id": "\(outcome.requestID ?? "none")", "duration": "\(outcome.duration)",
+            ]
+        case .waiting(let wait, let reason): ["wait": "\(wait)", "reason": "\(reason.rawValue)"]
+        case .refusedLocally(let refusal, let wait):
+            ["by": "\(refusal.rawValue)", "retry.after": "\(wait.map { "\($0)" } ?? "unknown")"]
+        case .refreshed(let isShared): ["shared": "\(isShared)"]
+        case .gaveUp(let reason): ["reason": "\(reason.rawValue)"]
+        case .finished(let summary):
+            [
+                "attempts": "\(summary.attempts)", "status": "\(summary.status.map(String.init) ?? "none")",
+                "code": "\(summary.code?.rawValue ?? "none")", "duration": "\(summary.duration)",
+                "gave.up": "\(summary.gaveUp?.rawValue ?? "no")",
+            ]
+        }
+    }
+}
