@@ -22,6 +22,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
 
     private let followsRedirects: Bool
     private let exchanges = Mutex<[Int: Exchange]>([:])
+    /// The tasks that have not ended, and those whose time was up before they had.
+    private let limited = Mutex<(running: Set<Int>, expired: Set<Int>)>(([], []))
 
     init(followsRedirects: Bool) {
         self.followsRedirects = followsRedirects
@@ -34,6 +36,32 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
             return nil
         }
         if let failure { continuation.resume(throwing: failure) }
+    }
+
+    /// Ends a task when its time is up, its body included: `timeoutInterval` only bounds the silence between two bytes.
+    func limit(_ task: URLSessionTask, to timeout: Duration) {
+        let number = task.taskIdentifier
+        limited.withLock { _ = $0.running.insert(number) }
+        // More nanoseconds than an Int holds are centuries.
+        let (seconds, attoseconds) = timeout.components
+        let delay = seconds < 1_000_000_000 ? Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000) : .max
+        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(max(0, delay))) { [weak self, weak task] in
+            guard let self, let task else { return }
+            let isRunning = limited.withLock { limited in
+                guard limited.running.remove(number) != nil else { return false }
+                limited.expired.insert(number)
+                return true
+            }
+            if isRunning { task.cancel() }
+        }
+    }
+
+    /// Whether a task ended because its time was up; asked once.
+    private func hasExpired(_ task: URLSessionTask) -> Bool {
+        limited.withLock { limited in
+            limited.running.remove(task.taskIdentifier)
+            return limited.expired.remove(task.taskIdentifier) != nil
+        }
     }
 
     func urlSession(
@@ -59,7 +87,9 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         if case .receiving(let body) = exchange { body.yield([UInt8](data)) }
     }
 
-    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError completion: (any Error)?) {
+        // A late time-out must not turn a whole answer into an error.
+        let error = hasExpired(task) && completion != nil ? URLError(.timedOut) : completion
         let exchange = exchanges.withLock { exchanges -> Exchange? in
             let exchange = exchanges.removeValue(forKey: task.taskIdentifier)
             if exchange == nil { exchanges[task.taskIdentifier] = .ended(error ?? URLError(.cancelled)) }

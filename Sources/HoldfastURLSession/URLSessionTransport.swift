@@ -33,7 +33,7 @@ public final class URLSessionTransport: HTTPTransport {
         session.finishTasksAndInvalidate()
     }
 
-    /// Sends a request once. Cancelling the task ends the transfer.
+    /// Sends a request once. Cancelling the task ends the transfer; so does the end of the time, while the body comes too.
     public func send(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -41,6 +41,7 @@ public final class URLSessionTransport: HTTPTransport {
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
         let urlRequest = try URLRequest(request, body: body, timeout: timeout)
         let task = session.dataTask(with: urlRequest)
+        exchanges.limit(task, to: timeout)
         do {
             return try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in

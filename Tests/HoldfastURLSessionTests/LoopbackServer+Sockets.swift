@@ -75,6 +75,12 @@ extension LoopbackServer {
         return count < 0 ? nil : Array(buffer.prefix(count))
     }
 
+    /// Whether the other side has neither closed nor sent anything more.
+    static func isOpen(_ connection: Int32) -> Bool {
+        var byte: UInt8 = 0
+        return recv(connection, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0 && errno == EAGAIN
+    }
+
     /// Writes a text whole, as far as the other side takes it.
     static func write(_ text: String, to connection: Int32) {
         var rest = Array(text.utf8)[...]

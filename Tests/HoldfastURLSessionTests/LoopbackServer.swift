@@ -17,6 +17,8 @@ final class LoopbackServer: Sendable {
         case answer(String)
         /// The request is read, these bytes are sent, and the connection stays open until the client or the test ends it.
         case stall(String)
+        /// The request is read, these bytes are sent, and then one more every 50 ms until the client ends it.
+        case dribble(String)
         /// The connection is closed without reading.
         case hangUp
     }
@@ -110,10 +112,17 @@ final class LoopbackServer: Sendable {
         state.withLock { $0.received.append(request) }
         switch step {
         case .answer(let text): Self.write(text, to: connection)
-        case .stall(let text): Self.write(text, to: connection)
+        case .stall(let text), .dribble(let text): Self.write(text, to: connection)
         case .hangUp: break
         }
         arrivals.yield()
+        if case .dribble = step {
+            // A thread of its own may sleep; a client that has gone ends it by the second byte.
+            while Self.isOpen(connection) {
+                Self.write("x", to: connection)
+                usleep(50_000)
+            }
+        }
         if case .stall = step { while Self.readSome(connection)?.isEmpty == false {} }
     }
 }

@@ -59,6 +59,17 @@ import Testing
         }
     }
 
+    @Test("Trap: a body that keeps coming, byte by byte, ends when the time of the whole exchange is up")
+    func dribblingBody() async throws {
+        try await withServer(.dribble(head("200 OK", ["Content-Length: 900000"]))) { server in
+            let error = await failure {
+                let (_, body) = try await transport.send(server.request(), body: nil, timeout: .milliseconds(400))
+                _ = try await body.collect(upTo: 1_000_000)
+            }
+            #expect(error?.code == .timeout && error?.wasSent == true)
+        }
+    }
+
     @Test("A body that breaks off is lost, never taken for a whole one")
     func brokenBody() async throws {
         try await withServer(.answer(head("200 OK", ["Content-Length: 9"]) + "half")) { server in

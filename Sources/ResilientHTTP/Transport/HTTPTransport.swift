@@ -9,7 +9,8 @@ public protocol HTTPTransport: Sendable {
     /// - Parameters:
     ///   - request: The head, with scheme, authority and path.
     ///   - body: The body, if there is one.
-    ///   - timeout: The time left until the call's deadline.
+    ///   - timeout: The time that the exchange may take, from now to the last byte of the answer's body. When it is up, the transport ends
+    ///     the exchange with the code ``TransportError/Code/timeout``, thrown here or by the body.
     /// - Returns: The head of the answer, whatever its status, and the body as it arrives.
     /// - Throws: ``TransportError`` if no head of an answer came.
     func send(
