@@ -21,6 +21,19 @@ public enum RateLimitFields {
         "\(quoted(policy.name));r=\(max(0, remaining));t=\(max(0, reset.wholeSeconds))"
     }
 
+    /// The value for the visible policies of an answer; `nil` if there are none.
+    public static func policies(of answer: RateLimitAnswer) -> String? {
+        let visible = answer.limits.filter(\.isVisible)
+        return visible.isEmpty ? nil : policies(visible.map(\.policy))
+    }
+
+    /// The value for what is left under the visible policies of an answer; `nil` if there are none.
+    public static func limits(of answer: RateLimitAnswer) -> String? {
+        let visible = answer.limits.filter(\.isVisible)
+        guard !visible.isEmpty else { return nil }
+        return visible.map { limit($0.policy, remaining: $0.remaining, reset: $0.reset) }.joined(separator: ", ")
+    }
+
     private static func quoted(_ name: String) -> String {
         let characters = name.unicodeScalars.map { scalar in
             switch scalar {

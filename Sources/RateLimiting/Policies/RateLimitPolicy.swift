@@ -61,6 +61,11 @@ public struct RateLimitPolicy: Hashable, Sendable {
         }
     }
 
+    /// The longest that a key can owe, in nanoseconds.
+    var longestDebt: Int64 {
+        if case .slidingWindow = algorithm { windowNanoseconds } else { Int64(burst) * emissionNanoseconds }
+    }
+
     /// The time in which one unit returns, in nanoseconds, rounded up; 0 for the sliding window, where it doesn't return evenly.
     var emissionNanoseconds: Int64 {
         switch algorithm {

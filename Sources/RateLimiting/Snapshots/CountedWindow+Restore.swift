@@ -1,7 +1,12 @@
 extension CountedWindow {
     /// Adds what a snapshot owes; what this one owes stays.
-    mutating func add(_ snapshot: RateLimitSnapshot, policy: RateLimitPolicy, at now: Int64, time: SnapshotTime, afterKill: Bool)
-    {
+    mutating func add(
+        _ snapshot: RateLimitSnapshot,
+        policy: RateLimitPolicy,
+        at now: Int64,
+        time: SnapshotTime,
+        afterKill: Bool = false
+    ) {
         let elapsed = snapshot.time.nanoseconds(to: time)
         switch (self, snapshot.owed) {
         case (.sliding(let window), nil):
@@ -32,7 +37,9 @@ extension CountedWindow {
         max(0, min(max(0, owed), Int64(policy.burst) * policy.emissionNanoseconds) - elapsed)
     }
 
-    private mutating func spendAll(_ policy: RateLimitPolicy, at now: Int64, ago: Int64 = 0) {
+    /// Spends what was left some time ago, as of then.
+    mutating func spendAll(_ policy: RateLimitPolicy, at now: Int64, ago: Int64 = 0) {
+        let ago = min(ago, policy.longestDebt)
         let units = remaining(at: now - ago, policy: policy)
         if units > 0 { _ = charge(at: now - ago, policy: policy, cost: units) }
     }

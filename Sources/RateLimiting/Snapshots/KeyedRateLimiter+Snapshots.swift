@@ -2,7 +2,7 @@ extension KeyedRateLimiter {
     /// What a key owes, to be saved; `nil` if it owes nothing. O(quota).
     public func snapshot(of key: Key, at time: SnapshotTime) -> RateLimitSnapshot? {
         withTable(of: key) { table, digest, now in
-            let window = table.window(of: digest, at: now)
+            let window = table.window(of: digest)
             guard !window.isFresh(at: now, policy: table.policy) else { return nil }
             return RateLimitSnapshot(window, policy: table.policy, at: now, time: time)
         }
@@ -24,7 +24,7 @@ extension KeyedRateLimiter {
         withTable(of: key) { table, digest, now in
             let policy = table.policy
             guard snapshot.policy == policy.name else { return false }
-            table.addDebt(to: digest, at: now) {
+            table.change(digest, at: now) {
                 $0.add(snapshot, policy: policy, at: now, time: time, afterKill: afterKill)
             }
             return true

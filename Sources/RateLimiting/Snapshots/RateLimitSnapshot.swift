@@ -9,6 +9,11 @@ public struct RateLimitSnapshot: Hashable, Sendable, Codable {
     /// The nanoseconds until a GCRA owes nothing; `nil` for the sliding window.
     public var owed: Int64?
 
+    /// Creates a snapshot from its parts.
+    public init(policy: String, time: SnapshotTime, ages: [Int64], owed: Int64?) {
+        (self.policy, self.time, self.ages, self.owed) = (policy, time, ages, owed)
+    }
+
     init(_ window: CountedWindow, policy: RateLimitPolicy, at now: Int64, time: SnapshotTime) {
         self.policy = policy.name
         self.time = time

@@ -10,6 +10,10 @@ protocol AdmissionWindow {
     mutating func charge(at now: Int64, policy: RateLimitPolicy, cost: Int) -> Int
     /// How many units would be admitted at an instant.
     func remaining(at now: Int64, policy: RateLimitPolicy) -> Int
+    /// The nanoseconds until more units would be admitted than now: 0 if it is untouched.
+    func delayOfMore(at now: Int64, policy: RateLimitPolicy) -> Int64
+    /// The nanoseconds until the state is as good as new.
+    func owed(at now: Int64, policy: RateLimitPolicy) -> Int64
     /// Whether the state is as good as a new one, so that it may be forgotten.
     func isFresh(at now: Int64, policy: RateLimitPolicy) -> Bool
 }

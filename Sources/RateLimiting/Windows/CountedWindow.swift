@@ -49,6 +49,22 @@ extension CountedWindow: AdmissionWindow {
         }
     }
 
+    func delayOfMore(at now: Int64, policy: RateLimitPolicy) -> Int64 {
+        switch self {
+        case .sliding(let window): window.delayOfMore(at: now, policy: policy)
+        case .strict(let window): window.delayOfMore(at: now, policy: policy)
+        case .plain(let window): window.delayOfMore(at: now, policy: policy)
+        }
+    }
+
+    func owed(at now: Int64, policy: RateLimitPolicy) -> Int64 {
+        switch self {
+        case .sliding(let window): window.owed(at: now, policy: policy)
+        case .strict(let window): window.owed(at: now, policy: policy)
+        case .plain(let window): window.owed(at: now, policy: policy)
+        }
+    }
+
     func isFresh(at now: Int64, policy: RateLimitPolicy) -> Bool {
         switch self {
         case .sliding(let window): window.isFresh(at: now, policy: policy)

@@ -56,5 +56,16 @@ extension PlainGCRA: AdmissionWindow {
         return max(0, Int((Int128(policy.burst) * window - debt(at: now, quota: policy.quota)) / window))
     }
 
+    func delayOfMore(at now: Int64, policy: RateLimitPolicy) -> Int64 {
+        let missing = policy.burst - remaining(at: now, policy: policy)
+        guard missing > 0 else { return 0 }
+        let excess = debt(at: now, quota: policy.quota) - Int128(missing - 1) * Int128(policy.windowNanoseconds)
+        return Int64(excess.dividedUp(by: Int128(policy.quota)))
+    }
+
+    func owed(at now: Int64, policy: RateLimitPolicy) -> Int64 {
+        Int64(debt(at: now, quota: policy.quota).dividedUp(by: Int128(policy.quota)))
+    }
+
     func isFresh(at now: Int64, policy: RateLimitPolicy) -> Bool { debt(at: now, quota: policy.quota) == 0 }
 }

@@ -87,6 +87,19 @@ extension SlidingWindow: AdmissionWindow {
         return policy.quota - Int(kept)
     }
 
+    func delayOfMore(at now: Int64, policy: RateLimitPolicy) -> Int64 {
+        let live = live(at: now, policy: policy)
+        guard live > 0 else { return 0 }
+        // More may be kept than a lowered quota admits.
+        let next = Int(kept) - live + max(0, live - policy.quota)
+        return instant(next) + policy.windowNanoseconds - max(now, instant(Int(kept) - 1))
+    }
+
+    func owed(at now: Int64, policy: RateLimitPolicy) -> Int64 {
+        guard let newest else { return 0 }
+        return max(0, newest + policy.windowNanoseconds - now)
+    }
+
     /// Moves the expiry cursor. Only admissions do: after one, no instant counts as an earlier one, so nothing dropped is missed.
     private mutating func dropExpired(at now: Int64, window: Int64) {
         guard let newest, now - newest < window else {

@@ -45,5 +45,12 @@ extension StrictGCRA: AdmissionWindow {
         return max(0, Int((Int64(policy.burst) * emission - (max(freshAt, now) - now)) / emission))
     }
 
+    func delayOfMore(at now: Int64, policy: RateLimitPolicy) -> Int64 {
+        let missing = Int64(policy.burst - remaining(at: now, policy: policy))
+        return missing == 0 ? 0 : max(freshAt, now) - now - (missing - 1) * policy.emissionNanoseconds
+    }
+
+    func owed(at now: Int64, policy: RateLimitPolicy) -> Int64 { max(freshAt, now) - now }
+
     func isFresh(at now: Int64, policy: RateLimitPolicy) -> Bool { freshAt <= now }
 }

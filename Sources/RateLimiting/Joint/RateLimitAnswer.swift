@@ -1,0 +1,48 @@
+/// What several limits say together about one request.
+public struct RateLimitAnswer: Hashable, Sendable {
+    /// How one limit stands after the decision.
+    public struct Limit: Hashable, Sendable {
+        /// The limit's policy.
+        public var policy: RateLimitPolicy
+        /// Whether answers show it.
+        public var isVisible: Bool
+        /// How many more units it would admit at this instant.
+        public var remaining: Int
+        /// The time until it would admit more; zero if it is untouched.
+        public var reset: Duration
+
+        /// Creates the state of a limit.
+        public init(policy: RateLimitPolicy, isVisible: Bool = true, remaining: Int, reset: Duration) {
+            (self.policy, self.isVisible, self.remaining, self.reset) = (policy, isVisible, remaining, reset)
+        }
+    }
+
+    /// Why a request may not go on.
+    public struct Refusal: Hashable, Sendable {
+        /// The policy with the longest wait; the first of equals.
+        public var policy: RateLimitPolicy
+        /// That wait: a nanosecond earlier the request is refused, at that instant every limit admits it. `nil` if the request
+        /// costs more than the policy ever admits at once, so that no wait helps.
+        public var retryAfter: Duration?
+
+        /// Creates a refusal.
+        public init(policy: RateLimitPolicy, retryAfter: Duration?) {
+            (self.policy, self.retryAfter) = (policy, retryAfter)
+        }
+    }
+
+    /// How the limits stand after the decision, in the order of the claims; limits that are off are left out.
+    public var limits: [Limit]
+    /// Why the request may not go on; `nil` if it may. None of the limits counts a refused request.
+    public var refusal: Refusal?
+    /// Why the limits in shadow would have refused the request; `nil` if they would not. It binds nobody.
+    public var shadowRefusal: Refusal?
+
+    /// Creates an answer.
+    public init(limits: [Limit], refusal: Refusal? = nil, shadowRefusal: Refusal? = nil) {
+        (self.limits, self.refusal, self.shadowRefusal) = (limits, refusal, shadowRefusal)
+    }
+
+    /// Whether the request may go on.
+    public var isAdmitted: Bool { refusal == nil }
+}

@@ -1,0 +1,43 @@
+/// The 128 secret bits under which keys are hashed.
+///
+/// Digests that are saved mean something only under the secret they were made by: keep it as long as they are kept, and not
+/// beside them, or addresses can be guessed from their digests.
+public struct KeySecret: Hashable, Sendable {
+    let low: UInt64
+    let high: UInt64
+
+    /// Creates a random secret.
+    public init() {
+        var generator = SystemRandomNumberGenerator()
+        (low, high) = (generator.next(), generator.next())
+    }
+
+    /// Takes 16 bytes that were kept.
+    /// - Returns: `nil` if there aren't 16.
+    public init?(bytes: some Collection<UInt8>) {
+        guard bytes.count == 16 else { return nil }
+        let words = bytes.enumerated().reduce(into: [UInt64](repeating: 0, count: 2)) { words, byte in
+            words[byte.offset / 8] |= UInt64(byte.element) << UInt64(byte.offset % 8 * 8)
+        }
+        (low, high) = (words[0], words[1])
+    }
+
+    /// The secret as 16 bytes, to be kept.
+    public var bytes: [UInt8] {
+        [low, high].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64($0 * 8)) } }
+    }
+
+    /// The digest of a key.
+    public func digest(of key: some PartitionKey) -> KeyDigest {
+        var hasher = KeyHasher(self)
+        key.hash(into: &hasher)
+        return KeyDigest(hash: hasher.finalize())
+    }
+}
+
+extension KeySecret: CustomStringConvertible, CustomReflectable {
+    /// Says nothing of the secret.
+    public var description: String { "KeySecret" }
+    /// Shows nothing of the secret.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

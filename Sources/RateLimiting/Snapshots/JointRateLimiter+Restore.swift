@@ -1,0 +1,56 @@
+extension JointRateLimiter {
+    /// Adds a saved debt. It never gives anything back: what the key owes already stays. O(quota log quota).
+    ///
+    /// Units older than the window are dropped, ages are clamped to the past. Under another algorithm than the saved one the
+    /// whole quota counts as spent. Within one boot the time since the saving is told by the boot's clock, whatever the wall clock
+    /// does; across boots by the wall clock, and one that went backwards tells no time at all.
+    /// - Parameters:
+    ///   - saved: What was saved, under this limiter's secret.
+    ///   - time: Now, on the clocks by which it was saved.
+    /// - Returns: Whether there is a rule of that name; what was saved under another is ignored.
+    @discardableResult
+    public func restore(_ saved: SavedRateLimit, at time: SnapshotTime = .now()) -> Bool {
+        guard let rule = names.firstIndex(of: saved.state.policy) else { return false }
+        if saved.key.isKey {
+            rules[rule].shard(of: saved.key).withTable(at: elapsed()) { table, now in
+                let policy = table.policy
+                table.change(saved.key, at: now) { $0.add(saved.state, policy: policy, at: now, time: time) }
+            }
+        } else {
+            for shard in rules[rule].shards(ofOverflow: saved.key) {
+                shard.withTable(at: elapsed()) { table, now in
+                    let policy = table.policy
+                    table.changeOverflow { $0.add(saved.state, policy: policy, at: now, time: time) }
+                }
+            }
+        }
+        return true
+    }
+
+    /// Counts as spent what may have been admitted, to whomever, in a span that was not saved, such as the last second before a
+    /// kill: everything that was left to any key, and the whole quota of keys that are not known.
+    ///
+    /// It is called after the saved debts are restored. What is spent returns as if all of it was admitted at the span's end.
+    /// O(keys), one lock at a time.
+    /// - Parameters:
+    ///   - span: The longest time that may not have been saved.
+    ///   - lastSave: When was last saved.
+    ///   - time: Now, on the same clocks.
+    ///   - policies: The names of the policies whose admissions may be missing; all of them if `nil`.
+    public func chargeLost(
+        _ span: Duration,
+        after lastSave: SnapshotTime,
+        at time: SnapshotTime = .now(),
+        under policies: Set<String>? = nil
+    ) {
+        let ago = max(0, lastSave.nanoseconds(to: time) - span.wholeNanoseconds)
+        for (name, rule) in zip(names, rules) where policies?.contains(name) ?? true {
+            rule.forEach { shard in
+                shard.withTable(at: elapsed()) { table, now in
+                    let policy = table.policy
+                    table.changeAll { $0.spendAll(policy, at: now, ago: ago) }
+                }
+            }
+        }
+    }
+}

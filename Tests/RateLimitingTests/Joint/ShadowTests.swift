@@ -1,0 +1,43 @@
+import HoldfastTesting
+import RateLimiting
+import Testing
+
+@Suite struct ShadowTests {
+    private static let minute = RateLimitPolicy.requests(2, per: .seconds(60), name: "minute")
+    private static let hour = RateLimitPolicy.requests(3, per: .seconds(3600), name: "hour")
+    private let clock = ManualClock()
+    private let claims = [RateLimitClaim("minute"), RateLimitClaim("hour")]
+
+    @Test("A limit in shadow refuses nobody and says what it would have said")
+    func says() {
+        let limiter = JointRateLimiter([RateLimitRule(Self.minute), RateLimitRule(Self.hour, mode: .shadow)], clock: clock)
+        for _ in 0..<2 { #expect(limiter.admit(claims).shadowRefusal == nil) }
+        clock.advance(by: .seconds(60))
+        #expect(limiter.admit(claims).shadowRefusal == nil)
+        let answer = limiter.admit(claims)
+        #expect(answer.isAdmitted)
+        #expect(answer.shadowRefusal == .init(policy: Self.hour, retryAfter: .seconds(3540)))
+        #expect(answer.limits.map(\.remaining) == [0, 0], "the enforced one counted it, the one in shadow did not")
+    }
+
+    @Test("What an enforced limit refuses doesn't count in shadow")
+    func refused() {
+        let limiter = JointRateLimiter([RateLimitRule(Self.minute), RateLimitRule(Self.hour, mode: .shadow)], clock: clock)
+        for _ in 0..<100 { _ = limiter.admit(claims) }
+        #expect(limiter.check(claims).limits.map(\.remaining) == [0, 1])
+    }
+
+    @Test("All in shadow say, request by request, what all enforced would have said")
+    func same() {
+        let rules = [Self.minute, Self.hour, .requests(100, per: .seconds(200), name: "paced")]
+        let claims = claims + [RateLimitClaim("paced", cost: 3)]
+        let enforced = JointRateLimiter(rules.map { RateLimitRule($0) }, clock: clock)
+        let shadow = JointRateLimiter(rules.map { RateLimitRule($0, mode: .shadow) }, clock: clock)
+        var generator = SplitMix64(seed: 2)
+        for _ in 0..<2_000 {
+            clock.advance(by: .milliseconds(Int.random(in: 0...90_000, using: &generator)))
+            let (real, would) = (enforced.admit(claims), shadow.admit(claims))
+            #expect(would.isAdmitted && would.shadowRefusal == real.refusal && would.limits == real.limits)
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import HoldfastTesting
+import RateLimiting
+import Testing
+
+@Suite struct JointPersistenceTests {
+    private static let policies: [RateLimitPolicy] = [
+        .requests(3, per: .seconds(100), name: "ring"),
+        .requests(200, per: .seconds(100), name: "paced"),
+        .requests(20, per: .seconds(100), name: "plain", algorithm: .plainGCRA(burst: 5)),
+    ]
+
+    private let machine = Machine()
+
+    /// Spends what is left to some keys, at several instants.
+    private func spend(_ run: Machine.Run, keys: Range<Int>) {
+        for key in keys {
+            for policy in Self.policies { _ = run.limiter.admit([RateLimitClaim(policy.name, key: key)]) }
+            run.pass(.seconds(key % 3))
+        }
+    }
+
+    private func delays(_ run: Machine.Run, keys: Range<Int>) -> [[Duration?]] {
+        keys.map { key in
+            Self.policies.map { run.limiter.check([RateLimitClaim($0.name, key: key, cost: 3)]).refusal?.retryAfter }
+        }
+    }
+
+    @Test("A restart forgives nothing and adds nothing: every key waits as long as if there had been none")
+    func restart() {
+        let first = machine.start(Self.policies)
+        spend(first, keys: 0..<40)
+        first.saveAll()
+        machine.pass(.seconds(20))
+        first.pass(.seconds(20))
+        let second = machine.start(Self.policies)
+        #expect(delays(second, keys: 0..<40) == delays(first, keys: 0..<40))
+    }
+
+    @Test("Only what has changed is taken, in pieces as small as asked for, and what could not be saved is taken again")
+    func incremental() {
+        let run = machine.start(Self.policies)
+        spend(run, keys: 0..<50)
+        var rows: Set<[String]> = []
+        while true {
+            let taken = run.limiter.takeChanges(upTo: 7) { machine.time }
+            #expect(taken.count <= 7)
+            if taken.isEmpty { break }
+            for row in taken { #expect(rows.insert(["\(row.key)", row.state.policy]).inserted, "each once") }
+        }
+        #expect(rows.count == 150)
+        for _ in 0..<5 { _ = run.limiter.admit([RateLimitClaim("paced", key: 7)]) }
+        _ = run.limiter.admit([RateLimitClaim("ring", key: 7, cost: 3)])
+        let changed = run.limiter.takeChanges { machine.time }
+        #expect(changed.map(\.state.policy) == ["paced"], "a refusal changes nothing")
+        #expect(run.limiter.takeChanges { machine.time }.isEmpty)
+        run.limiter.returnChanges(changed)
+        #expect(run.limiter.takeChanges { machine.time } == changed)
+    }
+
+    @Test("A kill costs the second that was not saved: nobody, known or not, gets a request more than without it")
+    func kill() {
+        let first = machine.start(Self.policies)
+        spend(first, keys: 0..<5)
+        first.saveAll()
+        let saved = machine.time
+        machine.pass(.milliseconds(900))
+        first.pass(.milliseconds(900))
+        for key in 5..<10 { while first.limiter.admit([RateLimitClaim("ring", key: key)]).isAdmitted {} }
+        machine.pass(.seconds(10))
+        let second = machine.start(Self.policies)
+        second.limiter.chargeLost(.seconds(1), after: saved, at: machine.time)
+        for key in 0..<20 { #expect(!second.limiter.admit([RateLimitClaim("ring", key: key)]).isAdmitted) }
+        second.pass(.seconds(90))
+        #expect(!second.limiter.admit([RateLimitClaim("ring", key: 5)]).isAdmitted, "a window after 0.9 s has not passed")
+        second.pass(.milliseconds(100))
+        for key in 5..<20 { #expect(second.limiter.check([RateLimitClaim("ring", key: key, cost: 3)]).isAdmitted) }
+    }
+
+    @Test("What a kill cost is saved too, for keys that are not known as well")
+    func killThenRestart() {
+        let first = machine.start(Self.policies)
+        first.limiter.chargeLost(.seconds(1), after: machine.time, at: machine.time, under: ["ring"])
+        first.saveAll()
+        let second = machine.start(Self.policies)
+        #expect(second.limiter.admit([RateLimitClaim("ring", key: 77)]).refusal?.retryAfter == .seconds(100))
+        #expect(second.limiter.admit([RateLimitClaim("paced", key: 77)]).isAdmitted, "whose admissions were saved loses nothing")
+    }
+
+    @Test("Within a boot no step of the wall clock gains a request", arguments: [-1_000_000, -1, 0, 1, 1_000_000])
+    func wallStep(seconds: Int) {
+        let first = machine.start(Self.policies)
+        spend(first, keys: 0..<20)
+        first.saveAll()
+        machine.pass(.seconds(20))
+        first.pass(.seconds(20))
+        machine.stepWall(by: .seconds(seconds))
+        #expect(delays(machine.start(Self.policies), keys: 0..<20) == delays(first, keys: 0..<20))
+    }
+
+    @Test("Across boots a backward step of the wall clock gains no request, and a true clock costs none")
+    func boots() {
+        let first = machine.start(Self.policies)
+        spend(first, keys: 0..<20)
+        first.saveAll()
+        let before = delays(first, keys: 0..<20)
+        machine.reboot()
+        machine.stepWall(by: .seconds(-30))
+        #expect(delays(machine.start(Self.policies), keys: 0..<20) == before, "the full charge stays")
+        machine.stepWall(by: .seconds(50))
+        first.pass(.seconds(20))
+        #expect(delays(machine.start(Self.policies), keys: 0..<20) == delays(first, keys: 0..<20))
+    }
+
+    @Test("A full limiter's newcomers stay as limited after a restart")
+    func overflow() {
+        let first = machine.start([Self.policies[0]], capacity: 1)
+        for key in 0..<4 { _ = first.limiter.admit([RateLimitClaim("ring", key: key)]) }
+        first.saveAll()
+        let second = machine.start([Self.policies[0]], capacity: 1)
+        #expect(second.limiter.admit([RateLimitClaim("ring", key: 99)]).refusal?.retryAfter == .seconds(100))
+    }
+
+    @Test("A reset is saved as well, and a row may go when the key owes nothing")
+    func resetRow() throws {
+        let run = machine.start(Self.policies)
+        _ = run.limiter.admit([RateLimitClaim("ring", key: 1)])
+        let row = try #require(run.limiter.takeChanges { machine.time }.first)
+        machine.stepWall(by: .seconds(100_000))
+        #expect(!row.isExpired(at: machine.time))
+        machine.pass(.seconds(100))
+        #expect(row.isExpired(at: machine.time))
+        run.limiter.reset("ring", key: 1)
+        let empty = try #require(run.limiter.takeChanges { machine.time }.first)
+        #expect(empty.key == row.key && empty.isExpired(at: machine.time))
+    }
+
+    @Test("What a request's own transaction saves is what the limiter would save")
+    func claims() {
+        let run = machine.start(Self.policies)
+        let claims = Self.policies.map { RateLimitClaim($0.name, key: "ana") }
+        _ = run.limiter.admit(claims)
+        #expect(Set(run.limiter.saved(claims) { machine.time }) == Set(run.limiter.takeChanges { machine.time }))
+    }
+
+    @Test("Rows of other policies and broken bytes are ignored")
+    func garbage() throws {
+        let run = machine.start(Self.policies)
+        _ = run.limiter.admit([RateLimitClaim("ring", key: 1)])
+        var row = try #require(run.limiter.takeChanges { machine.time }.first)
+        let bytes = row.state.owedBytes
+        #expect(RateLimitSnapshot(policy: "ring", time: row.state.time, owedBytes: bytes) == row.state)
+        for broken in [[], [2], [1], Array(bytes.dropLast()), bytes + [0]] as [[UInt8]] {
+            #expect(RateLimitSnapshot(policy: "ring", time: row.state.time, owedBytes: broken) == nil)
+        }
+        row.state.ages = [.min, .max, -1]
+        row.key = KeyDigest(rawValue: 0)
+        run.limiter.restore(row, at: machine.time)
+        row.state.policy = "other"
+        #expect(!run.limiter.restore(row, at: machine.time))
+        run.limiter.returnChanges([row])
+        for _ in 0..<1_000 {
+            let bytes = (0..<Int.random(in: 0...40)).map { _ in UInt8.random(in: 0...2) }
+            guard let state = RateLimitSnapshot(policy: "paced", time: row.state.time, owedBytes: bytes) else { continue }
+            run.limiter.restore(SavedRateLimit(key: KeyDigest(rawValue: .random(in: 0 ... .max)), state: state, lifetime: 0))
+        }
+    }
+
+    @Test("The system's time goes on, in one boot")
+    func system() {
+        let (first, second) = (SnapshotTime.now(), SnapshotTime.now())
+        #expect(first.bootID == second.bootID && first.bootNanoseconds <= second.bootNanoseconds)
+        #expect(abs(Date().timeIntervalSince1970 - Double(second.wallNanoseconds) / 1e9) < 60)
+    }
+}
