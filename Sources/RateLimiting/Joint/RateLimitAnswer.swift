@@ -11,9 +11,19 @@ public struct RateLimitAnswer: Hashable, Sendable {
         /// The time until it would admit more; zero if it is untouched.
         public var reset: Duration
 
+        /// What tells the claim's quota from others of the policy, if answers are to show it; it must tell nothing that is secret.
+        public var partitionKey: [UInt8]?
+
         /// Creates the state of a limit.
-        public init(policy: RateLimitPolicy, isVisible: Bool = true, remaining: Int, reset: Duration) {
-            (self.policy, self.isVisible, self.remaining, self.reset) = (policy, isVisible, remaining, reset)
+        public init(
+            policy: RateLimitPolicy,
+            isVisible: Bool = true,
+            remaining: Int,
+            reset: Duration,
+            partitionKey: [UInt8]? = nil
+        ) {
+            (self.policy, self.isVisible, self.remaining) = (policy, isVisible, remaining)
+            (self.reset, self.partitionKey) = (reset, partitionKey)
         }
     }
 

@@ -10,6 +10,8 @@ public struct RateLimitPolicy: Hashable, Sendable {
     public let cost: Int
     /// How admissions are counted.
     public let algorithm: RateLimitAlgorithm
+    /// What is counted, as answers tell it.
+    public let unit: QuotaUnit
     /// The length of the window in nanoseconds, rounded up.
     let windowNanoseconds: Int64
 
@@ -20,9 +22,17 @@ public struct RateLimitPolicy: Hashable, Sendable {
     ///   - window: The length of the window.
     ///   - cost: How many units one request takes unless the call says otherwise.
     ///   - algorithm: How admissions are counted; ``RateLimitAlgorithm/automatic(quota:)`` if `nil`.
+    ///   - unit: What is counted, as answers tell it.
     /// - Precondition: `quota`, `window`, `cost` and the burst are positive; `quota` is at most 2³¹ − 1, `window` at most
     ///   10 years, the burst at most `quota`, `cost` at most the burst; the time in which a burst returns is below 70 years.
-    public init(name: String, quota: Int, window: Duration, cost: Int = 1, algorithm: RateLimitAlgorithm? = nil) {
+    public init(
+        name: String,
+        quota: Int,
+        window: Duration,
+        cost: Int = 1,
+        algorithm: RateLimitAlgorithm? = nil,
+        unit: QuotaUnit = .requests
+    ) {
         precondition(quota > 0, "quota must be positive (is \(quota))")
         precondition(quota <= Int(Int32.max), "quota must be at most 2^31 - 1 (is \(quota))")
         precondition(window > .zero, "window must be positive (is \(window))")
@@ -31,6 +41,7 @@ public struct RateLimitPolicy: Hashable, Sendable {
         self.quota = quota
         self.window = window
         self.cost = cost
+        self.unit = unit
         self.algorithm = algorithm ?? .automatic(quota: quota)
         windowNanoseconds = window.wholeNanoseconds
         precondition((1...quota).contains(burst), "burst must be from 1 to the quota (is \(burst) of \(quota))")
@@ -48,9 +59,10 @@ public struct RateLimitPolicy: Hashable, Sendable {
         per window: Duration,
         name: String = "default",
         cost: Int = 1,
-        algorithm: RateLimitAlgorithm? = nil
+        algorithm: RateLimitAlgorithm? = nil,
+        unit: QuotaUnit = .requests
     ) -> RateLimitPolicy {
-        RateLimitPolicy(name: name, quota: quota, window: window, cost: cost, algorithm: algorithm)
+        RateLimitPolicy(name: name, quota: quota, window: window, cost: cost, algorithm: algorithm, unit: unit)
     }
 
     /// The largest number of units admitted at once: the whole quota for the sliding window.

@@ -1,73 +1,84 @@
+import HoldfastTesting
 import RateLimiting
 import Testing
 
 @Suite struct RateLimitFieldsTests {
-    private static let now: Int64 = 1_700_000_000
+    private static let reset = RateLimitPolicy.requests(3, per: .seconds(3600), name: "reset-email")
 
     @Test("Policies and what is left are said in the draft's own form, times rounded up")
     func strict() {
-        let reset = RateLimitPolicy.requests(3, per: .seconds(3600), name: "reset-email")
         let odd = RateLimitPolicy.requests(1, per: .milliseconds(1), name: "a\"b\\é\n")
-        #expect(RateLimitFields.policies([reset, odd]) == #""reset-email";q=3;w=3600, "a\"b\\__";q=1;w=1"#)
-        #expect(RateLimitFields.limit(reset, remaining: 2, reset: .milliseconds(1_199_001)) == #""reset-email";r=2;t=1200"#)
-        #expect(RateLimitFields.limit(reset, remaining: -1, reset: .seconds(-1)) == #""reset-email";r=0;t=0"#)
+        let bytes = RateLimitPolicy.requests(65_535, per: .seconds(10), name: "peruser", unit: .contentBytes)
+        #expect(RateLimitFields.policies([Self.reset, odd]) == #""reset-email";q=3;w=3600, "a\"b\\__";q=1;w=1"#)
+        #expect(
+            RateLimitFields.policy(bytes, partitionKey: [1, 2, 255])
+                == #""peruser";q=65535;qu="content-bytes";w=10;pk=:AQL/:"#
+        )
+        #expect(
+            RateLimitFields.limit(Self.reset, remaining: 2, reset: .milliseconds(1_199_001)) == #""reset-email";r=2;t=1200"#
+        )
+        #expect(
+            RateLimitFields.limit(Self.reset, remaining: -1, reset: .seconds(-1), partitionKey: [])
+                == #""reset-email";r=0;t=0;pk=::"#
+        )
     }
 
-    static let answers: [([String: String], [ServerLimit])] = [
-        (
-            ["ratelimit": #""a,b";r=50;t=30;pk=:YQ==:, quota;r=1"#, "ratelimit-policy": #""a,b";q=100;w=60"#],
-            [
-                ServerLimit(name: "a,b", quota: 100, window: .seconds(60), remaining: 50, reset: .seconds(30)),
-                ServerLimit(name: "quota", remaining: 1),
-            ]
-        ),
-        (["ratelimit": #""default";t=1"#], []),
-        (["ratelimit-policy": #""day";q=10;w=86400"#], [ServerLimit(name: "day", quota: 10, window: .seconds(86_400))]),
-        (
-            ["ratelimit": "limit=100, remaining=50, reset=30"],
-            [ServerLimit(quota: 100, remaining: 50, reset: .seconds(30))]
-        ),
-        (
-            [
-                "ratelimit-limit": "100, 100;w=60", "ratelimit-policy": "100;w=60", "ratelimit-remaining": "7",
-                "ratelimit-reset": "9",
-            ],
-            [ServerLimit(quota: 100, window: .seconds(60), remaining: 7, reset: .seconds(9))]
-        ),
-        (
-            ["ratelimit-limit": "60", "ratelimit-remaining": "5", "ratelimit-reset": "1700000020"],
-            [ServerLimit(quota: 60, remaining: 5, reset: .seconds(20))]
-        ),
-        (
-            ["x-ratelimit-limit": "5000", "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1700000060"],
-            [ServerLimit(quota: 5_000, remaining: 0, reset: .seconds(60))]
-        ),
-        (
-            ["x-rate-limit-limit": "15", "x-rate-limit-remaining": "1", "x-rate-limit-reset": "1700000001"],
-            [ServerLimit(quota: 15, remaining: 1, reset: .seconds(1))]
-        ),
-        (
-            ["x-ratelimit-used": "1", "x-ratelimit-remaining": "99.0", "x-ratelimit-reset": "300"],
-            [ServerLimit(quota: 100, remaining: 99, reset: .seconds(300))]
-        ),
-        (["x-ratelimit-reset": "1700000001500"], [ServerLimit(reset: .milliseconds(1_500))]),
-        (
-            ["x-ratelimit-limit": "9", "x-ratelimit-reset": "Tue, 14 Nov 2023 22:14:20 GMT"],
-            [ServerLimit(quota: 9, reset: .seconds(60))]
-        ),
-        (["x-ratelimit-next": "2023-11-14T22:13:29.500Z"], [ServerLimit(reset: .seconds(10))]),
-        (["x-ratelimit-reset": "2024-02-29T00:00:00Z"], [ServerLimit(reset: .seconds(9_164_800))]),
-        (["x-ratelimit-reset": "Tue, 14 Foo 2023 22:14:20 GMT"], []),
-        (["x-ratelimit-reset": "2023-13-14T22:13:29Z"], []),
-        (["x-ratelimit-reset": "2023-11-14T22:13:29+01:00"], []),
-        (["x-ratelimit-reset": "1600000000"], [ServerLimit(reset: .zero)]),
-        (["x-ratelimit-limit": "-3", "x-ratelimit-reset": "soon", "x-ratelimit-remaining": "99999999999999999999"], []),
-        (["ratelimit": #""open;r=1"#], []),
-        ([:], []),
-    ]
+    private func answer(wait: Duration?, hidden: Bool = false) -> RateLimitAnswer {
+        RateLimitAnswer(
+            limits: [.init(policy: Self.reset, isVisible: !hidden, remaining: 0, reset: .seconds(59), partitionKey: [7])],
+            refusal: .init(policy: Self.reset, retryAfter: wait)
+        )
+    }
 
-    @Test("Every draft and dialect is understood, and garbage counts as absent", arguments: answers)
-    func lenient(fields: [String: String], expected: [ServerLimit]) {
-        #expect(ServerLimit.decode(now: Self.now) { fields[$0].map { [$0] } ?? [] } == expected)
+    @Test("A refusal tells when to come again, never before the reset of what is used up, and rounded up")
+    func refused() {
+        let fields = RateLimitFields.fields(of: answer(wait: .milliseconds(59_001)))
+        #expect(fields.map(\.name) == ["RateLimit-Policy", "RateLimit", "Retry-After"])
+        #expect(
+            fields.map(\.value) == [#""reset-email";q=3;w=3600;pk=:Bw==:"#, #""reset-email";r=0;t=59;pk=:Bw==:"#, "60"]
+        )
+        #expect(RateLimitFields.retryAfter(of: answer(wait: .nanoseconds(1))) == "1")
+    }
+
+    @Test("What no wait helps has no Retry-After, and hidden policies are not told")
+    func silent() {
+        #expect(RateLimitFields.fields(of: answer(wait: nil, hidden: true)).isEmpty)
+        #expect(RateLimitFields.fields(of: answer(wait: .seconds(9), hidden: true)).map(\.name) == ["Retry-After"])
+        #expect(RateLimitFields.fields(of: RateLimitAnswer(limits: [])).isEmpty)
+    }
+
+    @Test("What is said is read back the same")
+    func roundTrip() {
+        var generator = SplitMix64(seed: 5)
+        let names = ["a", "a,b", "a;r=1", #"q"u"o\te"#, "", " ", "x=y", "(", "=", ":"]
+        for _ in 0..<2_000 {
+            let key = Bool.random(using: &generator) ? nil : (0..<Int.random(in: 0...9, using: &generator)).map { UInt8($0 * 29) }
+            let limits = names.shuffled(using: &generator).prefix(Int.random(in: 1...3, using: &generator)).map { name in
+                let unit: QuotaUnit = Bool.random(using: &generator) ? .requests : .concurrentRequests
+                let quota = Int.random(in: 1...Int(Int32.max), using: &generator)
+                let window = Duration.seconds(Int.random(in: 1...3_600, using: &generator))
+                return RateLimitAnswer.Limit(
+                    policy: .requests(quota, per: window, name: name, algorithm: .slidingWindow, unit: unit),
+                    remaining: Int.random(in: 0...99, using: &generator),
+                    reset: .seconds(Int.random(in: 0...99, using: &generator)),
+                    partitionKey: key
+                )
+            }
+            let fields = Dictionary(
+                uniqueKeysWithValues: RateLimitFields.fields(of: .init(limits: limits)).map { ($0.name.lowercased(), [$0.value]) }
+            )
+            let expected = limits.map {
+                ServerLimit(
+                    name: $0.policy.name,
+                    quota: $0.policy.quota,
+                    unit: $0.policy.unit == .requests ? nil : $0.policy.unit,
+                    window: $0.policy.window,
+                    remaining: $0.remaining,
+                    reset: $0.reset,
+                    partitionKey: $0.partitionKey
+                )
+            }
+            #expect(ServerLimit.decode(now: 0) { fields[$0] ?? [] } == expected)
+        }
     }
 }

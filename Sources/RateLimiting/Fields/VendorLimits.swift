@@ -1,0 +1,53 @@
+/// Limits in fields of their own: drafts up to 6, and what vendors made of the idea.
+struct VendorLimits {
+    private let now: Int64
+    private let policies: [FieldItem]
+    private let field: (String) -> [String]
+
+    init(now: Int64, policies: [FieldItem], field: @escaping (String) -> [String]) {
+        (self.now, self.policies, self.field) = (now, policies, field)
+    }
+
+    /// The limits of the first dialect that says something.
+    var limits: [ServerLimit] {
+        for prefix in ["ratelimit-", "x-ratelimit-", "x-rate-limit-"] {
+            let limits = ["", "-requests", "-tokens"].compactMap { limit(prefix, suffix: $0) }
+            if !limits.isEmpty { return limits }
+        }
+        return shopify.map { [$0] } ?? []
+    }
+
+    /// GitHub, GitLab, X, Discord, Reddit, Laravel, Okta and others; with a suffix OpenAI.
+    private func limit(_ prefix: String, suffix: String) -> ServerLimit? {
+        func first(_ name: String) -> FieldItem? { FieldItem.items(field(prefix + name + suffix)).first }
+        let quotas = FieldItem.items(field(prefix + "limit" + suffix))
+        // A date holds a comma: it is not one of a list's items. Discord tells both, its time from now is the finer one.
+        let reset = ["reset-after", "reset", "next", "resettime"].flatMap { field(prefix + $0 + suffix) }.lazy
+        var limit = ServerLimit(
+            name: suffix.isEmpty ? first("bucket")?.value ?? first("resource")?.value : String(suffix.dropFirst()),
+            quota: FieldNumber.count(quotas.first?.value),
+            remaining: FieldNumber.count(first("remaining")?.value),
+            reset: reset.compactMap { FieldNumber.reset($0, now: now) }.first
+        )
+        guard limit.quota != nil || limit.remaining != nil || limit.reset != nil else { return nil }
+        if limit.quota == nil, let used = FieldNumber.count(first("used")?.value), let remaining = limit.remaining {
+            limit.quota = used.addingReportingOverflow(remaining).partialValue
+        }
+        // Drafts told the window behind the quota, later in a field of its own.
+        limit.window =
+            (policies + quotas).lazy.filter { FieldNumber.count($0.value) == limit.quota }
+            .compactMap { FieldNumber.window($0.parameters["w"]) }.first
+        return limit
+    }
+
+    /// Shopify's bucket: `32/40`, of which the first are used.
+    private var shopify: ServerLimit? {
+        for name in ["x-shopify-shop-api-call-limit", "x-shopify-api-call-limit"] {
+            let parts = (field(name).first ?? "").split(separator: "/", omittingEmptySubsequences: false)
+            guard parts.count == 2, let used = FieldNumber.count(String(parts[0])) else { continue }
+            guard let quota = FieldNumber.count(String(parts[1])) else { continue }
+            return ServerLimit(quota: quota, remaining: max(0, quota - used))
+        }
+        return nil
+    }
+}
