@@ -1,63 +1,110 @@
 /// A claim whose policy and key have been found.
 struct ResolvedClaim {
     let rule: Int
-    let digest: KeyDigest
-    let cost: Int?
-    let shard: KeyShard
+    let digest: UInt64
+    /// The number of units; 0 for the policy's own cost.
+    let cost: Int
+    let shard: UnsafeMutablePointer<KeyShard>
+    /// Where the key stands; -1 if it isn't known.
+    var index = -1
+    var mode = RateLimitRule.Mode.off
+    /// The place of the claim whose lock is taken after this one's; -1 after the last.
+    var next = -1
 }
 
-/// One decision under several rules, while their locks are held: every rule is asked before any is charged.
+/// One decision under several rules: every rule is asked before any is charged, with all their locks held.
 struct JointDecision {
-    private let claims: [ResolvedClaim]
-    private let now: Int64
-    private var refusal: RateLimitAnswer.Refusal?
-    private var shadowRefusal: RateLimitAnswer.Refusal?
+    /// Which claim is refused with the longest wait, the first of equals; -1 if none is.
+    struct Verdict {
+        var place = -1
+        var delay: Int64 = 0
 
-    init(_ claims: [ResolvedClaim], at now: Int64) {
+        fileprivate mutating func add(_ place: Int, delay: Int64) {
+            if delay > self.delay { (self.place, self.delay) = (place, delay) }
+        }
+    }
+
+    private let claims: UnsafeMutableBufferPointer<ResolvedClaim>
+    private var now = Int64.min
+    private(set) var enforced = Verdict()
+    private(set) var inShadow = Verdict()
+
+    init(_ claims: UnsafeMutableBufferPointer<ResolvedClaim>) {
         self.claims = claims
-        // One instant for all, and none has seen a later one: the latest of theirs, which all of them then know.
-        let latest = claims.reduce(now) { now, claim in claim.shard.withHeldTable { $0.instant(now) } }
-        for claim in claims { claim.shard.withHeldTable { _ = $0.instant(latest) } }
-        self.now = latest
     }
 
-    mutating func ask() {
-        var longest = (enforce: Int64(0), shadow: Int64(0))
-        for claim in claims {
-            let (rule, delay) = claim.shard.withHeldTable { table in
-                (table.rule, table.delay(of: claim.digest, at: now, cost: claim.cost))
-            }
-            let wait = delay ?? .max
-            let refusal = RateLimitAnswer.Refusal(policy: rule.policy, retryAfter: delay.map(Duration.nanoseconds))
-            if rule.mode == .enforce && wait > longest.enforce { (longest.enforce, self.refusal) = (wait, refusal) }
-            if rule.mode == .shadow && wait > longest.shadow { (longest.shadow, shadowRefusal) = (wait, refusal) }
+    /// Chains claims in the order of their rules, which is that in which everyone takes their locks. O(claims²): they are few.
+    /// - Returns: The place of the first.
+    static func chain(_ claims: UnsafeMutableBufferPointer<ResolvedClaim>, names: [String]) -> Int {
+        var first = -1
+        for place in claims.indices {
+            var (before, after) = (-1, first)
+            while after >= 0, claims[after].rule < claims[place].rule { (before, after) = (after, claims[after].next) }
+            precondition(
+                after < 0 || claims[after].rule != claims[place].rule,
+                "two claims name \(names[claims[place].rule])"
+            )
+            claims[place].next = after
+            if before >= 0 { claims[before].next = place } else { first = place }
+        }
+        return first
+    }
+
+    /// Holds the locks of chained claims.
+    static func holdLocks(
+        _ claims: UnsafeMutableBufferPointer<ResolvedClaim>,
+        from place: Int,
+        _ body: () -> Void
+    ) {
+        guard place >= 0 else { return body() }
+        claims[place].shard.holding { holdLocks(claims, from: claims[place].next, body) }
+    }
+
+    /// Decides while the locks are held.
+    mutating func make(at now: Int64, charges: Bool) {
+        agree(on: now)
+        for place in claims.indices {
+            let answer = claims[place].shard.table.ask(claims[place].digest, at: self.now, cost: claims[place].cost)
+            (claims[place].index, claims[place].mode) = (answer.index, answer.mode)
+            if answer.mode == .enforce { enforced.add(place, delay: answer.delay) }
+            if answer.mode == .shadow { inShadow.add(place, delay: answer.delay) }
+        }
+        if charges && enforced.place < 0 { charge() }
+    }
+
+    /// One instant for all, and none has seen a later one: the latest of theirs, which all of them then know.
+    private mutating func agree(on now: Int64) {
+        self.now = now
+        for claim in claims { self.now = claim.shard.instant(self.now) }
+        for claim in claims { _ = claim.shard.instant(self.now) }
+    }
+
+    /// Charges the enforced rules, and those in shadow if they admit too: as if all were enforced.
+    private func charge() {
+        for place in claims.indices {
+            let claim = claims[place]
+            guard claim.mode == .enforce || claim.mode == .shadow && inShadow.place < 0 else { continue }
+            claims[place].index = claim.shard.table.charge(claim.digest, at: claim.index, now: now, cost: claim.cost)
         }
     }
 
-    /// Charges the enforced rules if all of them admit, and those in shadow if they do too: as if all were enforced.
-    func charge() {
-        guard refusal == nil else { return }
-        for claim in claims {
-            claim.shard.withHeldTable { table in
-                guard table.rule.mode == .enforce || table.rule.mode == .shadow && shadowRefusal == nil else { return }
-                _ = table.charge(claim.digest, at: now, cost: claim.cost ?? table.policy.cost)
-            }
-        }
+    /// How the limit of a claim stands now.
+    func limit(_ place: Int) -> RateLimitAnswer.Limit {
+        let table = claims[place].shard.table
+        let (remaining, reset) = table.state(at: claims[place].index, now: now)
+        return RateLimitAnswer.Limit(
+            policy: table.policy,
+            isVisible: table.isVisible,
+            remaining: remaining,
+            reset: .nanoseconds(reset)
+        )
     }
 
-    func answer() -> RateLimitAnswer {
-        let limits = claims.compactMap { claim in
-            claim.shard.withHeldTable { table -> RateLimitAnswer.Limit? in
-                guard table.rule.mode != .off else { return nil }
-                let window = table.window(of: claim.digest)
-                return RateLimitAnswer.Limit(
-                    policy: table.policy,
-                    isVisible: table.rule.isVisible,
-                    remaining: window.remaining(at: now, policy: table.policy),
-                    reset: .nanoseconds(window.delayOfMore(at: now, policy: table.policy))
-                )
-            }
-        }
-        return RateLimitAnswer(limits: limits, refusal: refusal, shadowRefusal: shadowRefusal)
+    /// What a verdict that refuses says to the client.
+    func refusal(_ verdict: Verdict) -> RateLimitAnswer.Refusal {
+        RateLimitAnswer.Refusal(
+            policy: claims[verdict.place].shard.table.policy,
+            retryAfter: verdict.delay == .max ? nil : .nanoseconds(verdict.delay)
+        )
     }
 }

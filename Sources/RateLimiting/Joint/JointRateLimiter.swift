@@ -61,12 +61,10 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// that owes anything waits a whole window. O(keys), one lock at a time; a decision waits for its own locks only.
     /// - Precondition: There is a rule of that name.
     public func change(to rule: RateLimitRule) {
-        rules[index(of: rule.policy.name)].forEach {
-            $0.withTable(at: elapsed()) { table, now in table.apply(rule, at: now) }
-        }
+        rules[index(of: rule.policy.name)].apply(rule, now: elapsed)
     }
 
-    /// Forgets what a key owes under one policy. O(keys of a lock).
+    /// Forgets what a key owes under one policy.
     /// - Precondition: There is a rule of that name.
     public func reset(_ policy: String, key: some PartitionKey) {
         let digest = secret.digest(of: key)
@@ -75,7 +73,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
 
     /// Forgets what all keys owe under all policies. O(keys).
     public func resetAll() {
-        for rule in rules { rule.forEach { $0.withTable { $0.resetAll() } } }
+        for rule in rules { (0..<rule.count).forEach { rule[$0].withTable { $0.reset(nil) } } }
     }
 
     /// How many keys have a window of their own under a policy.
@@ -89,26 +87,32 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
 
     func elapsed() -> Int64 { origin.duration(to: clock.now).wholeNanoseconds }
 
-    func resolve(_ claim: RateLimitClaim) -> ResolvedClaim {
-        let rule = index(of: claim.policy)
-        let digest = secret.digest(of: claim.key)
-        return ResolvedClaim(rule: rule, digest: digest, cost: claim.cost, shard: rules[rule].shard(of: digest))
-    }
+    func digest(of key: any PartitionKey) -> KeyDigest { secret.digest(of: key) }
 
+    @inline(__always)
     private func decide(_ claims: [RateLimitClaim], charges: Bool) -> RateLimitAnswer {
         let now = elapsed()
-        let resolved = claims.map(resolve)
-        let ordered = resolved.sorted { $0.rule < $1.rule }
-        for (claim, next) in zip(ordered, ordered.dropFirst()) {
-            precondition(claim.rule != next.rule, "two claims name \(names[claim.rule])")
+        var limits: [RateLimitAnswer.Limit] = []
+        var refusal: RateLimitAnswer.Refusal?
+        var shadowRefusal: RateLimitAnswer.Refusal?
+        withUnsafeTemporaryAllocation(of: ResolvedClaim.self, capacity: claims.count) { memory in
+            for place in claims.indices { memory.initializeElement(at: place, to: resolve(claims[place])) }
+            let first = JointDecision.chain(memory, names: names)
+            limits.reserveCapacity(claims.count)
+            JointDecision.holdLocks(memory, from: first) {
+                var decision = JointDecision(memory)
+                decision.make(at: now, charges: charges)
+                for place in memory.indices where memory[place].mode != .off { limits.append(decision.limit(place)) }
+                if decision.enforced.place >= 0 { refusal = decision.refusal(decision.enforced) }
+                if decision.inShadow.place >= 0 { shadowRefusal = decision.refusal(decision.inShadow) }
+            }
         }
-        var answer = RateLimitAnswer(limits: [])
-        KeyShard.holding(ordered.map(\.shard)[...]) {
-            var decision = JointDecision(resolved, at: now)
-            decision.ask()
-            if charges { decision.charge() }
-            answer = decision.answer()
-        }
-        return answer
+        return RateLimitAnswer(limits: limits, refusal: refusal, shadowRefusal: shadowRefusal)
+    }
+
+    private func resolve(_ claim: borrowing RateLimitClaim) -> ResolvedClaim {
+        let rule = index(of: claim.policy)
+        let digest = digest(of: claim.key)
+        return ResolvedClaim(rule: rule, digest: digest.word, cost: claim.cost ?? 0, shard: rules[rule].shard(of: digest))
     }
 }

@@ -1,37 +1,63 @@
 import Synchronization
 
-/// A part of a policy's keys under a lock of its own.
-final class KeyShard: @unchecked Sendable {
-    private let lock = Mutex(())
+/// A part of a policy's keys under a lock of its own. It stands in one place of memory from its making on.
+struct KeyShard: ~Copyable {
+    fileprivate let lock = Mutex(())
+    /// The latest instant of a decision.
+    fileprivate var latest = Int64.min
     /// Touched only while the lock is held, which a `Mutex<KeyTable>` could not say of several at once.
-    private var table: KeyTable
+    fileprivate(set) var table: KeyTable
+    /// Two shards in one line of a cache would slow each other down.
+    private let padding: (Int64, Int64, Int64, Int64) = (0, 0, 0, 0)
 
     init(_ table: KeyTable) {
         self.table = table
     }
 
+    deinit { table.free() }
+}
+
+/// The operations go through the place, since a lock must not move.
+extension UnsafeMutablePointer<KeyShard> {
+    /// Decides about one request.
+    @inline(__always)
+    func admit(_ digest: UInt64, at now: Int64, cost: Int) -> RateLimitDecision {
+        pointee.lock.withLock { _ in table.admit(digest, at: instant(now), cost: cost) }
+    }
+
+    /// Decides about one request under the shared window.
+    @inline(__always)
+    func admitToAll(at now: Int64, cost: Int) -> RateLimitDecision {
+        pointee.lock.withLock { _ in table.admitToAll(at: instant(now), cost: cost) }
+    }
+
     /// Holds the lock.
     /// - Parameter body: Gets the table and an instant that isn't before any that it has seen.
-    func withTable<Result>(at now: Int64, _ body: (inout KeyTable, Int64) -> Result) -> Result {
-        lock.withLock { _ in
-            let now = table.instant(now)
-            return body(&table, now)
-        }
+    func withTable<Result: Sendable>(at now: Int64, _ body: (inout KeyTable, Int64) -> Result) -> Result {
+        pointee.lock.withLock { _ in body(&pointee.table, instant(now)) }
     }
 
-    /// Holds the lock, without an instant.
-    func withTable<Result>(_ body: (inout KeyTable) -> Result) -> Result {
-        lock.withLock { _ in body(&table) }
+    /// Holds the lock.
+    func withTable<Result: Sendable>(_ body: (KeyTable) -> Result) -> Result {
+        pointee.lock.withLock { _ in body(pointee.table) }
     }
 
-    /// Holds the locks of several shards.
+    /// Holds the lock, beside others. Of two callers that hold several, both must take them in one order.
+    func holding(_ body: () -> Void) {
+        pointee.lock.withLock { _ in body() }
+    }
+
+    /// The table, while the lock is held.
+    var table: KeyTable { pointee.table }
+
+    /// An instant that isn't before any earlier one, while the lock is held.
     ///
-    /// Taken in the order given: two callers whose shards overlap must give them in one order.
-    static func holding(_ shards: ArraySlice<KeyShard>, _ body: () -> Void) {
-        guard let first = shards.first else { return body() }
-        first.lock.withLock { _ in holding(shards.dropFirst(), body) }
+    /// Clocks are read before the lock is taken: whoever was kept waiting for it must not decide in the past, when what has since
+    /// been forgotten as expired was not.
+    @inline(__always)
+    func instant(_ now: Int64) -> Int64 {
+        let now = max(pointee.latest, now)
+        pointee.latest = now
+        return now
     }
-
-    /// Reaches the table in the body of ``holding(_:_:)``.
-    func withHeldTable<Result>(_ body: (inout KeyTable) -> Result) -> Result { body(&table) }
 }

@@ -1,20 +1,21 @@
 /// One policy, applied to each of many keys on its own, in bounded memory.
 ///
-/// Keys are kept as keyed 64-bit hashes, never in clear. A key is forgotten only once it is as good as new. Past the cap
-/// newcomers share one window per shard, so that junk keys can neither fill the memory nor wash a known key's debt away; a key
+/// Keys are kept as keyed 63-bit hashes, never in clear. A key is forgotten only once it is as good as new. Past the cap
+/// newcomers share one window per lock, so that junk keys can neither fill the memory nor wash a known key's debt away; a key
 /// that gets a window of its own after that starts with the debt of the shared one. A decision is O(1): an insert looks at two
-/// further keys and drops those that have expired; there is no scan. Keys are spread over several locks.
+/// further keys and drops those that have expired; there is no scan. Keys are spread over several locks. A key takes 20 to 30
+/// bytes under the strict GCRA, and the memory of its ring beside them under the sliding window.
 public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendable where C.Duration == Duration {
-    private let shards: KeyShards
-    private let seed = HashSeed()
-    private let clock: C
-    private let origin: C.Instant
+    @usableFromInline let shards: KeyShards
+    @usableFromInline let seed = HashSeed()
+    @usableFromInline let clock: C
+    @usableFromInline let origin: C.Instant
 
     /// Creates a limiter.
     /// - Parameters:
     ///   - policy: The policy of every key.
-    ///   - capacity: The largest number of keys that have a window of their own, shared evenly by the locks: with several,
-    ///     a lock whose keys are more than its part begins to share before the rest are full.
+    ///   - capacity: The largest number of keys that have a window of their own, shared evenly by the locks, each for 2 048 to
+    ///     4 095: one whose keys are more than its part begins to share before the rest are full.
     ///   - clock: A monotonic clock.
     /// - Precondition: `capacity` is positive.
     public init(policy: RateLimitPolicy, capacity: Int = 100_000, clock: C) {
@@ -31,14 +32,24 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
     ///   - key: Whom the request counts for.
     ///   - cost: How many units it takes; the policy's cost if `nil`.
     /// - Precondition: `cost` is positive.
+    @inlinable
     public func admit(_ key: Key, cost: Int? = nil) -> RateLimitDecision {
+        admit(key, at: clock.now, cost: cost)
+    }
+
+    /// Decides about one request of a key at an instant that the caller knows already. One before an earlier one counts as that.
+    /// - Precondition: `cost` is positive.
+    @inlinable
+    public func admit(_ key: Key, at instant: C.Instant, cost: Int? = nil) -> RateLimitDecision {
         if let cost { requireCost(cost) }
-        return withTable(of: key) { table, digest, now in table.admit(digest, at: now, cost: cost) }
+        return shards.admit(seed.digest(key), at: origin.duration(to: instant).wholeNanoseconds, cost: cost ?? 0)
     }
 
     /// How many units of a key would be admitted now. Writes nothing. O(log quota).
     public func remaining(of key: Key) -> Int {
-        withTable(of: key) { table, digest, now in table.window(of: digest).remaining(at: now, policy: table.policy) }
+        withTable(of: key) { table, digest, now in
+            table.state(at: table.ask(digest.word, at: now, cost: 1).index, now: now).remaining
+        }
     }
 
     /// How many keys have a window of their own.
@@ -49,12 +60,12 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
     /// Admissions that had already left the old window are not known to a longer one. From a GCRA to the sliding window a key
     /// that owes anything waits a whole window. O(keys), one lock at a time; a decision waits for its own lock only.
     public func change(to policy: RateLimitPolicy) {
-        shards.forEach { $0.withTable(at: elapsed()) { table, now in table.apply(RateLimitRule(policy), at: now) } }
+        shards.apply(RateLimitRule(policy), now: elapsed)
     }
 
-    func withTable<Result>(of key: Key, _ body: (inout KeyTable, KeyDigest, Int64) -> Result) -> Result {
+    func withTable<Result: Sendable>(of key: Key, _ body: (KeyTable, KeyDigest, Int64) -> Result) -> Result {
         let digest = seed.digest(key)
-        return shards.shard(of: digest).withTable(at: elapsed()) { table, now in body(&table, digest, now) }
+        return shards.shard(of: digest).withTable(at: elapsed()) { table, now in body(table, digest, now) }
     }
 
     private func elapsed() -> Int64 { origin.duration(to: clock.now).wholeNanoseconds }

@@ -1,7 +1,7 @@
-/// What a limiter keeps of a key: 64 bits from which the key can't be read back without the secret.
+/// What a limiter keeps of a key: 63 bits from which the key can't be read back without the secret.
 ///
 /// Whoever chooses keys sees no digest and can't aim for collisions; by chance two of a million keys share one, and then a quota,
-/// once in 37 million limiters.
+/// once in 18 million limiters.
 public struct KeyDigest: RawRepresentable, Hashable, Sendable, Codable {
     /// The bits.
     public let rawValue: UInt64
@@ -11,15 +11,17 @@ public struct KeyDigest: RawRepresentable, Hashable, Sendable, Codable {
         self.rawValue = rawValue
     }
 
-    /// Takes a hash. Digests below 2²⁰ are kept for what isn't a key.
+    /// Takes a hash. Digests below 2²⁰ are kept for what isn't a key, and the lowest bit for a note beside a digest.
+    @inlinable
     init(hash: UInt64) {
-        rawValue = hash < Self.firstOfKeys ? hash | 1 << 63 : hash
+        let even = hash & ~1
+        rawValue = even < Self.firstOfKeys ? even | 1 << 63 : even
     }
 
     /// Whether it is the digest of a key.
     var isKey: Bool { rawValue >= Self.firstOfKeys }
 
-    private static let firstOfKeys: UInt64 = 1 << 20
+    @usableFromInline static var firstOfKeys: UInt64 { 1 << 20 }
 
     public func hash(into hasher: inout Hasher) {
         hasher.combine(rawValue)

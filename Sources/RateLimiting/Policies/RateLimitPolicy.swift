@@ -12,8 +12,8 @@ public struct RateLimitPolicy: Hashable, Sendable {
     public let algorithm: RateLimitAlgorithm
     /// What is counted, as answers tell it.
     public let unit: QuotaUnit
-    /// The length of the window in nanoseconds, rounded up.
-    let windowNanoseconds: Int64
+    /// What a decision needs of all this.
+    let terms: RateLimitTerms
 
     /// Creates a policy.
     /// - Parameters:
@@ -43,10 +43,17 @@ public struct RateLimitPolicy: Hashable, Sendable {
         self.cost = cost
         self.unit = unit
         self.algorithm = algorithm ?? .automatic(quota: quota)
-        windowNanoseconds = window.wholeNanoseconds
+        let nanoseconds = window.wholeNanoseconds
+        let (burst, emission): (Int, Int64) =
+            switch self.algorithm {
+            case .slidingWindow: (quota, 0)
+            case .strictGCRA(let burst): (burst, burst > quota ? 0 : nanoseconds.dividedUp(by: Int64(quota - burst + 1)))
+            case .plainGCRA(let burst): (burst, nanoseconds.dividedUp(by: Int64(quota)))
+            }
         precondition((1...quota).contains(burst), "burst must be from 1 to the quota (is \(burst) of \(quota))")
         precondition((1...burst).contains(cost), "cost must be from 1 to the burst (is \(cost) of \(burst))")
-        let refill = emissionNanoseconds.multipliedReportingOverflow(by: Int64(burst))
+        terms = RateLimitTerms(quota: quota, burst: burst, cost: cost, window: nanoseconds, emission: emission)
+        let refill = emission.multipliedReportingOverflow(by: Int64(burst))
         precondition(
             !refill.overflow && refill.partialValue < 1 << 61,
             "a burst must return within 70 years (burst \(burst), quota \(quota), window \(window))"
@@ -66,34 +73,7 @@ public struct RateLimitPolicy: Hashable, Sendable {
     }
 
     /// The largest number of units admitted at once: the whole quota for the sliding window.
-    public var burst: Int {
-        switch algorithm {
-        case .slidingWindow: quota
-        case .strictGCRA(let burst), .plainGCRA(let burst): burst
-        }
-    }
-
-    /// The longest that a key can owe, in nanoseconds.
-    var longestDebt: Int64 {
-        if case .slidingWindow = algorithm { windowNanoseconds } else { Int64(burst) * emissionNanoseconds }
-    }
-
-    /// The time in which one unit returns, in nanoseconds, rounded up; 0 for the sliding window, where it doesn't return evenly.
-    var emissionNanoseconds: Int64 {
-        switch algorithm {
-        case .slidingWindow: 0
-        case .strictGCRA(let burst): windowNanoseconds.dividedUp(by: Int64(quota - burst + 1))
-        case .plainGCRA: windowNanoseconds.dividedUp(by: Int64(quota))
-        }
-    }
-}
-
-extension Duration {
-    /// The duration in nanoseconds, rounded up, so that a window is never shorter than it was said to be.
-    var wholeNanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds * 1_000_000_000 + (attoseconds + 999_999_999) / 1_000_000_000
-    }
+    public var burst: Int { terms.burst }
 }
 
 extension FixedWidthInteger {

@@ -11,20 +11,18 @@ extension JointRateLimiter {
         upTo count: Int = 1_000,
         time: () -> SnapshotTime = SnapshotTime.now
     ) -> [SavedRateLimit] {
-        var saved: [SavedRateLimit] = []
+        var saved: [(policy: String, row: TableRow)] = []
         let places = rules.indices.flatMap { rule in (0..<rules[rule].count).map { (rule: rule, shard: $0) } }
         for _ in places where saved.count < count {
             let place = places[changes.next(of: places.count)]
             let shards = rules[place.rule]
-            saved += shards[place.shard].withTable(at: elapsed()) { table, now in
-                table.takeChanges(upTo: count - saved.count).map { key, window in
-                    SavedRateLimit(
-                        key: key ?? shards.overflowDigest(of: place.shard),
-                        window: window,
-                        policy: table.policy,
-                        at: now
-                    )
-                }
+            let rows = shards[place.shard].withTable(at: elapsed()) { table, now in
+                table.takeChanges(upTo: count - saved.count, at: now)
+            }
+            saved += rows.map { row in
+                var row = row
+                row.key = row.key ?? shards.overflowDigest(of: place.shard)
+                return (names[place.rule], row)
             }
         }
         return Self.stamp(saved, time)
@@ -34,10 +32,8 @@ extension JointRateLimiter {
     public func returnChanges(_ unsaved: [SavedRateLimit]) {
         for saved in unsaved {
             guard let rule = names.firstIndex(of: saved.state.policy) else { continue }
-            if saved.key.isKey {
-                rules[rule].shard(of: saved.key).withTable { $0.returnChange(saved.key) }
-            } else {
-                for shard in rules[rule].shards(ofOverflow: saved.key) { shard.withTable { $0.returnChange(nil) } }
+            for shard in rules[rule].shards(of: saved.key) {
+                shard.withTable { $0.returnChange(saved.key.isKey ? saved.key : nil, isReset: saved.lifetime == 0) }
             }
         }
     }
@@ -45,33 +41,25 @@ extension JointRateLimiter {
     /// What the keys of some claims owe, to be saved at once, such as in the transaction that a request makes anyway.
     /// - Precondition: Every claim names a rule of this limiter.
     public func saved(_ claims: [RateLimitClaim], time: () -> SnapshotTime = SnapshotTime.now) -> [SavedRateLimit] {
-        let saved = claims.map(resolve).map { claim in
-            claim.shard.withTable(at: elapsed()) { table, now in
-                SavedRateLimit(key: claim.digest, window: table.window(of: claim.digest), policy: table.policy, at: now)
-            }
+        let rows = claims.map { claim in
+            let (rule, digest) = (rules[index(of: claim.policy)], digest(of: claim.key))
+            let row = rule.shard(of: digest).withTable(at: elapsed()) { table, now in table.row(of: digest, at: now) }
+            return (policy: claim.policy, row: row)
         }
-        return Self.stamp(saved, time)
+        return Self.stamp(rows, time)
     }
 
-    private static func stamp(_ rows: [SavedRateLimit], _ time: () -> SnapshotTime) -> [SavedRateLimit] {
+    private static func stamp(_ rows: [(policy: String, row: TableRow)], _ time: () -> SnapshotTime) -> [SavedRateLimit] {
         guard !rows.isEmpty else { return [] }
         let time = time()
-        return rows.map { row in
-            var row = row
-            row.state.time = time
-            return row
+        return rows.compactMap { policy, row in
+            row.key.map {
+                SavedRateLimit(
+                    key: $0,
+                    state: RateLimitSnapshot(policy: policy, time: time, debt: row.debt),
+                    lifetime: row.owed
+                )
+            }
         }
-    }
-}
-
-extension SavedRateLimit {
-    /// A row without its time.
-    fileprivate init(key: KeyDigest, window: CountedWindow, policy: RateLimitPolicy, at now: Int64) {
-        let unknown = SnapshotTime(wallNanoseconds: 0, bootNanoseconds: 0, bootID: "")
-        self.init(
-            key: key,
-            state: RateLimitSnapshot(window, policy: policy, at: now, time: unknown),
-            lifetime: window.owed(at: now, policy: policy)
-        )
     }
 }

@@ -11,17 +11,9 @@ extension JointRateLimiter {
     @discardableResult
     public func restore(_ saved: SavedRateLimit, at time: SnapshotTime = .now()) -> Bool {
         guard let rule = names.firstIndex(of: saved.state.policy) else { return false }
-        if saved.key.isKey {
-            rules[rule].shard(of: saved.key).withTable(at: elapsed()) { table, now in
-                let policy = table.policy
-                table.change(saved.key, at: now) { $0.add(saved.state, policy: policy, at: now, time: time) }
-            }
-        } else {
-            for shard in rules[rule].shards(ofOverflow: saved.key) {
-                shard.withTable(at: elapsed()) { table, now in
-                    let policy = table.policy
-                    table.changeOverflow { $0.add(saved.state, policy: policy, at: now, time: time) }
-                }
+        for shard in rules[rule].shards(of: saved.key) {
+            shard.withTable(at: elapsed()) { table, now in
+                table.restore(saved.state, to: saved.key.isKey ? saved.key : nil, at: now, time: time)
             }
         }
         return true
@@ -45,11 +37,8 @@ extension JointRateLimiter {
     ) {
         let ago = max(0, lastSave.nanoseconds(to: time) - span.wholeNanoseconds)
         for (name, rule) in zip(names, rules) where policies?.contains(name) ?? true {
-            rule.forEach { shard in
-                shard.withTable(at: elapsed()) { table, now in
-                    let policy = table.policy
-                    table.changeAll { $0.spendAll(policy, at: now, ago: ago) }
-                }
+            for index in 0..<rule.count {
+                rule[index].withTable(at: elapsed()) { table, now in table.spendAll(of: nil, at: now, ago: ago) }
             }
         }
     }

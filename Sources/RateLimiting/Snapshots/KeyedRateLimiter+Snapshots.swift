@@ -2,9 +2,8 @@ extension KeyedRateLimiter {
     /// What a key owes, to be saved; `nil` if it owes nothing. O(quota).
     public func snapshot(of key: Key, at time: SnapshotTime) -> RateLimitSnapshot? {
         withTable(of: key) { table, digest, now in
-            let window = table.window(of: digest)
-            guard !window.isFresh(at: now, policy: table.policy) else { return nil }
-            return RateLimitSnapshot(window, policy: table.policy, at: now, time: time)
+            let row = table.row(of: digest, at: now)
+            return row.owed > 0 ? RateLimitSnapshot(policy: table.rule.policy.name, time: time, debt: row.debt) : nil
         }
     }
 
@@ -22,11 +21,10 @@ extension KeyedRateLimiter {
     @discardableResult
     public func restore(_ snapshot: RateLimitSnapshot, for key: Key, at time: SnapshotTime, afterKill: Bool = false) -> Bool {
         withTable(of: key) { table, digest, now in
-            let policy = table.policy
-            guard snapshot.policy == policy.name else { return false }
-            table.change(digest, at: now) {
-                $0.add(snapshot, policy: policy, at: now, time: time, afterKill: afterKill)
-            }
+            guard snapshot.policy == table.rule.policy.name else { return false }
+            table.restore(snapshot, to: digest, at: now, time: time)
+            let ago = max(0, snapshot.time.nanoseconds(to: time) - 1_000_000_000)
+            if afterKill { table.spendAll(of: digest, at: now, ago: ago) }
             return true
         }
     }

@@ -14,14 +14,10 @@ public struct RateLimitSnapshot: Hashable, Sendable, Codable {
         (self.policy, self.time, self.ages, self.owed) = (policy, time, ages, owed)
     }
 
-    init(_ window: CountedWindow, policy: RateLimitPolicy, at now: Int64, time: SnapshotTime) {
-        self.policy = policy.name
-        self.time = time
-        switch window {
-        case .sliding(let window): (ages, owed) = (window.instants(at: now, policy: policy).map { max(0, now - $0) }, nil)
-        case .strict(let window): (ages, owed) = ([], max(window.freshAt, now) - now)
-        // The part of a nanosecond is rounded up.
-        case .plain(let window): (ages, owed) = ([], window.freshAt < now ? 0 : window.freshAt - now + (window.part > 0 ? 1 : 0))
+    init(policy: String, time: SnapshotTime, debt: SavedDebt) {
+        switch debt {
+        case .ages(let ages): self.init(policy: policy, time: time, ages: ages, owed: nil)
+        case .nanoseconds(let owed): self.init(policy: policy, time: time, ages: [], owed: owed)
         }
     }
 }

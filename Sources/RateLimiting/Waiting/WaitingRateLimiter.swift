@@ -101,6 +101,6 @@ public final class WaitingRateLimiter<Key: Hashable & Sendable, C: Clock>: Senda
 extension KeyedRateLimiter {
     /// The wait until a request would be admitted after so many like it. O(ahead).
     func wait(of key: Key, ahead: Int) -> Duration {
-        withTable(of: key) { table, digest, now in .nanoseconds(table.wait(of: digest, ahead: ahead, at: now)) }
+        withTable(of: key) { table, digest, now in .nanoseconds(table.wait(of: digest.word, ahead: ahead, at: now)) }
     }
 }

@@ -1,34 +1,70 @@
 /// The state of one limit, whatever counts it. A pure value: no clock, no lock.
 ///
-/// Instants are nanoseconds on a monotonic clock; the policy is the same for every call on one value.
-protocol AdmissionWindow {
+/// Instants are nanoseconds on a monotonic clock; the terms are the same for every call on one value. Not copied by accident: a
+/// ring owns memory.
+protocol AdmissionWindow: ~Copyable {
+    /// The state of an unused limit.
+    init()
+    /// An equal state.
+    func copy() -> Self
     /// The wait in nanoseconds until so many units would be admitted: 0 for now. Writes nothing.
-    /// - Parameter cost: From 1 to the policy's burst.
-    func delay(at now: Int64, policy: RateLimitPolicy, cost: Int) -> Int64
-    /// Takes units that ``delay(at:policy:cost:)`` admits at that instant.
+    /// - Parameter cost: From 1 to the burst.
+    func delay(at now: Int64, terms: RateLimitTerms, cost: Int) -> Int64
+    /// Takes units that ``delay(at:terms:cost:)`` admits at that instant.
     /// - Returns: How many more would be admitted at that instant.
-    mutating func charge(at now: Int64, policy: RateLimitPolicy, cost: Int) -> Int
+    @discardableResult
+    mutating func charge(at now: Int64, terms: RateLimitTerms, cost: Int) -> Int
     /// How many units would be admitted at an instant.
-    func remaining(at now: Int64, policy: RateLimitPolicy) -> Int
+    func remaining(at now: Int64, terms: RateLimitTerms) -> Int
     /// The nanoseconds until more units would be admitted than now: 0 if it is untouched.
-    func delayOfMore(at now: Int64, policy: RateLimitPolicy) -> Int64
+    func delayOfMore(at now: Int64, terms: RateLimitTerms) -> Int64
     /// The nanoseconds until the state is as good as new.
-    func owed(at now: Int64, policy: RateLimitPolicy) -> Int64
-    /// Whether the state is as good as a new one, so that it may be forgotten.
-    func isFresh(at now: Int64, policy: RateLimitPolicy) -> Bool
+    func owed(at now: Int64, terms: RateLimitTerms) -> Int64
+    /// Whether the state is as good as new, so that it may be forgotten.
+    func isFresh(at now: Int64, terms: RateLimitTerms) -> Bool
+    /// What is owed, in the form in which it is saved.
+    func debt(at now: Int64, terms: RateLimitTerms) -> SavedDebt
+    /// Adds what was saved some time ago; what is owed already stays.
+    /// - Returns: Whether it was saved under this algorithm; if not, nothing is added.
+    mutating func add(_ debt: SavedDebt, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool
+    /// Whether the state knows when it admitted what.
+    static var knowsInstants: Bool { get }
 }
 
-extension AdmissionWindow {
+/// What a key owes in the form in which it is saved.
+enum SavedDebt {
+    /// The age of each admitted unit that still counts, in nanoseconds, oldest first.
+    case ages([Int64])
+    /// The nanoseconds until nothing is owed.
+    case nanoseconds(Int64)
+}
+
+extension AdmissionWindow where Self: ~Copyable {
+    static var knowsInstants: Bool { false }
+
     /// Decides about one request; a refusal writes nothing.
-    mutating func decide(at now: Int64, policy: RateLimitPolicy, cost: Int) -> RateLimitDecision {
-        guard cost <= policy.burst else { return .impossible }
-        let delay = delay(at: now, policy: policy, cost: cost)
+    @inline(__always)
+    mutating func decide(at now: Int64, terms: RateLimitTerms, cost: Int) -> RateLimitDecision {
+        guard cost <= terms.burst else { return .impossible }
+        let delay = delay(at: now, terms: terms, cost: cost)
         guard delay == 0 else { return .refused(retryAfter: .nanoseconds(delay)) }
-        return .admitted(remaining: charge(at: now, policy: policy, cost: cost))
+        return .admitted(remaining: charge(at: now, terms: terms, cost: cost))
+    }
+
+    /// The wait until a request of the usual cost would be admitted after so many like it. O(ahead).
+    func wait(ahead: Int, at now: Int64, terms: RateLimitTerms) -> Int64 {
+        var window = copy()
+        var instant = now
+        for _ in 0..<ahead {
+            instant += window.delay(at: instant, terms: terms, cost: terms.cost)
+            window.charge(at: instant, terms: terms, cost: terms.cost)
+        }
+        return instant - now + window.delay(at: instant, terms: terms, cost: terms.cost)
     }
 }
 
 /// A request takes at least one unit.
+@usableFromInline
 func requireCost(_ cost: Int) {
     precondition(cost > 0, "cost must be positive (is \(cost))")
 }

@@ -5,15 +5,11 @@
 /// ``StrictGCRA`` or ``SlidingWindow``. O(1); a refusal writes nothing; no floating point.
 public struct PlainGCRA: Hashable, Sendable {
     /// The instant from which the state is as good as new: whole nanoseconds, and `part` quotas of one more.
-    private(set) var freshAt = Int64.min
-    private(set) var part: Int64 = 0
+    private var freshAt = Int64.min
+    private var part: Int64 = 0
 
     /// Creates an unused state.
     public init() {}
-
-    init(freshAt: Int64) {
-        self.freshAt = freshAt
-    }
 
     /// Decides about one request.
     /// - Parameters:
@@ -27,45 +23,55 @@ public struct PlainGCRA: Hashable, Sendable {
         }
         let cost = cost ?? policy.cost
         requireCost(cost)
-        return decide(at: now, policy: policy, cost: cost)
+        return decide(at: now, terms: policy.terms, cost: cost)
     }
 
     /// What is owed at an instant, in nanoseconds divided by the quota. 128 bits: ten years times 2³¹ need 91.
-    private func debt(at now: Int64, quota: Int) -> Int128 {
+    private func parts(at now: Int64, quota: Int) -> Int128 {
         freshAt >= now ? Int128(freshAt - now) * Int128(quota) + Int128(part) : 0
     }
 }
 
 extension PlainGCRA: AdmissionWindow {
-    func delay(at now: Int64, policy: RateLimitPolicy, cost: Int) -> Int64 {
-        let tolerance = Int128(policy.burst - cost) * Int128(policy.windowNanoseconds)
-        let excess = debt(at: now, quota: policy.quota) - tolerance
-        return excess <= 0 ? 0 : Int64(excess.dividedUp(by: Int128(policy.quota)))
+    func copy() -> PlainGCRA { self }
+
+    func delay(at now: Int64, terms: RateLimitTerms, cost: Int) -> Int64 {
+        let tolerance = Int128(terms.burst - cost) * Int128(terms.window)
+        let excess = parts(at: now, quota: terms.quota) - tolerance
+        return excess <= 0 ? 0 : Int64(excess.dividedUp(by: Int128(terms.quota)))
     }
 
-    mutating func charge(at now: Int64, policy: RateLimitPolicy, cost: Int) -> Int {
-        let quota = Int128(policy.quota)
-        let debt = debt(at: now, quota: policy.quota) + Int128(cost) * Int128(policy.windowNanoseconds)
-        let (whole, part) = debt.quotientAndRemainder(dividingBy: quota)
+    mutating func charge(at now: Int64, terms: RateLimitTerms, cost: Int) -> Int {
+        let debt = parts(at: now, quota: terms.quota) + Int128(cost) * Int128(terms.window)
+        let (whole, part) = debt.quotientAndRemainder(dividingBy: Int128(terms.quota))
         (freshAt, self.part) = (now + Int64(whole), Int64(part))
-        return remaining(at: now, policy: policy)
+        return remaining(at: now, terms: terms)
     }
 
-    func remaining(at now: Int64, policy: RateLimitPolicy) -> Int {
-        let window = Int128(policy.windowNanoseconds)
-        return max(0, Int((Int128(policy.burst) * window - debt(at: now, quota: policy.quota)) / window))
+    func remaining(at now: Int64, terms: RateLimitTerms) -> Int {
+        let window = Int128(terms.window)
+        return max(0, Int((Int128(terms.burst) * window - parts(at: now, quota: terms.quota)) / window))
     }
 
-    func delayOfMore(at now: Int64, policy: RateLimitPolicy) -> Int64 {
-        let missing = policy.burst - remaining(at: now, policy: policy)
+    func delayOfMore(at now: Int64, terms: RateLimitTerms) -> Int64 {
+        let missing = terms.burst - remaining(at: now, terms: terms)
         guard missing > 0 else { return 0 }
-        let excess = debt(at: now, quota: policy.quota) - Int128(missing - 1) * Int128(policy.windowNanoseconds)
-        return Int64(excess.dividedUp(by: Int128(policy.quota)))
+        let excess = parts(at: now, quota: terms.quota) - Int128(missing - 1) * Int128(terms.window)
+        return Int64(excess.dividedUp(by: Int128(terms.quota)))
     }
 
-    func owed(at now: Int64, policy: RateLimitPolicy) -> Int64 {
-        Int64(debt(at: now, quota: policy.quota).dividedUp(by: Int128(policy.quota)))
+    func owed(at now: Int64, terms: RateLimitTerms) -> Int64 {
+        Int64(parts(at: now, quota: terms.quota).dividedUp(by: Int128(terms.quota)))
     }
 
-    func isFresh(at now: Int64, policy: RateLimitPolicy) -> Bool { debt(at: now, quota: policy.quota) == 0 }
+    func isFresh(at now: Int64, terms: RateLimitTerms) -> Bool { parts(at: now, quota: terms.quota) == 0 }
+
+    func debt(at now: Int64, terms: RateLimitTerms) -> SavedDebt { .nanoseconds(owed(at: now, terms: terms)) }
+
+    mutating func add(_ debt: SavedDebt, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool {
+        guard case .nanoseconds(let owed) = debt else { return false }
+        let restored = now + terms.left(of: owed, after: elapsed)
+        if restored > freshAt { (freshAt, part) = (restored, 0) }
+        return true
+    }
 }

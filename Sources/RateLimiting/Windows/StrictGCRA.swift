@@ -5,14 +5,10 @@
 /// window instead of `quota`; a burst of 1 loses nothing but bursts. O(1); a refusal writes nothing.
 public struct StrictGCRA: Hashable, Sendable {
     /// The instant from which the state is as good as new, in nanoseconds.
-    private(set) var freshAt = Int64.min
+    private var freshAt = Int64.min
 
     /// Creates an unused state.
     public init() {}
-
-    init(freshAt: Int64) {
-        self.freshAt = freshAt
-    }
 
     /// Decides about one request.
     /// - Parameters:
@@ -26,31 +22,50 @@ public struct StrictGCRA: Hashable, Sendable {
         }
         let cost = cost ?? policy.cost
         requireCost(cost)
-        return decide(at: now, policy: policy, cost: cost)
+        return decide(at: now, terms: policy.terms, cost: cost)
     }
 }
 
 extension StrictGCRA: AdmissionWindow {
-    func delay(at now: Int64, policy: RateLimitPolicy, cost: Int) -> Int64 {
-        max(0, max(freshAt, now) - now - Int64(policy.burst - cost) * policy.emissionNanoseconds)
+    func copy() -> StrictGCRA { self }
+
+    @inline(__always)
+    func delay(at now: Int64, terms: RateLimitTerms, cost: Int) -> Int64 {
+        max(0, max(freshAt, now) - now - Int64(terms.burst - cost) * terms.emission)
     }
 
-    mutating func charge(at now: Int64, policy: RateLimitPolicy, cost: Int) -> Int {
-        freshAt = max(freshAt, now) + Int64(cost) * policy.emissionNanoseconds
-        return remaining(at: now, policy: policy)
+    @inline(__always)
+    mutating func charge(at now: Int64, terms: RateLimitTerms, cost: Int) -> Int {
+        freshAt = max(freshAt, now) + Int64(cost) * terms.emission
+        return remaining(at: now, terms: terms)
     }
 
-    func remaining(at now: Int64, policy: RateLimitPolicy) -> Int {
-        let emission = policy.emissionNanoseconds
-        return max(0, Int((Int64(policy.burst) * emission - (max(freshAt, now) - now)) / emission))
+    @inline(__always)
+    func remaining(at now: Int64, terms: RateLimitTerms) -> Int {
+        max(0, Int((terms.longestDebt - owed(at: now, terms: terms)) / terms.emission))
     }
 
-    func delayOfMore(at now: Int64, policy: RateLimitPolicy) -> Int64 {
-        let missing = Int64(policy.burst - remaining(at: now, policy: policy))
-        return missing == 0 ? 0 : max(freshAt, now) - now - (missing - 1) * policy.emissionNanoseconds
+    func delayOfMore(at now: Int64, terms: RateLimitTerms) -> Int64 {
+        let missing = Int64(terms.burst - remaining(at: now, terms: terms))
+        return missing == 0 ? 0 : owed(at: now, terms: terms) - (missing - 1) * terms.emission
     }
 
-    func owed(at now: Int64, policy: RateLimitPolicy) -> Int64 { max(freshAt, now) - now }
+    @inline(__always)
+    func owed(at now: Int64, terms: RateLimitTerms) -> Int64 { max(freshAt, now) - now }
 
-    func isFresh(at now: Int64, policy: RateLimitPolicy) -> Bool { freshAt <= now }
+    @inline(__always)
+    func isFresh(at now: Int64, terms: RateLimitTerms) -> Bool { freshAt <= now }
+
+    func debt(at now: Int64, terms: RateLimitTerms) -> SavedDebt { .nanoseconds(owed(at: now, terms: terms)) }
+
+    mutating func add(_ debt: SavedDebt, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool {
+        guard case .nanoseconds(let owed) = debt else { return false }
+        freshAt = max(freshAt, now + terms.left(of: owed, after: elapsed))
+        return true
+    }
+}
+
+extension RateLimitTerms {
+    /// What is left of a GCRA's saved debt, of which no more than a burst can be true.
+    func left(of owed: Int64, after elapsed: Int64) -> Int64 { max(0, min(max(0, owed), longestDebt) - elapsed) }
 }

@@ -13,10 +13,10 @@ import Testing
     private let machine = Machine()
 
     /// Spends what is left to some keys, at several instants.
-    private func spend(_ run: Machine.Run, keys: Range<Int>) {
+    private func spend(_ run: Machine.Run, keys: Range<Int>, pause: Duration = .seconds(1)) {
         for key in keys {
             for policy in Self.policies { _ = run.limiter.admit([RateLimitClaim(policy.name, key: key)]) }
-            run.pass(.seconds(key % 3))
+            run.pass(pause * (key % 3))
         }
     }
 
@@ -40,7 +40,7 @@ import Testing
     @Test("Only what has changed is taken, in pieces as small as asked for, and what could not be saved is taken again")
     func incremental() {
         let run = machine.start(Self.policies)
-        spend(run, keys: 0..<50)
+        spend(run, keys: 0..<50, pause: .zero)
         var rows: Set<[String]> = []
         while true {
             let taken = run.limiter.takeChanges(upTo: 7) { machine.time }

@@ -59,7 +59,7 @@ import Testing
     func size() {
         #expect(MemoryLayout<StrictGCRA>.size == 8)
         #expect(MemoryLayout<PlainGCRA>.size == 16)
-        #expect(MemoryLayout<SlidingWindow>.size == 16)
+        #expect(MemoryLayout<SlidingWindow>.size == 8)
     }
 
     @Test("10 in 13 seconds allows, the longest window at the largest quota does not overflow")

@@ -1,0 +1,51 @@
+/// The state of SipHash (Aumasson and Bernstein, 2012), 64-bit words in, 64 bits out.
+@usableFromInline
+struct SipState: Sendable {
+    @usableFromInline var v0: UInt64
+    @usableFromInline var v1: UInt64
+    @usableFromInline var v2: UInt64
+    @usableFromInline var v3: UInt64
+
+    @inlinable
+    init(low: UInt64, high: UInt64) {
+        v0 = low ^ 0x736f_6d65_7073_6575
+        v1 = high ^ 0x646f_7261_6e64_6f6d
+        v2 = low ^ 0x6c79_6765_6e65_7261
+        v3 = high ^ 0x7465_6462_7974_6573
+    }
+
+    @inlinable
+    @inline(__always)
+    mutating func absorb(_ word: UInt64, rounds: Int) {
+        v3 ^= word
+        for _ in 0..<rounds { round() }
+        v0 ^= word
+    }
+
+    @inlinable
+    @inline(__always)
+    mutating func finish(rounds: Int) -> UInt64 {
+        v2 ^= 0xff
+        for _ in 0..<rounds { round() }
+        return v0 ^ v1 ^ v2 ^ v3
+    }
+
+    @inlinable
+    @inline(__always)
+    mutating func round() {
+        v0 &+= v1
+        v1 = v1 &<< 13 | v1 &>> 51
+        v1 ^= v0
+        v0 = v0 &<< 32 | v0 &>> 32
+        v2 &+= v3
+        v3 = v3 &<< 16 | v3 &>> 48
+        v3 ^= v2
+        v0 &+= v3
+        v3 = v3 &<< 21 | v3 &>> 43
+        v3 ^= v0
+        v2 &+= v1
+        v1 = v1 &<< 17 | v1 &>> 47
+        v1 ^= v2
+        v2 = v2 &<< 32 | v2 &>> 32
+    }
+}

@@ -1,0 +1,150 @@
+/// The instants of the last admissions, in memory of its own that grows with use: nothing for an unused key, at most 8 bytes for
+/// each unit of the quota and 16 beside them.
+///
+/// Bounds are those of the header, which only this file writes.
+struct Ring: ~Copyable, @unchecked Sendable {
+    private struct Header {
+        /// Where the oldest instant stands; the others follow, wrapping around.
+        var oldest: Int32 = 0
+        var kept: Int32 = 0
+        var capacity: Int32
+    }
+
+    private var header: UnsafeMutablePointer<Header>?
+
+    init() {}
+
+    /// A ring that keeps given instants, oldest first.
+    private init(_ instants: [Int64]) {
+        guard !instants.isEmpty else { return }
+        header = Self.memory(capacity: instants.count)
+        for instant in instants { append(instant, quota: instants.count) }
+    }
+
+    deinit { header?.deallocate() }
+
+    @inline(__always)
+    private var kept: Int { header.map { Int($0.pointee.kept) } ?? 0 }
+    @inline(__always)
+    private var newest: Int64? { kept == 0 ? nil : instant(kept - 1) }
+
+    private static func memory(capacity: Int) -> UnsafeMutablePointer<Header> {
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: 16 + 8 * capacity, alignment: 8)
+        let header = memory.bindMemory(to: Header.self, capacity: 1)
+        header.initialize(to: Header(capacity: Int32(capacity)))
+        (memory + 16).initializeMemory(as: Int64.self, repeating: 0, count: capacity)
+        return header
+    }
+
+    @inline(__always)
+    private static func instants(_ header: UnsafeMutablePointer<Header>) -> UnsafeMutablePointer<Int64> {
+        (UnsafeMutableRawPointer(header) + 16).assumingMemoryBound(to: Int64.self)
+    }
+
+    /// - Parameter age: Below the number of kept instants; 0 for the oldest.
+    @inline(__always)
+    private func instant(_ age: Int) -> Int64 {
+        guard let header, age < header.pointee.kept else { return .min }
+        let (index, capacity) = (Int(header.pointee.oldest) + age, Int(header.pointee.capacity))
+        return Self.instants(header)[index < capacity ? index : index - capacity]
+    }
+
+    /// How many kept instants are less than a window old; they are sorted, so it is a binary search.
+    private func live(at now: Int64, terms: RateLimitTerms) -> Int {
+        let now = max(now, newest ?? now)
+        if kept == 0 || now - instant(0) < terms.window { return kept }
+        var (low, high) = (0, kept)
+        while low < high {
+            let middle = (low + high) / 2
+            if now - instant(middle) >= terms.window { low = middle + 1 } else { high = middle }
+        }
+        return kept - low
+    }
+
+    /// Moves the expiry cursor. Only admissions do: after one, no instant counts as an earlier one, so nothing dropped is missed.
+    @inline(__always)
+    private func dropExpired(at now: Int64, window: Int64) {
+        guard let header, let newest else { return }
+        if now - newest >= window { (header.pointee.oldest, header.pointee.kept) = (0, 0) }
+        let instants = Self.instants(header)
+        while header.pointee.kept > 0, now - instants[Int(header.pointee.oldest)] >= window {
+            header.pointee.oldest += 1
+            if header.pointee.oldest == header.pointee.capacity { header.pointee.oldest = 0 }
+            header.pointee.kept -= 1
+        }
+    }
+
+    @inline(__always)
+    private mutating func append(_ instant: Int64, quota: Int) {
+        if header.map({ $0.pointee.kept == $0.pointee.capacity }) ?? true { grow(quota: quota) }
+        guard let header else { return }
+        let (index, capacity) = (Int(header.pointee.oldest) + Int(header.pointee.kept), Int(header.pointee.capacity))
+        Self.instants(header)[index < capacity ? index : index - capacity] = instant
+        header.pointee.kept += 1
+    }
+
+    @inline(never)
+    private mutating func grow(quota: Int) {
+        let larger = Self.memory(capacity: max(min(quota, max(2, 2 * kept)), kept + 1))
+        for age in 0..<kept { Self.instants(larger)[age] = instant(age) }
+        larger.pointee.kept = Int32(kept)
+        header?.deallocate()
+        header = larger
+    }
+}
+
+extension Ring: AdmissionWindow {
+    static var knowsInstants: Bool { true }
+
+    func copy() -> Ring { Ring((0..<kept).map { instant($0) }) }
+
+    @inline(__always)
+    func delay(at now: Int64, terms: RateLimitTerms, cost: Int) -> Int64 {
+        let missing = cost - (terms.quota - kept)
+        guard missing > 0 else { return 0 }
+        // The instant whose expiry frees the last missing unit; the newer ones stay. Before the newest admission nothing is
+        // admitted sooner than at it.
+        return max(0, instant(missing - 1) + terms.window - max(now, instant(kept - 1)))
+    }
+
+    @inline(__always)
+    mutating func charge(at now: Int64, terms: RateLimitTerms, cost: Int) -> Int {
+        let now = max(now, newest ?? now)
+        dropExpired(at: now, window: terms.window)
+        for _ in 0..<cost { append(now, quota: terms.quota) }
+        return terms.quota - kept
+    }
+
+    func remaining(at now: Int64, terms: RateLimitTerms) -> Int { max(0, terms.quota - live(at: now, terms: terms)) }
+
+    func delayOfMore(at now: Int64, terms: RateLimitTerms) -> Int64 {
+        let live = live(at: now, terms: terms)
+        guard live > 0 else { return 0 }
+        // More may be kept than a lowered quota admits.
+        let next = kept - live + max(0, live - terms.quota)
+        return instant(next) + terms.window - max(now, instant(kept - 1))
+    }
+
+    func owed(at now: Int64, terms: RateLimitTerms) -> Int64 { newest.map { max(0, $0 + terms.window - now) } ?? 0 }
+
+    @inline(__always)
+    func isFresh(at now: Int64, terms: RateLimitTerms) -> Bool { newest.map { now - $0 >= terms.window } ?? true }
+
+    func debt(at now: Int64, terms: RateLimitTerms) -> SavedDebt {
+        .ages(((kept - live(at: now, terms: terms))..<kept).map { max(0, now - instant($0)) })
+    }
+
+    mutating func add(_ debt: SavedDebt, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool {
+        guard case .ages(let ages) = debt else { return false }
+        // Ages from outside are clamped to the past, so that none is in the future or overflows.
+        let restored = ages.compactMap { age in
+            let (age, overflow) = max(0, age).addingReportingOverflow(elapsed)
+            return overflow || age >= terms.window ? nil : now - age
+        }
+        let known = ((kept - live(at: now, terms: terms))..<kept).map { instant($0) }
+        // What is the same twice, or more than was ever admitted, takes no more memory than the truth.
+        let most = max(terms.quota, known.count, restored.count)
+        self = Ring(Array((known + restored).sorted().suffix(most)))
+        return true
+    }
+}
