@@ -101,7 +101,7 @@ let package = Package(
         ),
         .testTarget(
             name: "AccountContractTests",
-            dependencies: ["AccountContract", "ErrorContract"],
+            dependencies: ["AccountContract", "ErrorContract", "HoldfastTesting"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -5,9 +5,8 @@ enum DomainName {
     /// The name in lower-case ASCII, labels beyond ASCII in punycode, or `nil` if it is not a name with at least two labels
     /// and an alphabetic top-level label of 2–63.
     static func ascii(_ name: String) -> String? {
-        let folded = name.lowercased().precomposedStringWithCompatibilityMapping
         var labels: [String] = []
-        for label in folded.split(separator: ".", omittingEmptySubsequences: false) {
+        for label in folded(name).split(separator: ".", omittingEmptySubsequences: false) {
             guard let ascii = asciiLabel(String(label)) else { return nil }
             labels.append(ascii)
         }
@@ -18,6 +17,11 @@ enum DomainName {
         return text.utf8.count <= 253 ? text : nil
     }
 
+    /// Composed first: what is a capital only behind a compatibility mapping is lowered too, so that folding twice changes nothing.
+    private static func folded(_ text: String) -> String {
+        text.precomposedStringWithCompatibilityMapping.lowercased().precomposedStringWithCompatibilityMapping
+    }
+
     private static func asciiLabel(_ label: String) -> String? {
         guard label.unicodeScalars.first != "-", label.unicodeScalars.last != "-", !label.isEmpty,
             label.unicodeScalars.allSatisfy({
@@ -25,8 +29,18 @@ enum DomainName {
             })
         else { return nil }
         let isASCII = label.utf8.allSatisfy { $0 < 0x80 }
+        guard !isASCII || !label.hasPrefix("xn--") || isPunycode(label) else { return nil }
         guard let ascii = isASCII ? label : Punycode.encode(label).map({ "xn--" + $0 }) else { return nil }
         return ascii.utf8.count <= 63 ? ascii : nil
+    }
+
+    /// Whether a label that begins with `xn--` is one that we would write, so that nobody brings in by punycode what is refused in
+    /// clear, or a second spelling of a name.
+    private static func isPunycode(_ label: String) -> Bool {
+        guard let text = Punycode.decode(String(label.dropFirst(4))), text.utf8.contains(where: { $0 >= 0x80 }) else {
+            return false
+        }
+        return asciiLabel(folded(text)) == label
     }
 
     private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
