@@ -31,6 +31,7 @@ let package = Package(
         .library(name: "AccountCore", targets: ["AccountCore"]),
         .library(name: "ServerMiddleware", targets: ["ServerMiddleware"]),
         .library(name: "AppLinks", targets: ["AppLinks"]),
+        .library(name: "APIReference", targets: ["APIReference"]),
         .library(name: "AccountRoutes", targets: ["AccountRoutes"]),
         .library(name: "RecoveryPages", targets: ["RecoveryPages"]),
         .library(name: "SQLiteStores", targets: ["SQLiteStores"]),
@@ -98,6 +99,16 @@ let package = Package(
         ),
         .target(name: "AppLinks", dependencies: [errorContract], swiftSettings: settings),
         .target(
+            name: "APIReference",
+            dependencies: [accountContract, errorContract, .product(name: "Mustache", package: "swift-mustache")],
+            resources: [
+                .embedInCode("Page/Templates/reference.html.mustache"),
+                .embedInCode("Page/Templates/reference.css"),
+                .embedInCode("Page/Templates/reference.js"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
             name: "AccountRoutes",
             dependencies: [
                 "AccountCore", "RecoveryPages", "ServerMiddleware",
@@ -116,8 +127,8 @@ let package = Package(
         .executableTarget(
             name: "holdfast",
             dependencies: [
-                "AccountCore", "AccountRoutes", "AppLinks", "Argon2", "FileMail", "RecoveryPages", "ServerMiddleware",
-                "SQLiteStores",
+                "AccountCore", "AccountRoutes", "APIReference", "AppLinks", "Argon2", "FileMail", "RecoveryPages",
+                "ServerMiddleware", "SQLiteStores",
                 accountContract, errorContract, rateLimiting, hummingbird, logging, lifecycle, crypto,
                 .product(name: "AccountKit", package: "holdfast"),
                 .product(name: "HoldfastURLSession", package: "holdfast"),
@@ -166,6 +177,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(name: "AppLinksTests", dependencies: ["AppLinks", errorContract, holdfastTesting], swiftSettings: settings),
+        .testTarget(
+            name: "APIReferenceTests",
+            dependencies: ["APIReference", accountContract, errorContract, holdfastTesting],
+            swiftSettings: settings
+        ),
         .testTarget(name: "Argon2Tests", dependencies: ["Argon2"], swiftSettings: settings),
         .testTarget(
             name: "AccountCoreTests",

@@ -1,0 +1,34 @@
+import ErrorContract
+
+/// The example of the reference: Ana, her account, her tokens.
+enum AccountExamples {
+    static let user: JSONValue = [
+        "id": "8C3E0B52-0E0B-4C62-9A4D-0C5A8E3B7F10", "email": "ana@example.com", "first_name": "Ana",
+    ]
+
+    static let session: JSONValue = [
+        "access_token": "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiI4QzNFMEI1MiJ9.Zm9yLXNob3ctb25seQ",
+        "expires_in": 900, "refresh_token": "Zc1o3mJ6Xb0uV4kQ9tR2sY7wE5nH8gLd0aPfKiBxMvA", "token_type": "Bearer", "user": user,
+    ]
+
+    static let register: JSONObject = [
+        "email": "ana@example.com", "password": "correct horse battery", "first_name": "Ana", "locale": "es",
+    ]
+
+    static let login: JSONObject = ["email": "ana@example.com", "password": "correct horse battery"]
+
+    static let refresh: JSONObject = ["refresh_token": "Zc1o3mJ6Xb0uV4kQ9tR2sY7wE5nH8gLd0aPfKiBxMvA"]
+
+    static let email: JSONObject = ["email": "ana@example.com"]
+
+    static let token = "3f0vJ8mQ2cT9xL5rN7bW1yH6dK4sG0pZaEiUoXqVtRg"
+
+    static let requested = ContractText.resetRequested.text(in: .english)
+
+    static let validToken: JSONValue = [
+        "email": "ana@example.com", "expires_at": "2026-11-21T11:30:00Z", "first_name": "Ana",
+        "user_id": "8C3E0B52-0E0B-4C62-9A4D-0C5A8E3B7F10", "valid": true,
+    ]
+
+    static func message(_ text: String) -> JSONValue { ["message": .string(text), "success": true] }
+}

@@ -1,0 +1,48 @@
+import ErrorContract
+
+/// A header of an answer.
+struct APIHeader: Sendable {
+    let name: String
+    let schema: Schema
+    var isRequired = true
+    let about: Prose
+
+    /// The header in OpenAPI.
+    var json: JSONValue {
+        ["description": .string(about.markdown), "required": .bool(isRequired), "schema": schema.json]
+    }
+}
+
+extension APIHeader {
+    static let requestID = APIHeader(
+        name: "X-Request-Id",
+        schema: .text(TextRules(length: 1...64, pattern: "^[A-Za-z0-9._\\-]+$")),
+        about:
+            "The id by which the server's log knows the request: the request's own `X-Request-Id` if it is sane, else a new one."
+    )
+
+    static let retryAfter = APIHeader(
+        name: "Retry-After",
+        schema: .integer(0...Int(Int32.max)),
+        about: "The seconds after which a repeat makes sense; the body says the same as `retry_after`."
+    )
+
+    static func contentLanguage(_ languages: [Language]) -> APIHeader {
+        APIHeader(
+            name: "Content-Language",
+            schema: .text(TextRules(choices: languages.map(\.rawValue))),
+            about: "The language of the texts, chosen by `Accept-Language`."
+        )
+    }
+
+    /// The header that names one of a few codes.
+    /// - Parameter isRequired: Whether every answer with the status has it.
+    static func errorCode(_ codes: [ErrorCode], isRequired: Bool = true) -> APIHeader {
+        APIHeader(
+            name: "X-Error-Code",
+            schema: .text(TextRules(choices: codes.map(\.rawValue))),
+            isRequired: isRequired,
+            about: "The code, which survives an edge that replaces the body."
+        )
+    }
+}

@@ -1,0 +1,40 @@
+import ErrorContract
+
+/// A value of the request that stands in its path, its query or its headers. None but those in the path is required.
+struct APIParameter: Sendable {
+    enum Place: String, Sendable {
+        case path, query, header
+    }
+
+    let name: String
+    let place: Place
+    let schema: Schema
+    let about: Prose
+
+    /// The parameter in OpenAPI.
+    var json: JSONValue {
+        [
+            "name": .string(name), "in": .string(place.rawValue), "required": .bool(place == .path),
+            "description": .string(about.markdown), "schema": schema.json,
+        ]
+    }
+}
+
+extension APIParameter {
+    /// The parameters that every operation understands, told once.
+    static let common = [acceptLanguage, requestID]
+
+    static let acceptLanguage = APIParameter(
+        name: "Accept-Language",
+        place: .header,
+        schema: .text(),
+        about: "The languages that the reader understands (RFC 9110 §12.5.4); texts come in the best of them."
+    )
+
+    static let requestID = APIParameter(
+        name: "X-Request-Id",
+        place: .header,
+        schema: .text(),
+        about: "An id for the request: 1–64 letters, digits, `.`, `_` and `-`. Anything else is replaced by a new id."
+    )
+}

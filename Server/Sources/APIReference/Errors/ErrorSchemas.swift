@@ -1,0 +1,139 @@
+import ErrorContract
+
+/// The shapes of error bodies, one for each form.
+enum ErrorSchemas {
+    /// All shapes, those that others refer to included.
+    static let all = [standard, flat, success, detail, problem]
+
+    /// The shape of a form's bodies.
+    static func schema(of form: ErrorForm) -> NamedSchema {
+        // By name: a form that is added has its shape here before it has its case.
+        switch form.rawValue {
+        case "flat": flat
+        case "success": success
+        case "detail": detail
+        case "problem": problem
+        default: standard
+        }
+    }
+
+    static let code = NamedSchema(
+        "ErrorCode",
+        .text(
+            TextRules(pattern: "^[A-Z][A-Z0-9_]*$"),
+            "A code of the catalogue. Later versions may add codes: treat one that is not known by its prefix, then by the status."
+        )
+    )
+
+    static let violation = NamedSchema(
+        "FieldViolation",
+        .object(
+            Field("field", .text(), .required, "As a person would name it, such as `email`; empty for the whole body."),
+            Field(
+                "pointer",
+                .text(),
+                .optional,
+                "The place as a JSON Pointer in a URI fragment (RFC 6901 §6), such as `#/email`."
+            ),
+            Field("code", .named(code), .optional),
+            Field("message", message),
+            meaning: "One problem with one field of the request."
+        )
+    )
+
+    static let standard = NamedSchema(
+        "Error",
+        .object(
+            Field("error", .object(Field("code", .named(code)), Field("message", message), details, timestamp, requestID)),
+            meaning: "An error in the form `standard`."
+        )
+    )
+
+    static let flat = NamedSchema(
+        "FlatError",
+        .object(
+            Field("code", .named(code)),
+            Field("message", message),
+            Field(
+                "details",
+                .object(
+                    retryAfter,
+                    Field("field_errors", .map(of: .list(of: message)), .optional, "The texts of all problems, by field."),
+                    reasons,
+                    check
+                ),
+                .required,
+                "Further facts."
+            ),
+            timestamp,
+            requestID,
+            meaning: "An error in the form `flat`."
+        )
+    )
+
+    static let success = NamedSchema(
+        "SuccessError",
+        .object(
+            Field("success", .constant(false)),
+            Field("error_code", status),
+            Field(
+                "errors",
+                .list(
+                    of: .object(
+                        Field("field", .text(), .required, "The field, `rate_limit` for a refusal by a limit, or empty."),
+                        Field("message", message)
+                    ),
+                    atLeast: 1
+                )
+            ),
+            Field("message", message, .optional, "Beside problems with fields."),
+            meaning: "An error in the form `success`."
+        )
+    )
+
+    static let detail = NamedSchema(
+        "DetailError",
+        .object(Field("detail", message), meaning: "An error in the form `detail`.")
+    )
+
+    static let problem = NamedSchema(
+        "Problem",
+        .object(
+            Field("type", .text(TextRules(format: "uri-reference")), .required, "The page of the code."),
+            Field("title", .text(), .required, "What the code means, the same each time."),
+            Field("status", status),
+            Field("detail", message),
+            Field("instance", .text(TextRules(format: "uri-reference")), .optional, "Names this occurrence."),
+            Field("code", .named(code)),
+            timestamp,
+            requestID,
+            retryAfter,
+            Field("errors", .list(of: .named(violation)), .optional, "All problems with the input."),
+            meaning: "An error as a problem of RFC 9457, for `Accept: application/problem+json`."
+        )
+    )
+
+    private static let message = Schema.text(TextRules(), "The text for the person, in the language of the answer.")
+    private static let status = Schema.integer(400...599, "The HTTP status.")
+    private static let timestamp = Field("timestamp", .text(TextRules(format: "date-time")), .required, "When it happened.")
+    private static let requestID = Field("request_id", .text(), .required, "The same as `X-Request-Id`.")
+    private static let retryAfter = Field(
+        "retry_after",
+        .integer(0...Int(Int32.max)),
+        .optional,
+        "The seconds after which a repeat makes sense; always there with 429 and 503."
+    )
+    private static let reasons = Field("reasons", .list(of: .text()), .optional, "Why a password is too weak.")
+    private static let check = Field("check", .text(), .optional, "What the server misses.")
+    private static let details = Field(
+        "details",
+        .object(
+            retryAfter,
+            Field("validation_errors", .list(of: .named(violation), atLeast: 1), .optional, "All problems with the input."),
+            reasons,
+            check
+        ),
+        .required,
+        "Further facts."
+    )
+}

@@ -1,0 +1,89 @@
+import ErrorContract
+
+extension OpenAPIDocument {
+    /// An operation of the document.
+    func json(of operation: APIOperation, in group: OperationGroup) -> JSONValue {
+        var members: JSONObject = [
+            "operationId": .string(operation.id), "summary": .string(operation.summary),
+            "description": .string(about(operation).markdown), "tags": [.string(group.title)],
+        ]
+        let common = APIParameter.common.map { JSONValue.object(["$ref": .string("#/components/parameters/\($0.name)")]) }
+        members["parameters"] = .array(operation.parameters.map(\.json) + common)
+        if let request = operation.request { members["requestBody"] = json(of: request) }
+        members["responses"] = responses(of: operation)
+        if operation.needsSession { members["security"] = [["bearer": []]] }
+        return .object(members)
+    }
+
+    private func about(_ operation: APIOperation) -> Prose {
+        operation.limits(in: description.settings).reduce(operation.about) { $0.followed(by: $1.words) }
+    }
+
+    private func json(of request: RequestContent) -> JSONValue {
+        let example = JSONValue.object(request.example)
+        let json = ("application/json", JSONValue.object(["schema": Schema.named(request.schema).json, "example": example]))
+        let form = (
+            "application/x-www-form-urlencoded",
+            JSONValue.object(["schema": Schema.named(request.formSchema).json, "example": example])
+        )
+        return ["required": true, "content": .object(JSONObject(request.isForm ? [form, json] : [json, form]))]
+    }
+
+    private func responses(of operation: APIOperation) -> JSONValue {
+        let codes = operation.codes(description.settings)
+        var responses: JSONObject = [:]
+        for status in operation.statuses(description.settings).sorted() {
+            let ofStatus = codes.filter { ErrorCatalogue.standard[$0]?.status == status }
+            let answer = operation.answers.first { $0.status == status }
+            responses["\(status)"] = response(answer, ofStatus, of: operation)
+        }
+        return .object(responses)
+    }
+
+    private func response(_ answer: APIAnswer?, _ codes: [ErrorCode], of operation: APIOperation) -> JSONValue {
+        if let answer, codes.isEmpty { return json(of: answer) }
+        guard let form = operation.errorForm(description.settings) else { return page(answer, codes) }
+        if codes.count == 1, form == description.settings.errorForm, let code = codes.first {
+            return ["$ref": .string("#/components/responses/\(code)")]
+        }
+        return errors.response(codes, in: form)
+    }
+
+    /// A page that is an error, or another answer with the same status.
+    private func page(_ answer: APIAnswer?, _ codes: [ErrorCode]) -> JSONValue {
+        let about = [answer?.about.markdown, errors.description(codes).markdown].compactMap { $0 }.joined(separator: "\n\n")
+        return [
+            "description": .string(about),
+            "headers": errors.headers(codes, isLocalized: true, isRequired: answer == nil),
+            "content": ["text/html": ["schema": Schema.text().json]],
+        ]
+    }
+
+    private func json(of answer: APIAnswer) -> JSONValue {
+        var headers: JSONObject = ["X-Request-Id": ErrorComponents.reference(to: .requestID)]
+        if answer.isLocalized {
+            headers["Content-Language"] = ErrorComponents.reference(to: .contentLanguage(description.settings.languages))
+        }
+        for header in answer.headers { headers[header.name] = header.json }
+        var members: JSONObject = ["description": .string(answer.about.markdown), "headers": .object(headers)]
+        if !answer.contents.isEmpty {
+            members["content"] = .object(JSONObject(answer.contents.map { ($0.mediaType, $0.json) }))
+        }
+        if !answer.links.isEmpty { members["links"] = .object(JSONObject(answer.links.map { ($0.name, $0.json) })) }
+        return .object(members)
+    }
+}
+
+extension APIAnswer.Content {
+    fileprivate var json: JSONValue {
+        var members: JSONObject = ["schema": schema.json]
+        members["example"] = example
+        return .object(members)
+    }
+}
+
+extension APIAnswer.Link {
+    fileprivate var json: JSONValue {
+        ["operationId": .string(operationID), "requestBody": .object(request), "description": .string(about)]
+    }
+}
