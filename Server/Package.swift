@@ -111,7 +111,7 @@ let package = Package(
         .target(
             name: "AccountRoutes",
             dependencies: [
-                "AccountCore", "RecoveryPages", "ServerMiddleware",
+                "AccountCore", "APIReference", "RecoveryPages", "ServerMiddleware",
                 accountContract, errorContract, rateLimiting, crypto, hummingbird, httpTypes, logging,
             ],
             swiftSettings: settings
@@ -219,7 +219,7 @@ let package = Package(
         .testTarget(
             name: "HoldfastTests",
             dependencies: [
-                "holdfast", "holdfast-terminal-app", "holdfast-notes-app", "AccountCore", "AppLinks", "Argon2", "FileMail",
+                "holdfast", "holdfast-terminal-app", "holdfast-notes-app", "AccountCore", "APIReference", "AppLinks", "Argon2", "FileMail",
                 "SQLiteStores", "ServerMiddleware",
                 accountContract, errorContract, rateLimiting, httpTypes, logging, lifecycle, holdfastTesting, hummingbird,
                 .product(name: "AccountKit", package: "holdfast"),

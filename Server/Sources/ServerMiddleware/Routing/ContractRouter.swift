@@ -39,6 +39,9 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
         router.add(middleware: ContractErrorMiddleware(renderer: renderer, routes: index))
     }
 
+    /// The routes so far.
+    public var routes: [RouteDescription] { router.routes }
+
     /// Adds a route.
     @discardableResult public func on<Responder: HTTPResponder>(
         _ path: RouterPath,

@@ -1,3 +1,4 @@
+import APIReference
 import ArgumentParser
 import ErrorContract
 
@@ -11,11 +12,20 @@ struct Codes: ParsableCommand {
     @Flag(help: "Print a Markdown table.")
     var markdown = false
 
+    @Flag(name: .customLong("openapi"), help: "Print the components of an OpenAPI 3.1 document: schemas, answers, examples.")
+    var openAPI = false
+
     func validate() throws {
-        guard !(json && markdown) else { throw ValidationError("choose one of --json and --markdown") }
+        guard [json, markdown, openAPI].count(where: \.self) <= 1 else {
+            throw ValidationError("choose one of --json, --markdown and --openapi")
+        }
     }
 
     func run() {
+        guard !openAPI else {
+            let document = ErrorComponents().document(version: Holdfast.configuration.version)
+            return Terminal.say(String(decoding: document.encoded(), as: UTF8.self))
+        }
         let listing = CatalogueListing(catalogue: .standard)
         Terminal.say(json ? listing.json : markdown ? listing.markdown : listing.table)
     }

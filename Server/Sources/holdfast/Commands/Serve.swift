@@ -62,6 +62,7 @@ struct Serve: AsyncParsableCommand {
         let mode = configuration.environment == .development ? "development" : "production"
         Terminal.say("Holdfast serves the account API (\(mode)).")
         Terminal.say("  data     \(configuration.dataFolder.path)")
+        Terminal.say("  docs     \(url.absoluteString)/docs")
         Terminal.say("  health   \(url.absoluteString)/health/ready")
         if configuration.offersDevelopmentPages { Terminal.say("  mailbox  \(url.absoluteString)/dev/mailbox") }
         Terminal.say("Stop with Ctrl-C.")

@@ -139,7 +139,8 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         )
     }
 
-    private func router() throws -> ContractRouter<Context> {
+    /// All routes behind the middleware that every request passes.
+    func router() throws -> ContractRouter<Context> {
         let router = ContractRouter(
             context: Context.self,
             renderer: renderer,
@@ -174,6 +175,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             androidLinks: configuration.associatedApps.android?.bytes,
             changePassword: "\(pageSettings.basePath)/reset-password"
         ).add(to: router)
+        try ReferenceRoutes<Context>(apiDescription, address: { [address] in address.known }).add(to: router)
         HealthRoutes(checks: [.init("database") { [stores] in try await stores.database.ping() }]).add(to: router)
         if configuration.offersDevelopmentPages {
             try MailboxRoutes<Context>(mailbox: mailbox).add(to: router)

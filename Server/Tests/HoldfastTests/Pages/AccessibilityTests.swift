@@ -54,18 +54,33 @@ import Testing
         }
     }
 
-    @Test("Text stands out from its ground, light and dark (WCAG 2.2: 4.5 to 1, edges of fields 3 to 1)")
-    func contrast() async throws {
-        try await withServer { server in
-            let page = try await RawHTTP.send("GET", "/reset-password", to: server.url).text
-            let schemes = page.matches(of: /:root\{([^}]*)\}/).map { variables(String($0.1)) }
-            #expect(schemes.count == 2)
-            for scheme in schemes {
-                let pairs = [
+    @Test(
+        "Text stands out from its ground, light and dark (WCAG 2.2: 4.5 to 1, edges of fields 3 to 1)",
+        arguments: [
+            (
+                "/reset-password",
+                [
                     ("ink", "card", 4.5), ("ink", "page", 4.5), ("soft", "card", 4.5), ("soft", "page", 4.5),
                     ("on-main", "main", 4.5), ("on-main", "danger", 4.5), ("bad", "bad-bg", 4.5), ("bad", "card", 4.5),
                     ("good", "card", 4.5), ("main", "card", 4.5), ("line", "card", 3),
                 ]
+            ),
+            (
+                "/docs",
+                [
+                    ("ink", "card", 4.5), ("ink", "page", 4.5), ("ink", "code", 4.5), ("soft", "card", 4.5),
+                    ("main", "card", 4.5),
+                    ("get", "card", 4.5), ("post", "card", 4.5), ("bad", "card", 4.5), ("good", "card", 4.5),
+                ]
+            ),
+        ] as [(String, [(String, String, Double)])]
+    )
+    func contrast(path: String, pairs: [(String, String, Double)]) async throws {
+        try await withServer { server in
+            let page = try await RawHTTP.send("GET", path, to: server.url).text
+            let schemes = page.matches(of: /:root\{([^}]*)\}/).map { variables(String($0.1)) }
+            #expect(schemes.count == 2)
+            for scheme in schemes {
                 for (front, ground, minimum) in pairs {
                     let ratio = contrast(try #require(scheme[front]), try #require(scheme[ground]))
                     #expect(ratio >= minimum, "\(front) on \(ground): \(ratio)")
