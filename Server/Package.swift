@@ -227,6 +227,7 @@ let package = Package(
                 .product(name: "ResilientHTTP", package: "holdfast"),
                 .product(name: "Configuration", package: "swift-configuration"),
             ],
+            exclude: ["Reference/Schemathesis"],
             swiftSettings: settings
         ),
     ],

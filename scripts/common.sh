@@ -39,7 +39,8 @@ need_formulae() {
     done
 }
 
-# need_test_tools: what the tests use besides: curl and jq for the README's walk, Python to read mails with other eyes, a browser.
+# need_test_tools: what the tests use besides: curl and jq for the README's walk, Python to read mails with other eyes, a browser,
+# what looks at the API.
 need_test_tools() {
     if command -v apt-get >/dev/null; then
         need_packages curl jq python3
@@ -51,6 +52,7 @@ need_test_tools() {
         need_formulae jq
         command -v chromedriver >/dev/null || brew install --quiet --cask chromedriver
     fi
+    "$root/scripts/api-tools" >/dev/null
 }
 
 # need_build_tools: all that a build needs.

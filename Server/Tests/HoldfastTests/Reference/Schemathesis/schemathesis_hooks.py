@@ -1,0 +1,32 @@
+"""What Schemathesis checks of Holdfast beside its own checks."""
+
+import unicodedata
+
+import schemathesis
+
+# The shape that a document can describe was right: then nothing may say that it was not.
+CALLED_INVALID = ("VALIDATION_", "REQUEST_")
+
+# Limits in bytes, where a document can count characters only.
+BYTES = {"token": 512, "refresh_token": 512, "password": 4_096, "new_password": 4_096, "confirm_password": 4_096}
+
+
+@schemathesis.check
+def valid_data_is_not_called_invalid(ctx, response, case):
+    """A request that fits the document is not refused as malformed or invalid."""
+    if case.meta is None or not case.meta.generation.mode.is_positive:
+        return
+    code = "".join(response.headers.get("x-error-code", []))
+    if code.startswith(CALLED_INVALID) and not is_beyond_the_document(case.body):
+        raise AssertionError(f"{code} for a request that fits the document")
+
+
+def is_beyond_the_document(body):
+    """Whether a body breaks a rule that a schema can't tell: bytes, categories of Unicode, punycode."""
+    if not isinstance(body, dict):
+        return False
+    return any(
+        len(str(body.get(name, "")).encode(errors="surrogatepass")) > limit for name, limit in BYTES.items()
+    ) or any(
+        unicodedata.category(character) in ("Cn", "Co", "Cf") for character in str(body.get("first_name", ""))
+    ) or "xn--" in str(body.get("email", "")).lower()
