@@ -20,6 +20,7 @@ let package = Package(
         .library(name: "AccountContract", targets: ["AccountContract"]),
         .library(name: "AccountKit", targets: ["AccountKit"]),
         .library(name: "AccountUI", targets: ["AccountUI"]),
+        .library(name: "ErrorLabContract", targets: ["ErrorLabContract"]),
         .library(name: "HoldfastTesting", targets: ["HoldfastTesting"]),
     ],
     dependencies: [
@@ -51,17 +52,18 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "AccountContract", dependencies: ["ErrorContract"], swiftSettings: settings),
+        .target(name: "ErrorLabContract", dependencies: ["ErrorContract"], swiftSettings: settings),
         .target(
             name: "AccountKit",
             dependencies: [
-                "AccountContract", "ErrorContract", "ResilientHTTP",
+                "AccountContract", "ErrorContract", "ErrorLabContract", "ResilientHTTP",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: settings
         ),
         .target(
             name: "AccountUI",
-            dependencies: ["AccountKit", "AccountContract", "ErrorContract"],
+            dependencies: ["AccountKit", "AccountContract", "ErrorContract", "ErrorLabContract"],
             swiftSettings: settings
         ),
         .target(
@@ -105,9 +107,14 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "ErrorLabContractTests",
+            dependencies: ["ErrorLabContract", "ErrorContract", "HoldfastTesting"],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "AccountKitTests",
             dependencies: [
-                "AccountKit", "AccountContract", "ResilientHTTP", "ErrorContract", "HoldfastTesting",
+                "AccountKit", "AccountContract", "ResilientHTTP", "ErrorContract", "ErrorLabContract", "HoldfastTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: settings

@@ -1,0 +1,78 @@
+import ErrorContract
+
+/// A server of another kind whose error body the lab can send, and what a client must read from it.
+public struct LabFamily: Hashable, Sendable {
+    /// The name, as in ``ErrorContract/ErrorBodyFamily``.
+    public let name: String
+    /// What the client must read. The status is the one that the body names, under an answer's 200 as well.
+    public let failure: LabFailure
+
+    private init(
+        _ name: String,
+        _ status: Int,
+        _ kind: APIError.Kind,
+        _ code: String,
+        wait: Int? = nil,
+        fields: [String] = []
+    ) {
+        self.name = name
+        failure = LabFailure(kind, ErrorCode(code), status: status, retryAfter: wait.map { $0...$0 }, fields: fields)
+    }
+
+    /// Every shape that the decoder knows, in the order of its table.
+    public static let all: [LabFamily] = [
+        LabFamily("contract-problem", 429, .rateLimited, "RATE_LIMIT_EXCEEDED", wait: 42),
+        LabFamily("standard", 400, .validation, "VALIDATION_INVALID_INPUT", fields: ["email"]),
+        LabFamily("flat", 400, .validation, "VALIDATION_ERROR", fields: ["email", "email"]),
+        LabFamily("success", 400, .validation, "VALIDATION_ERROR", fields: ["email"]),
+        LabFamily("detail", 403, .forbidden, "RESOURCE_FORBIDDEN"),
+        LabFamily("problem", 403, .forbidden, "out-of-credit"),
+        LabFamily("problem-pointers", 422, .validation, "validation-error", fields: ["age", "profile.color"]),
+        LabFamily("aspnet", 400, .validation, "VALIDATION_ERROR", fields: ["Name", "age"]),
+        LabFamily("rate-limit-problem", 429, .rateLimited, "QUOTA_EXCEEDED", wait: 3_600),
+        LabFamily("cloudflare-problem", 429, .rateLimited, "rate_limited", wait: 30),
+        LabFamily("cloudflare-api", 403, .forbidden, "10000"),
+        LabFamily("google", 429, .rateLimited, "RATE_LIMIT_EXCEEDED", wait: 4),
+        LabFamily("connect", 404, .notFound, "NOT_FOUND"),
+        LabFamily("firebase", 400, .badRequest, "EMAIL_EXISTS"),
+        LabFamily("stripe", 402, .validation, "card_declined", fields: ["number"]),
+        LabFamily("openai", 429, .rateLimited, "insufficient_quota"),
+        LabFamily("anthropic", 429, .rateLimited, "rate_limit_error", wait: 13),
+        LabFamily("azure", 400, .badRequest, "PasswordReuseNotAllowed"),
+        LabFamily("hummingbird", 400, .validation, "VALIDATION_ERROR", fields: ["email"]),
+        LabFamily("kratos", 401, .unauthorized, "session_inactive"),
+        LabFamily("github", 422, .validation, "VALIDATION_ERROR", fields: ["title", ""]),
+        LabFamily("json-api", 422, .validation, "too_short", fields: ["firstName"]),
+        LabFamily("graphql", 401, .unauthorized, "UNAUTHENTICATED"),
+        LabFamily("django-rest", 400, .validation, "VALIDATION_ERROR", fields: ["amount"]),
+        LabFamily("django-throttle", 429, .rateLimited, "RATE_LIMITED", wait: 41),
+        LabFamily("fastapi", 422, .validation, "VALIDATION_ERROR", fields: ["email", "limit"]),
+        LabFamily("slowapi", 429, .rateLimited, "RATE_LIMITED"),
+        LabFamily("laravel", 422, .validation, "VALIDATION_ERROR", fields: ["email", "items.0.name"]),
+        LabFamily("laravel-throttle", 429, .rateLimited, "RATE_LIMITED", wait: 58),
+        LabFamily("rails", 404, .notFound, "NOT_FOUND"),
+        LabFamily("spring-boot", 404, .notFound, "NOT_FOUND"),
+        LabFamily("express", 404, .notFound, "NOT_FOUND"),
+        LabFamily("fastify", 400, .badRequest, "FST_ERR_VALIDATION"),
+        LabFamily("nestjs", 400, .validation, "VALIDATION_ERROR", fields: ["", ""]),
+        LabFamily("vapor", 404, .notFound, "NOT_FOUND"),
+        LabFamily("supabase", 400, .badRequest, "validation_failed"),
+        LabFamily("oauth2", 400, .badRequest, "invalid_grant"),
+        LabFamily("aws", 400, .badRequest, "ProvisionedThroughputExceededException"),
+        LabFamily("discord", 429, .rateLimited, "RATE_LIMITED", wait: 65),
+        LabFamily("slack", 429, .rateLimited, "ratelimited", wait: 30),
+        LabFamily("twilio", 429, .rateLimited, "20429"),
+        LabFamily("kubernetes", 429, .rateLimited, "TooManyRequests", wait: 1),
+        LabFamily("better-auth", 429, .rateLimited, "RATE_LIMITED", wait: 8),
+        LabFamily("throttle-text", 429, .rateLimited, "RATE_LIMITED", wait: 900),
+        LabFamily("nginx", 503, .server, "SERVER_ERROR_503"),
+        LabFamily("haproxy", 503, .server, "SERVER_ERROR_503"),
+        LabFamily("cloudflare-page", 522, .server, "CF_522"),
+        LabFamily("not-api", 200, .notAPI, "NOT_API_RESPONSE"),
+        LabFamily("empty", 500, .server, "SERVER_ERROR_500"),
+        LabFamily("error-text", 500, .server, "SERVER_ERROR_500"),
+        LabFamily("message-text", 429, .rateLimited, "RATE_LIMITED"),
+        LabFamily("other-json", 400, .badRequest, "BAD_REQUEST"),
+        LabFamily("unreadable", 500, .server, "SERVER_ERROR_500"),
+    ]
+}

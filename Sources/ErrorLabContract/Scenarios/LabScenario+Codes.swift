@@ -1,0 +1,81 @@
+public import ErrorContract
+
+extension LabScenario {
+    /// One scenario for each code of a catalogue.
+    static func codes(_ catalogue: ErrorCatalogue, root: String) -> [LabScenario] {
+        catalogue.definitions.map { definition in
+            var answer = LabAnswer(.code(definition.code))
+            if definition.namesDelay { answer.retryAfter = .seconds(2) }
+            return LabScenario(
+                definition.code.rawValue,
+                .codes,
+                definition.summary + ".",
+                advice: advice(for: definition.retry, definition.recovery),
+                path: answer.path(root: root),
+                expected: [.failure(LabFailure(definition))]
+            )
+        }
+    }
+
+    /// What a client does after an answer of a retry class, and what it offers to the person.
+    public static func advice(for retry: RetryClass, _ recovery: Recovery) -> String {
+        let automatic =
+            switch retry {
+            case .never: "Repeats nothing by itself"
+            case .afterRefresh: "Refreshes the session once, whoever else asks, and repeats the request once"
+            case .afterRefreshOrSignIn: "Refreshes if it has a refresh token, else asks to sign in; repeats once"
+            case .afterSignIn: "Does not refresh: forgets the credentials, asks to sign in, repeats once"
+            case .afterDelay: "Waits as told if the wait is short enough, then repeats"
+            case .onlyAfterNamedDelay: "Repeats only if a delay is named that is short enough"
+            case .withBackoff: "Backs off and repeats what is safe to repeat"
+            }
+        let offered =
+            switch recovery {
+            case .dismiss: "tells the person, who can only take note"
+            case .fixFields: "shows what to correct, beside the fields"
+            case .signIn: "offers to sign in"
+            case .wait: "says when to try again"
+            case .retry: "offers to try again"
+            case .requestNewLink: "offers to ask for a new link"
+            case .contactSupport: "leads to support"
+            case .openSettings: "leads to the settings"
+            case .updateApp: "asks to update the app"
+            }
+        return "\(automatic); \(offered)."
+    }
+}
+
+extension LabFailure {
+    /// What a client reads from an answer with a code, whatever its form.
+    /// - Parameter hasFields: Whether the form names fields.
+    init(_ definition: ErrorDefinition, hasFields: Bool = true) {
+        let isValidation = definition.family == .validation
+        self.init(
+            APIError.Kind(promisedFor: definition.status, isValidation: isValidation),
+            definition.code,
+            status: definition.status,
+            retryAfter: definition.namesDelay ? 2...2 : nil,
+            fields: hasFields && isValidation ? LabProblem.of(definition.code).map(\.field) : []
+        )
+    }
+}
+
+extension ErrorDefinition {
+    /// Whether answers with the code name a delay.
+    var namesDelay: Bool { status == 429 || status == 503 }
+}
+
+extension APIError.Kind {
+    fileprivate init(promisedFor status: Int, isValidation: Bool) {
+        self =
+            switch status {
+            case 401: .unauthorized
+            case 403: .forbidden
+            case 404, 410: .notFound
+            case 408, 500...599: .server
+            case 409: .conflict
+            case 429: .rateLimited
+            default: isValidation ? .validation : .badRequest
+            }
+    }
+}
