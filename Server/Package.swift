@@ -18,6 +18,7 @@ let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "sw
 let errorContract = Target.Dependency.product(name: "ErrorContract", package: "holdfast")
 let rateLimiting = Target.Dependency.product(name: "RateLimiting", package: "holdfast")
 let holdfastTesting = Target.Dependency.product(name: "HoldfastTesting", package: "holdfast")
+let errorLabContract = Target.Dependency.product(name: "ErrorLabContract", package: "holdfast")
 let accountContract = Target.Dependency.product(name: "AccountContract", package: "holdfast")
 
 let package = Package(
@@ -34,6 +35,7 @@ let package = Package(
         .library(name: "APIReference", targets: ["APIReference"]),
         .library(name: "AccountRoutes", targets: ["AccountRoutes"]),
         .library(name: "RecoveryPages", targets: ["RecoveryPages"]),
+        .library(name: "ErrorLab", targets: ["ErrorLab"]),
         .library(name: "SQLiteStores", targets: ["SQLiteStores"]),
         .library(name: "FileMail", targets: ["FileMail"]),
         .library(name: "Argon2", targets: ["Argon2"]),
@@ -78,6 +80,22 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "ErrorLab",
+            dependencies: [
+                "ServerMiddleware", errorContract, errorLabContract, rateLimiting, hummingbird, httpTypes, lifecycle,
+                .product(name: "Mustache", package: "swift-mustache"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            resources: [
+                .embedInCode("Families/families.json"),
+                .embedInCode("Templates/control.mustache"),
+                .embedInCode("Templates/lab.html.mustache"),
+                .embedInCode("Templates/lab.css"),
+                .embedInCode("Templates/lab.js"),
             ],
             swiftSettings: settings
         ),
@@ -127,7 +145,7 @@ let package = Package(
         .executableTarget(
             name: "holdfast",
             dependencies: [
-                "AccountCore", "AccountRoutes", "APIReference", "AppLinks", "Argon2", "FileMail", "RecoveryPages",
+                "AccountCore", "AccountRoutes", "APIReference", "AppLinks", "Argon2", "ErrorLab", "FileMail", "RecoveryPages",
                 "ServerMiddleware", "SQLiteStores",
                 accountContract, errorContract, rateLimiting, hummingbird, logging, lifecycle, crypto,
                 .product(name: "AccountKit", package: "holdfast"),
@@ -219,9 +237,9 @@ let package = Package(
         .testTarget(
             name: "HoldfastTests",
             dependencies: [
-                "holdfast", "holdfast-terminal-app", "holdfast-notes-app", "AccountCore", "APIReference", "AppLinks", "Argon2", "FileMail",
-                "SQLiteStores", "ServerMiddleware",
-                accountContract, errorContract, rateLimiting, httpTypes, logging, lifecycle, holdfastTesting, hummingbird,
+                "holdfast", "holdfast-terminal-app", "holdfast-notes-app", "AccountCore", "APIReference", "AppLinks", "Argon2",
+                "ErrorLab", "FileMail", "SQLiteStores", "ServerMiddleware",
+                accountContract, errorContract, errorLabContract, rateLimiting, httpTypes, logging, lifecycle, holdfastTesting, hummingbird,
                 .product(name: "AccountKit", package: "holdfast"),
                 .product(name: "HoldfastURLSession", package: "holdfast"),
                 .product(name: "ResilientHTTP", package: "holdfast"),

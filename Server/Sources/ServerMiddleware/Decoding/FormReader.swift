@@ -1,11 +1,11 @@
-import ErrorContract
+package import ErrorContract
 
 /// Reads `application/x-www-form-urlencoded` bodies (WHATWG URL §5.1).
-enum FormReader {
+package enum FormReader {
     /// The fields as an object of strings.
     /// - Throws: ``ContractError`` with the code `REQUEST_MALFORMED` for bytes that are no UTF-8, a broken percent-encoding, a
     ///   name that occurs twice, or more than 100 fields.
-    static func object(_ bytes: [UInt8]) throws -> JSONValue {
+    package static func object(_ bytes: [UInt8]) throws -> JSONValue {
         var object = JSONObject()
         let pairs = bytes.split(separator: UInt8(ascii: "&"))
         guard pairs.count <= 100 else { throw ContractError(.requestMalformed) }

@@ -39,5 +39,5 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
 
 extension RequestContext {
     /// The id of the request, or a new one if the logger keeps no metadata, where `id` would trap.
-    var requestID: String { logger[metadataKey: "hb.request.id"].map { "\($0)" } ?? UUID().uuidString.lowercased() }
+    package var requestID: String { logger[metadataKey: "hb.request.id"].map { "\($0)" } ?? UUID().uuidString.lowercased() }
 }

@@ -64,7 +64,10 @@ struct Serve: AsyncParsableCommand {
         Terminal.say("  data     \(configuration.dataFolder.path)")
         Terminal.say("  docs     \(url.absoluteString)/docs")
         Terminal.say("  health   \(url.absoluteString)/health/ready")
-        if configuration.offersDevelopmentPages { Terminal.say("  mailbox  \(url.absoluteString)/dev/mailbox") }
+        if configuration.offersDevelopmentPages {
+            Terminal.say("  mailbox  \(url.absoluteString)/dev/mailbox")
+            Terminal.say("  lab      \(url.absoluteString)/dev/lab")
+        }
         Terminal.say("Stop with Ctrl-C.")
     }
 }

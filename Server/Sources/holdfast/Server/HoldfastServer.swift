@@ -3,6 +3,7 @@ import AccountCore
 import AccountRoutes
 import AppLinks
 import ErrorContract
+import ErrorLab
 import FileMail
 import Foundation
 import Hummingbird
@@ -179,6 +180,9 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         HealthRoutes(checks: [.init("database") { [stores] in try await stores.database.ping() }]).add(to: router)
         if configuration.offersDevelopmentPages {
             try MailboxRoutes<Context>(mailbox: mailbox).add(to: router)
+            try ErrorLabRoutes<Context>(renderer: .init(form: configuration.errorForm, localization: localization)).add(
+                to: router
+            )
         }
         return router
     }

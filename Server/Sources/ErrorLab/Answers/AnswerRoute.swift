@@ -1,0 +1,104 @@
+import ErrorContract
+import ErrorLabContract
+import HTTPTypes
+import Hummingbird
+import ServerMiddleware
+
+/// Answers as the parameters of the request say.
+struct AnswerRoute<Context: ErrorLabRequestContext>: Sendable {
+    let renderer: AnswerRenderer
+    let sessions: LabSessions
+    let time: LabTime
+    let root: String
+
+    @Sendable func answer(_ request: Request, _ context: Context) async throws -> Response {
+        let parameters = try LabQuery(request).parameters
+        let answer: LabAnswer
+        do throws(LabRefusal) {
+            answer = try LabAnswer(parameters: parameters, catalogue: renderer.errors.catalogue)
+        } catch {
+            throw ContractError(error)
+        }
+        let connection = LabConnection(channel: context.channel, time: time)
+        if let redirect = answer.redirect { return try self.redirect(answer, to: redirect, request, connection) }
+        let call = sessions.count(session: answer.session, query: request.uri.query ?? "")
+        guard answer.fails(call: call) else {
+            return try await plain(answer.then, answer, call, request, context).response
+        }
+        do {
+            try await connection.sleep(milliseconds: answer.delay)
+        } catch {
+            // Nobody reads this.
+            return Response(status: .requestTimeout)
+        }
+        if answer.drop == .before {
+            await connection.drop(answer.close)
+            return Response(status: .ok)
+        }
+        var plain = try await failing(answer, call, request, context)
+        if let delay = answer.retryAfter { renderer.name(delay, in: &plain) }
+        plain.apply(answer)
+        return AnswerDelivery(connection: connection).response(plain, answer)
+    }
+
+    private func failing(
+        _ answer: LabAnswer,
+        _ call: Int,
+        _ request: Request,
+        _ context: Context
+    ) async throws -> PlainAnswer {
+        if let family = answer.family, let foreign = renderer.foreign(family) { return foreign }
+        return try await plain(answer.outcome, answer, call, request, context)
+    }
+
+    private func plain(
+        _ outcome: LabOutcome,
+        _ answer: LabAnswer,
+        _ call: Int,
+        _ request: Request,
+        _ context: Context
+    ) async throws -> PlainAnswer {
+        let isAuthorized = request.headers[.authorization] != nil
+        let reply = LabReply(method: request.method.rawValue, attempt: call, authorized: isAuthorized)
+        var plain =
+            switch outcome {
+            case .ok: try renderer.success(reply, isWrapped: false)
+            case .wrapped: try renderer.success(reply, isWrapped: true)
+            case .code(let code):
+                try await renderer.error(
+                    code,
+                    form: answer.form,
+                    delay: answer.retryAfter,
+                    language: answer.language,
+                    to: request,
+                    requestID: context.requestID
+                )
+            }
+        plain.headers[.requestID] = context.requestID
+        return plain
+    }
+
+    private func redirect(
+        _ answer: LabAnswer,
+        to redirect: LabRedirect,
+        _ request: Request,
+        _ connection: LabConnection
+    ) throws -> Response {
+        var target = answer
+        target.redirect = nil
+        var status = 302
+        if let wanted = answer.status, [301, 302, 303, 307, 308].contains(wanted) { (status, target.status) = (wanted, nil) }
+        var location = target.path(root: root)
+        if redirect == .cross {
+            guard let port = connection.localPort else {
+                throw ContractError(
+                    LabRefusal([.init(parameter: "redirect", code: .validationInvalidInput, allowed: "same: there is no port")])
+                )
+            }
+            // One of two names of this machine; what the request says only chooses between them.
+            let isNamed = request.head.authority?.hasPrefix("localhost") == true
+            location = "http://\(isNamed ? "127.0.0.1" : "localhost"):\(port)\(location)"
+        }
+        return Response(status: .init(code: status), headers: [.location: location])
+    }
+}

@@ -1,0 +1,72 @@
+import ErrorContract
+public import ErrorLabContract
+public import Foundation
+import HTTPTypes
+public import Hummingbird
+public import ServerMiddleware
+
+/// The error lab: answers that go wrong on demand, for the author of an app to try its error handling against.
+///
+/// For development only: whoever reaches it can make the server wait and break connections. Mounted in one line:
+///
+/// ```swift
+/// try ErrorLabRoutes<AppContext>().add(to: router)
+/// ```
+///
+/// All that it remembers is bounded; a wait is two minutes at most, and ends when the client goes.
+public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
+    private let root: String
+    private let hosts: Set<String>?
+    private let renderer: AnswerRenderer
+    private let time: LabTime
+    private let page: LabPage
+
+    /// Prepares the lab.
+    /// - Parameters:
+    ///   - root: The path that it is mounted at.
+    ///   - renderer: The codes, the usual form and the languages.
+    ///   - hosts: The names of the machine, in small letters, that requests must ask for; any if `nil`, as for a phone that
+    ///     reaches a development machine over the network.
+    ///   - clock: What waits, tokens and limits are measured on.
+    ///   - now: The wall clock.
+    /// - Throws: If what was built in can't be read.
+    public init<C: Clock>(
+        root: String = LabPath.root,
+        renderer: ContractErrorRenderer = ContractErrorRenderer(),
+        hosts: Set<String>? = ["127.0.0.1", "localhost", "::1", "[::1]"],
+        clock: C = ContinuousClock(),
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) throws where C.Duration == Duration {
+        self.root = root
+        self.hosts = hosts
+        self.renderer = AnswerRenderer(errors: renderer, families: try ForeignAnswers.load(), now: now)
+        time = LabTime(clock, wall: now)
+        page = try LabPage(root: root, catalogue: renderer.catalogue)
+    }
+
+    /// Adds the lab to a router.
+    public func add(to router: some RouterMethods<Context>) {
+        let lab = router.group(RouterPath(root))
+            .add(middleware: ContractErrorMiddleware(renderer: renderer.errors))
+            .add(middleware: HostGuardMiddleware(hosts: hosts))
+        let answers = AnswerRoute<Context>(renderer: renderer, sessions: LabSessions(), time: time, root: root)
+        let methods: [HTTPRequest.Method] = [.get, .post, .put, .patch, .delete, .options]
+        for method in methods { lab.on(RouterPath(LabPath.answer), method: method, use: answers.answer) }
+        let tokens = TokenRoutes<Context>(store: LabTokenStore(time: time), renderer: renderer, time: time)
+        lab.post(RouterPath(LabPath.token), use: tokens.open)
+        lab.post(RouterPath(LabPath.refresh), use: tokens.refresh)
+        lab.get(RouterPath(LabPath.protected), use: tokens.protected)
+        lab.get(RouterPath(LabPath.limited), use: LimitedRoute<Context>(renderer: renderer, time: time).answer)
+        let reading = ReadRoute<Context>(
+            catalogue: renderer.errors.catalogue,
+            localization: renderer.errors.localization,
+            now: renderer.now
+        )
+        lab.post(RouterPath(LabPath.read), use: reading.read)
+        lab.get(RouterPath(LabPath.scenarios)) { [root, renderer] _, _ in
+            let listing = LabListing(scenarios: LabScenario.all(root: root, catalogue: renderer.errors.catalogue))
+            return try PlainAnswer.json(encoding: listing).response
+        }
+        lab.get { [page] _, _ in page.response() }
+    }
+}

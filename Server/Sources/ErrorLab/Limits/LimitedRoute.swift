@@ -1,0 +1,95 @@
+import ErrorContract
+import ErrorLabContract
+import HTTPTypes
+import Hummingbird
+import RateLimiting
+import ServerMiddleware
+import Synchronization
+
+/// Admits `quota` requests in `window` seconds, for each session apart, and tells what is left in the fields of
+/// draft-ietf-httpapi-ratelimit-headers-10. At most 512 windows are remembered; one that was forgotten begins anew.
+final class LimitedRoute<Context: ErrorLabRequestContext>: Sendable {
+    private struct Place: Hashable {
+        let session: String
+        let quota: Int
+        let window: Int
+    }
+
+    private let windows = Mutex(BoundedTable<Place, SlidingWindow>(capacity: 512))
+    private let renderer: AnswerRenderer
+    private let time: LabTime
+
+    init(renderer: AnswerRenderer, time: LabTime) {
+        self.renderer = renderer
+        self.time = time
+    }
+
+    @Sendable func answer(_ request: Request, _ context: Context) async throws -> Response {
+        var query = try LabQuery(request)
+        let place = Place(
+            session: query.session(),
+            quota: query.whole("quota", in: 1...1_000, default: 5),
+            window: query.whole("window", in: 1...3_600, default: 10)
+        )
+        let form = query.form()
+        try query.finish()
+        let policy = RateLimitPolicy.requests(
+            place.quota,
+            per: .seconds(place.window),
+            name: "lab",
+            algorithm: .slidingWindow
+        )
+        let (remaining, reset) = take(place, policy)
+        var plain: PlainAnswer
+        if let remaining {
+            let isAuthorized = request.headers[.authorization] != nil
+            let call = place.quota - remaining
+            plain = try renderer.success(
+                LabReply(method: request.method.rawValue, attempt: call, authorized: isAuthorized),
+                isWrapped: false
+            )
+        } else {
+            let seconds = reset.wholeSecondsRoundedUp
+            plain = try await renderer.error(
+                .rateLimitExceeded,
+                form: form,
+                delay: .seconds(seconds),
+                to: request,
+                requestID: context.requestID
+            )
+        }
+        if let name = HTTPField.Name(RateLimitFields.policyName) { plain.headers[name] = RateLimitFields.policies([policy]) }
+        if let name = HTTPField.Name(RateLimitFields.limitName) {
+            plain.headers[name] = RateLimitFields.limit(policy, remaining: remaining ?? 0, reset: reset)
+        }
+        return plain.response
+    }
+
+    /// Takes one request.
+    /// - Returns: How many are left, `nil` for a refusal, and the time until there is one more.
+    private func take(_ place: Place, _ policy: RateLimitPolicy) -> (remaining: Int?, reset: Duration) {
+        windows.withLock { table in
+            // Read under the lock, so that the window sees instants in their order.
+            let now = time.elapsed().wholeNanoseconds
+            return table.with(place, default: SlidingWindow()) { window in
+                guard case .admitted(let remaining) = window.admit(at: now, policy: policy) else {
+                    return (nil, window.delay(at: now, policy: policy, of: 1))
+                }
+                return (remaining, window.delay(at: now, policy: policy, of: remaining + 1))
+            }
+        }
+    }
+}
+
+extension SlidingWindow {
+    /// The time until so many would be admitted at once.
+    fileprivate func delay(at now: Int64, policy: RateLimitPolicy, of count: Int) -> Duration {
+        var copy = self
+        guard case .refused(let delay) = copy.admit(at: now, policy: policy, cost: count) else { return .zero }
+        return delay
+    }
+}
+
+extension Duration {
+    fileprivate var wholeNanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
+}

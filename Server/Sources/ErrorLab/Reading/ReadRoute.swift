@@ -1,0 +1,82 @@
+import ErrorContract
+import ErrorLabContract
+import Foundation
+import HTTPTypes
+import Hummingbird
+import ServerMiddleware
+
+/// Tells what a client reads from an answer, of whatever server, and what it does about it.
+struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
+    /// An answer as a client got it.
+    private struct Received: Decodable {
+        let status: Int
+        let headers: [String: String]?
+        let body: String?
+        /// The body in base64, for one that is no text.
+        let bodyBase64: String?
+
+        enum CodingKeys: String, CodingKey {
+            case status, headers, body
+            case bodyBase64 = "body_base64"
+        }
+
+        var bytes: [UInt8]? {
+            guard let bodyBase64 else { return Array((body ?? "").utf8) }
+            return Data(base64Encoded: bodyBase64).map { [UInt8]($0) }
+        }
+    }
+
+    let catalogue: ErrorCatalogue
+    let localization: Localization
+    let now: @Sendable () -> Date
+
+    @Sendable func read(_ request: Request, _ context: Context) async throws -> Response {
+        try LabQuery(request).finish()
+        let received = try await RequestReader(maximumBodySize: 262_144).read(Received.self, from: request)
+        guard (100...599).contains(received.status) else { throw Self.refused("status", "a whole number from 100 to 599") }
+        guard let body = received.bytes else { throw Self.refused("body_base64", "base64 (RFC 4648 §4)") }
+        var headers: HTTPFields = [:]
+        for (name, value) in received.headers ?? [:] {
+            // What is no field can't have come over HTTP.
+            guard let name = HTTPField.Name(name), HTTPField.isValidValue(value) else { continue }
+            headers[name] = value
+        }
+        guard let answer = decoded(received.status, headers, body) else {
+            return PlainAnswer.json(["outcome": "success"]).response
+        }
+        return PlainAnswer.json(reading(answer, in: localization.language(of: request))).response
+    }
+
+    private static func refused(_ member: String, _ allowed: String) -> ContractError {
+        ContractError(LabRefusal([.init(parameter: member, code: .validationInvalidFormat, allowed: allowed)]))
+    }
+
+    private func decoded(_ status: Int, _ headers: HTTPFields, _ body: [UInt8]) -> DecodedError? {
+        let decoder = ErrorDecoder()
+        guard (200...299).contains(status) else {
+            return decoder.decode(status: status, headers: headers, body: body, now: now())
+        }
+        return decoder.refusalInSuccess(status: status, headers: headers, body: body, now: now())
+    }
+
+    private func reading(_ answer: DecodedError, in language: Language) -> JSONValue {
+        let error = APIError(answer, catalogue: catalogue)
+        let shown = error.presentation(in: language, now: now(), catalogue: catalogue)
+        var object: JSONObject = [
+            "outcome": "failure", "kind": .string(error.kind.rawValue), "code": .string(error.code.rawValue),
+            "status": .integer(Int64(answer.status)), "family": .string(answer.family.rawValue),
+            "retry": .string(error.retry.rawValue), "recovery": .string(error.recovery.rawValue),
+            "advice": .string(LabScenario.advice(for: error.retry, error.recovery)),
+            "title": .string(shown.title), "text": .string(shown.message),
+            "fields": .array(
+                error.violations.map { ["field": .string($0.field), "message": .string($0.message)] }
+            ),
+        ]
+        object["retry_after"] = error.retryAfter.map { .integer(Int64($0.wholeSecondsRoundedUp)) }
+        object["request_id"] = error.requestID.map { .string($0) }
+        object["message"] = error.message.map { .string($0) }
+        object["primary"] = .string(shown.primaryLabel(in: language))
+        object["secondary"] = shown.secondaryLabel(in: language).map { .string($0) }
+        return .object(object)
+    }
+}

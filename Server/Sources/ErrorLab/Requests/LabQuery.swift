@@ -1,0 +1,80 @@
+import ErrorContract
+import ErrorLabContract
+import Hummingbird
+import ServerMiddleware
+
+/// The query of a request, read parameter by parameter; every problem is told at once.
+struct LabQuery {
+    /// Names and values as they stand in the query.
+    let parameters: [(name: String, value: String)]
+    private var problems: [LabRefusal.Problem] = []
+    private var known: [String] = []
+
+    /// - Throws: ``ContractError`` with the code `REQUEST_MALFORMED` for a query that is no form, or names a parameter twice.
+    init(_ request: Request) throws {
+        let members = try FormReader.object(Array((request.uri.query ?? "").utf8)).objectValue?.members ?? []
+        parameters = members.map { ($0.key, $0.value.stringValue ?? "") }
+    }
+
+    /// A whole number within a range.
+    mutating func whole(_ name: String, in range: ClosedRange<Int>, default usual: Int) -> Int {
+        guard let text = value(name) else { return usual }
+        if let number = Int(text), range.contains(number) { return number }
+        refuse(name, "a whole number from \(range.lowerBound) to \(range.upperBound)")
+        return usual
+    }
+
+    /// `true` or `false`, which it is if it is not there.
+    mutating func flag(_ name: String) -> Bool {
+        guard let text = value(name) else { return false }
+        if text != "true", text != "false" { refuse(name, "one of true, false") }
+        return text == "true"
+    }
+
+    /// The name of a session.
+    mutating func session() -> String {
+        guard let text = value("session") else { return "" }
+        let allowed = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-".utf8)
+        if (1...64).contains(text.utf8.count), text.utf8.allSatisfy(allowed.contains) { return text }
+        refuse("session", "at most 64 letters, digits and ._-")
+        return ""
+    }
+
+    /// The form of an error's body.
+    mutating func form() -> ErrorForm? {
+        guard let text = value("form") else { return nil }
+        if let form = ErrorForm(rawValue: text) { return form }
+        refuse("form", "one of " + ErrorForm.allCases.map(\.rawValue).joined(separator: ", "))
+        return nil
+    }
+
+    /// Ends the reading.
+    /// - Throws: ``ContractError`` with every problem.
+    func finish() throws {
+        let unknown = parameters.map(\.name).filter { !known.contains($0) }.prefix(50).map { name in
+            LabRefusal.Problem(
+                parameter: String(name.prefix(64)),
+                code: .validationInvalidInput,
+                allowed: known.isEmpty ? "no parameter" : "no such parameter; there are " + known.joined(separator: ", ")
+            )
+        }
+        guard problems.isEmpty, unknown.isEmpty else { throw ContractError(LabRefusal(problems + unknown)) }
+    }
+
+    private mutating func value(_ name: String) -> String? {
+        known.append(name)
+        return parameters.first { $0.name == name }?.value
+    }
+
+    private mutating func refuse(_ name: String, _ allowed: String) {
+        problems.append(LabRefusal.Problem(parameter: name, code: .validationInvalidFormat, allowed: allowed))
+    }
+}
+
+extension ContractError {
+    /// The error for parameters that can't be used; `details.allowed` says what would be right.
+    init(_ refusal: LabRefusal) {
+        self = .invalid(refusal.problems.map { Problem(path: FieldPath([.member($0.parameter)]), code: $0.code) })
+        details["allowed"] = .object(JSONObject(refusal.problems.map { ($0.parameter, .string($0.allowed)) }))
+    }
+}

@@ -1,0 +1,122 @@
+import ErrorContract
+import ErrorLabContract
+import Synchronization
+
+/// Sessions of the lab's own: their tokens open nothing but ``ErrorLabContract/LabPath/protected``.
+///
+/// At most 1,024 are remembered; one that was forgotten is unknown.
+final class LabTokenStore: Sendable {
+    /// What the tokens of a session are like.
+    struct Rules: Sendable {
+        /// The lifetime of an access token, in milliseconds.
+        var lifetime = 5_000
+        /// Whether the first access token has expired when it is given out.
+        var isExpired = false
+        /// How often the session may be refreshed.
+        var refreshes = 1_000
+        /// How long a refresh takes, in milliseconds.
+        var refreshDelay = 0
+    }
+
+    /// What is known about a session.
+    struct Use: Sendable {
+        let calls: Int
+        let refreshes: Int
+        let reuses: Int
+    }
+
+    private struct Session {
+        let rules: Rules
+        var access: String
+        var refresh: String
+        var expires: Duration
+        var spentAccess: String?
+        var spentRefresh: String?
+        var calls = 0
+        var refreshes = 0
+        var reuses = 0
+    }
+
+    private let sessions = Mutex(BoundedTable<String, Session>(capacity: 1_024))
+    private let time: LabTime
+
+    init(time: LabTime) {
+        self.time = time
+    }
+
+    /// Opens a session.
+    func open(_ rules: Rules) -> LabTokens {
+        let expires = rules.isExpired ? time.elapsed() : expiry(rules)
+        let session = Session(rules: rules, access: Self.secret(), refresh: Self.secret(), expires: expires)
+        let id = Self.secret()
+        sessions.withLock { $0.with(id, default: session) { _ in } }
+        return tokens(of: session, id)
+    }
+
+    /// How long the refresh of a token takes, in milliseconds.
+    func delay(of token: String) -> Int {
+        let (id, _) = Self.parts(token)
+        return sessions.withLock { $0.withExisting(id) { $0.rules.refreshDelay } } ?? 0
+    }
+
+    /// Continues a session.
+    /// - Throws: `AUTH_REFRESH_FAILED` for a token that is unknown, was used before, or may not be used any more.
+    func refresh(_ token: String) throws(LabTokenRefusal) -> LabTokens {
+        let (id, secret) = Self.parts(token)
+        let continued = sessions.withLock { table in
+            table.withExisting(id) { session -> Session? in
+                if secret == session.spentRefresh { session.reuses += 1 }
+                guard secret == session.refresh, session.refreshes < session.rules.refreshes else { return nil }
+                session.refreshes += 1
+                (session.spentAccess, session.access) = (session.access, Self.secret())
+                (session.spentRefresh, session.refresh) = (session.refresh, Self.secret())
+                session.expires = expiry(session.rules)
+                return session
+            }
+        }
+        guard let session = continued ?? nil else { throw LabTokenRefusal(code: .authRefreshFailed) }
+        return tokens(of: session, id)
+    }
+
+    /// Admits a call.
+    /// - Throws: `AUTH_TOKEN_EXPIRED` for the token of before, `AUTH_TOKEN_INVALID` for any other.
+    func admit(_ token: String) throws(LabTokenRefusal) -> Use {
+        let (id, secret) = Self.parts(token)
+        let now = time.elapsed()
+        let result = sessions.withLock { table in
+            table.withExisting(id) { session -> Result<Use, LabTokenRefusal> in
+                if secret == session.spentAccess || secret == session.access && now >= session.expires {
+                    return .failure(LabTokenRefusal(code: .authTokenExpired))
+                }
+                guard secret == session.access else { return .failure(LabTokenRefusal(code: .authTokenInvalid)) }
+                session.calls += 1
+                return .success(Use(calls: session.calls, refreshes: session.refreshes, reuses: session.reuses))
+            }
+        }
+        return try (result ?? .failure(LabTokenRefusal(code: .authTokenInvalid))).get()
+    }
+
+    private func expiry(_ rules: Rules) -> Duration { time.elapsed() + .milliseconds(rules.lifetime) }
+
+    private func tokens(of session: Session, _ id: String) -> LabTokens {
+        LabTokens(
+            accessToken: "\(id).\(session.access)",
+            refreshToken: "\(id).\(session.refresh)",
+            lifetimeMilliseconds: session.rules.lifetime
+        )
+    }
+
+    private static func parts(_ token: String) -> (id: String, secret: String) {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false).map { String($0) }
+        return parts.count == 2 ? (parts[0], parts[1]) : ("", "")
+    }
+
+    private static func secret() -> String {
+        (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
+    }
+}
+
+/// A token was refused.
+struct LabTokenRefusal: Error {
+    let code: ErrorCode
+}

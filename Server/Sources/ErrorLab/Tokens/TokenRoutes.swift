@@ -1,0 +1,75 @@
+import ErrorContract
+import ErrorLabContract
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import ServerMiddleware
+
+/// Gives out tokens that expire soon, refreshes them, and answers to their holders.
+struct TokenRoutes<Context: ErrorLabRequestContext>: Sendable {
+    let store: LabTokenStore
+    let renderer: AnswerRenderer
+    let time: LabTime
+
+    /// `lifetime_ms`, `expired`, `refreshes` and `refresh_delay_ms` say what the session is like.
+    @Sendable func open(_ request: Request, _ context: Context) throws -> Response {
+        var query = try LabQuery(request)
+        let rules = LabTokenStore.Rules(
+            lifetime: query.whole("lifetime_ms", in: 0...3_600_000, default: 5_000),
+            isExpired: query.flag("expired"),
+            refreshes: query.whole("refreshes", in: 0...1_000_000, default: 1_000),
+            refreshDelay: query.whole("refresh_delay_ms", in: 0...10_000, default: 0)
+        )
+        try query.finish()
+        return try PlainAnswer.json(encoding: store.open(rules)).response
+    }
+
+    @Sendable func refresh(_ request: Request, _ context: Context) async throws -> Response {
+        try LabQuery(request).finish()
+        let token = try await RequestReader().read(LabRefresh.self, from: request).refreshToken
+        do {
+            try await LabConnection(channel: context.channel, time: time).sleep(milliseconds: store.delay(of: token))
+        } catch {
+            return Response(status: .requestTimeout)
+        }
+        let tokens: LabTokens
+        do throws(LabTokenRefusal) {
+            tokens = try store.refresh(token)
+        } catch {
+            throw ContractError(error.code)
+        }
+        return try PlainAnswer.json(encoding: tokens).response
+    }
+
+    /// Answers to a good token; `form` says how errors are written.
+    @Sendable func protected(_ request: Request, _ context: Context) async throws -> Response {
+        var query = try LabQuery(request)
+        let form = query.form()
+        try query.finish()
+        let use: LabTokenStore.Use
+        do throws(LabTokenRefusal) {
+            use = try admit(request)
+        } catch {
+            var plain = try await renderer.error(error.code, form: form, to: request, requestID: context.requestID)
+            // RFC 6750 §3: a request that names no token gets no error code.
+            plain.headers[.wwwAuthenticate] = error.code == .authTokenMissing ? "Bearer" : "Bearer error=\"invalid_token\""
+            return plain.response
+        }
+        let reply = LabReply(
+            method: request.method.rawValue,
+            attempt: use.calls,
+            authorized: true,
+            refreshes: use.refreshes,
+            reuses: use.reuses
+        )
+        return try renderer.success(reply, isWrapped: false).response
+    }
+
+    private func admit(_ request: Request) throws(LabTokenRefusal) -> LabTokenStore.Use {
+        guard let field = request.headers[.authorization] else { throw LabTokenRefusal(code: .authTokenMissing) }
+        let parts = field.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { throw LabTokenRefusal(code: .authTokenMissing) }
+        return try store.admit(String(parts[1]))
+    }
+}

@@ -1,0 +1,3 @@
+import ErrorLab
+
+extension HoldfastContext: ErrorLabRequestContext {}
