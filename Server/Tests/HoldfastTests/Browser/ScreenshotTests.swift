@@ -39,6 +39,12 @@ import Testing
                     let freeze = try #require(try await server.mails(atLeast: 2).first?.link?.absoluteString)
                     try await browser.open(freeze)
                     try await look(browser, "not-me", width, isDark)
+                    try await browser.open(server.url.absoluteString + "/dev/lab")
+                    _ = try await browser.evaluate("document.querySelectorAll('#scenarios details')[4].open = true")
+                    try await browser.click("[data-name='limited-once']")
+                    try await browser.shows("rateLimited", in: "#reading dd")
+                    _ = try await browser.evaluate("scrollTo(0, 0)")
+                    try await look(browser, "lab", width, isDark)
                 }
             }
         }
