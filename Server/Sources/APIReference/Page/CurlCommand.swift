@@ -10,7 +10,7 @@ struct CurlCommand: CustomStringConvertible {
         var parts = ["curl " + quoted(address + path)]
         if operation.needsSession { parts.append("-H \"Authorization: Bearer $token\"") }
         if let request = operation.request {
-            parts += request.isForm ? form(request.example) : ["--json " + quoted(JSONValue.object(request.example).indented())]
+            parts += request.isForm ? form(request.example) : ["--json " + quoted(JSONValue.object(request.example).indented(1))]
         }
         if parts.count == 2, parts.joined(separator: " ").count <= 76 { return parts.joined(separator: " ") }
         return parts.joined(separator: " \\\n  ")

@@ -29,7 +29,7 @@ struct ReferenceContent {
         let isRequired: Bool
         let place: String?
         let words: String
-        let html: String
+        let html: String?
     }
 
     struct Answer {
@@ -37,6 +37,8 @@ struct ReferenceContent {
         let html: String
         let kind: String?
         let example: String?
+        let hasMembers: Bool
+        let members: [Field]
     }
 
     struct Code {

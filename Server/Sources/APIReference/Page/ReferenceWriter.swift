@@ -79,22 +79,26 @@ struct ReferenceWriter {
     }
 
     private func field(_ field: Field) -> ReferenceContent.Field {
-        .init(
+        let about = field.schema.explained.followed(by: field.purpose)
+        return .init(
             name: field.name,
             isRequired: field.presence == .required,
             place: nil,
             words: field.schema.words,
-            html: field.schema.explained.followed(by: field.purpose).htmlLine
+            html: about.isEmpty ? nil : about.htmlLine
         )
     }
 
     private func answer(_ answer: APIAnswer) -> ReferenceContent.Answer {
+        let members = answer.contents.flatMap(\.schema.fields).map(field)
         let kinds = answer.contents.map(\.mediaType).filter { $0 != "application/json" }
         return .init(
             status: answer.status,
             html: answer.about.htmlLine,
             kind: kinds.isEmpty ? nil : kinds.joined(separator: ", "),
-            example: answer.contents.lazy.compactMap(\.example).first?.indented()
+            example: answer.contents.lazy.compactMap(\.example).first?.indented(),
+            hasMembers: !members.isEmpty,
+            members: members
         )
     }
 

@@ -35,12 +35,15 @@ struct AnswerRenderer: Sendable {
         case .date(let seconds): error.retryAfter = .seconds(max(0, seconds))
         case .absent, .raw, nil: break
         }
-        var renderer = errors
-        if let form { renderer.form = form }
         var head = request.head
+        if let form {
+            error.form = form
+            // The form that is asked for here counts, not what the client would rather have.
+            head.headerFields[.accept] = nil
+        }
         if let language { head.headerFields[.acceptLanguage] = language.rawValue }
         let asked = Request(head: head, body: request.body)
-        var answer = try await PlainAnswer(renderer.response(for: error, to: asked, requestID: requestID))
+        var answer = try await PlainAnswer(errors.response(for: error, to: asked, requestID: requestID))
         switch delay {
         case .absent, .raw: answer.removeDelay()
         case .seconds, .date, nil: break

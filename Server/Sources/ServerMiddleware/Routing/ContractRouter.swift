@@ -40,7 +40,7 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
     }
 
     /// The routes so far.
-    public var routes: [RouteDescription] { router.routes }
+    public var routes: [Router<Context>.RouteDescription] { router.routes }
 
     /// Adds a route.
     @discardableResult public func on<Responder: HTTPResponder>(

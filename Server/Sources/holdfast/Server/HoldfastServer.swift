@@ -180,9 +180,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         HealthRoutes(checks: [.init("database") { [stores] in try await stores.database.ping() }]).add(to: router)
         if configuration.offersDevelopmentPages {
             try MailboxRoutes<Context>(mailbox: mailbox).add(to: router)
-            try ErrorLabRoutes<Context>(renderer: .init(form: configuration.errorForm, localization: localization)).add(
-                to: router
-            )
+            try ErrorLabRoutes<Context>(renderer: renderer).add(to: router)
         }
         return router
     }
