@@ -12,15 +12,23 @@
         ///   - presentation: What is shown, if anything.
         ///   - isPresented: Whether it is shown; set to `false` by every button.
         ///   - language: The language of the buttons.
+        ///   - catalogue: What has the app's own words.
         ///   - perform: Does what the person chose. Cancelled when the view goes.
         public func errorAlert(
             _ presentation: ErrorPresentation?,
             isPresented: Binding<Bool>,
             in language: Language,
+            catalogue: ErrorCatalogue = .standard,
             perform: @escaping @MainActor (ErrorPresentation.Action) async -> Void
         ) -> some View {
             modifier(
-                ErrorAlert(presentation: presentation, isPresented: isPresented, language: language, perform: perform)
+                ErrorAlert(
+                    presentation: presentation,
+                    isPresented: isPresented,
+                    language: language,
+                    catalogue: catalogue,
+                    perform: perform
+                )
             )
         }
     }
@@ -29,14 +37,15 @@
         let presentation: ErrorPresentation?
         @Binding var isPresented: Bool
         let language: Language
+        let catalogue: ErrorCatalogue
         let perform: @MainActor (ErrorPresentation.Action) async -> Void
         @State private var chosen: ErrorPresentation.Action?
 
         func body(content: Content) -> some View {
             content
                 .alert(presentation?.title ?? "", isPresented: $isPresented, presenting: presentation) { shown in
-                    Button(shown.primaryLabel(in: language)) { chosen = shown.primary }
-                    if let secondary = shown.secondary, let label = shown.secondaryLabel(in: language) {
+                    Button(shown.primaryLabel(in: language, catalogue: catalogue)) { chosen = shown.primary }
+                    if let secondary = shown.secondary, let label = shown.secondaryLabel(in: language, catalogue: catalogue) {
                         Button(label, role: secondary == .dismiss ? .cancel : nil) { chosen = secondary }
                     }
                 } message: { shown in

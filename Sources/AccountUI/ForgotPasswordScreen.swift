@@ -37,13 +37,15 @@
                     Section { Text(message) }
                 }
             }
+            .reading(model.language)
             .navigationTitle(text(ContractText.forgotPassword))
             .task(id: model.isCoolingDown) { await model.runCountdown() }
-            .errorAlert(model.alert, isPresented: $model.isAlertShown, in: model.language) { action in
+            .errorAlert(model.alert, isPresented: $model.isAlertShown, in: model.language, catalogue: model.catalogue) {
+                action in
                 if let remaining = await model.perform(action) { perform(remaining) }
             }
         }
 
-        private func text(_ text: LocalizedText) -> String { text.text(in: model.language) }
+        private func text(_ text: LocalizedText) -> String { model.catalogue.text(text, in: model.language) }
     }
 #endif

@@ -21,7 +21,7 @@
                 if let problem = model.passwordProblem { Text(problem).foregroundStyle(.red) }
                 field(ContractText.confirmPassword, text: $model.confirmation)
                 if let problem = model.matchProblem { Text(problem).foregroundStyle(.red) }
-                Toggle(ContractText.showPassword.text(in: model.language), isOn: $model.isPasswordShown)
+                Toggle(words(ContractText.showPassword), isOn: $model.isPasswordShown)
             } header: {
                 Text(model.greeting)
             }
@@ -29,8 +29,10 @@
         }
 
         private func field(_ label: LocalizedText, text: Binding<String>) -> some View {
-            PasswordField(label: label.text(in: model.language), text: text, isShown: model.isPasswordShown, isNew: true)
+            PasswordField(label: words(label), text: text, isShown: model.isPasswordShown, isNew: true)
         }
+
+        private func words(_ text: LocalizedText) -> String { model.catalogue.text(text, in: model.language) }
     }
 
     /// A bar that fills with the strength of a password.

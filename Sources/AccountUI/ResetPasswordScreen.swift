@@ -50,9 +50,11 @@
                     ProgressView()
                 }
             }
+            .reading(model.language)
             .navigationTitle(text(ContractText.resetTitle))
             .task { await model.open() }
-            .errorAlert(model.alert, isPresented: $model.isAlertShown, in: model.language) { action in
+            .errorAlert(model.alert, isPresented: $model.isAlertShown, in: model.language, catalogue: model.catalogue) {
+                action in
                 await run(action)
             }
         }
@@ -61,8 +63,9 @@
             Section {
                 Text(page.title).font(.headline)
                 Text(page.message)
-                ActionButton(title: page.primaryLabel(in: model.language)) { await run(page.primary) }
-                if let secondary = page.secondary, let label = page.secondaryLabel(in: model.language) {
+                ActionButton(title: page.primaryLabel(in: model.language, catalogue: model.catalogue)) { await run(page.primary) }
+                if let secondary = page.secondary, let label = page.secondaryLabel(in: model.language, catalogue: model.catalogue)
+                {
                     ActionButton(title: label) { await run(secondary) }
                 }
             }
@@ -72,6 +75,6 @@
             if let remaining = await model.perform(action) { perform(remaining) }
         }
 
-        private func text(_ text: LocalizedText) -> String { text.text(in: model.language) }
+        private func text(_ text: LocalizedText) -> String { model.catalogue.text(text, in: model.language) }
     }
 #endif

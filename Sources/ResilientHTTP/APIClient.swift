@@ -29,7 +29,8 @@ public struct APIClient: Sendable {
     private let base: BaseAddress?
     private let transport: any HTTPTransport
     private var middleware: [any ClientMiddleware]
-    private let catalogue: ErrorCatalogue
+    /// The codes that the app knows, and its own words for them.
+    public let catalogue: ErrorCatalogue
     /// Time, chance and log.
     public let surroundings: ClientSurroundings
 

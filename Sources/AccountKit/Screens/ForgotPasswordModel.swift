@@ -2,6 +2,7 @@ import AccountContract
 public import ErrorContract
 public import Foundation
 public import Observation
+import ResilientHTTP
 
 /// The screen on which a person asks for a reset link.
 ///
@@ -62,7 +63,7 @@ public final class ForgotPasswordModel {
         self.language = language
         self.email = email
         self.stopwatch = Stopwatch(clock)
-        self.presenter = Presenter(language: language, wallClock: wallClock)
+        self.presenter = Presenter(language: language, catalogue: client.api.catalogue, wallClock: wallClock)
     }
 
     /// Asks for a link. Ignored while it is being done; refused while the button rests.
@@ -132,6 +133,9 @@ public final class ForgotPasswordModel {
 }
 
 extension ForgotPasswordModel {
+    /// The texts of the screen: the client's catalogue, with the app's own words.
+    public var catalogue: ErrorCatalogue { presenter.catalogue }
+
     /// Whether the button rests after a request.
     public var isCoolingDown: Bool { secondsLeft > 0 }
 

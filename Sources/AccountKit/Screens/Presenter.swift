@@ -5,14 +5,15 @@ import Foundation
 /// Puts what a screen has to say into the person's language.
 struct Presenter: Sendable {
     let language: Language
+    let catalogue: ErrorCatalogue
     let wallClock: @Sendable () -> Date
 
-    func text(_ text: LocalizedText) -> String { text.text(in: language) }
+    func text(_ text: LocalizedText) -> String { catalogue.text(text, in: language) }
 
     /// A failed call.
     func presentation(of error: APIError) -> ErrorPresentation {
         guard error.code != .validationInvalidEmail else { return problem(EmailRefusal.localPart) }
-        return error.presentation(in: language, now: wallClock())
+        return error.presentation(in: language, now: wallClock(), catalogue: catalogue)
     }
 
     /// Something that the person can put right in the form.

@@ -2,6 +2,9 @@ public import AccountContract
 public import ErrorContract
 
 extension ResetPasswordModel {
+    /// The texts of the screen: the client's catalogue, with the app's own words.
+    public var catalogue: ErrorCatalogue { presenter.catalogue }
+
     /// Whether the button works.
     public var isSubmitEnabled: Bool {
         switch state {

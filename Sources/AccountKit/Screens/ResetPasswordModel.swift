@@ -2,6 +2,7 @@ public import AccountContract
 public import ErrorContract
 public import Foundation
 public import Observation
+import ResilientHTTP
 
 /// The screen behind a reset link: looks whether the link may be used, then takes a new password.
 ///
@@ -76,7 +77,7 @@ public final class ResetPasswordModel {
         rules: PasswordRules = PasswordRules(),
         wallClock: @escaping @Sendable () -> Date = { Date() }
     ) {
-        let presenter = Presenter(language: language, wallClock: wallClock)
+        let presenter = Presenter(language: language, catalogue: client.api.catalogue, wallClock: wallClock)
         self.link = link
         self.client = client.speaking(language)
         self.language = language

@@ -2,6 +2,7 @@ public import AccountContract
 public import ErrorContract
 public import Foundation
 public import Observation
+import ResilientHTTP
 
 /// The screen on which a person signs in.
 ///
@@ -52,7 +53,7 @@ public final class SignInModel {
         self.client = client.speaking(language)
         self.language = language
         self.email = email
-        self.presenter = Presenter(language: language, wallClock: wallClock)
+        self.presenter = Presenter(language: language, catalogue: client.api.catalogue, wallClock: wallClock)
     }
 
     /// Whether the button works.
@@ -108,6 +109,9 @@ public final class SignInModel {
 }
 
 extension SignInModel {
+    /// The texts of the screen: the client's catalogue, with the app's own words.
+    public var catalogue: ErrorCatalogue { presenter.catalogue }
+
     /// What stands in the way, to be shown as an alert.
     public var alert: ErrorPresentation? {
         if case .failed(let presentation) = state { presentation } else { nil }

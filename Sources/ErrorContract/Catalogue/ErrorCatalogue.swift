@@ -4,6 +4,8 @@
 public struct ErrorCatalogue: Sendable {
     /// Every definition, in the order of the table.
     public let definitions: [ErrorDefinition]
+    /// The app's own words for the texts of codes and of the contract.
+    public internal(set) var translations = Translations()
     private let index: [ErrorCode: Int]
 
     /// The 58 codes of the contract.
@@ -23,7 +25,9 @@ public struct ErrorCatalogue: Sendable {
         for addition in additions where !known.insert(addition.code).inserted {
             throw DuplicateErrorCode(code: addition.code)
         }
-        return ErrorCatalogue(unique: definitions + additions)
+        var sum = ErrorCatalogue(unique: definitions + additions)
+        sum.translations = translations
+        return sum
     }
 
     /// The definition of a code, if the catalogue has it. O(1).

@@ -1,12 +1,14 @@
 extension ErrorPresentation {
     /// What stands on the button of the main action.
-    public func primaryLabel(in language: Language) -> String {
-        (primary == .dismiss ? ContractText.accept : primary.label).text(in: language)
+    /// - Parameter catalogue: What has the app's own words.
+    public func primaryLabel(in language: Language, catalogue: ErrorCatalogue = .standard) -> String {
+        catalogue.text(primary == .dismiss ? ContractText.accept : primary.label, in: language)
     }
 
     /// What stands on the button of the other action, if there is one.
-    public func secondaryLabel(in language: Language) -> String? {
-        secondary?.label.text(in: language)
+    /// - Parameter catalogue: What has the app's own words.
+    public func secondaryLabel(in language: Language, catalogue: ErrorCatalogue = .standard) -> String? {
+        secondary.map { catalogue.text($0.label, in: language) }
     }
 }
 

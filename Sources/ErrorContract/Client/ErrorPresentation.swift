@@ -47,7 +47,7 @@ extension APIError {
     /// - Parameters:
     ///   - language: The person's language.
     ///   - now: The wall clock, from which ``ErrorPresentation/Action/retryAt(_:)`` counts.
-    ///   - catalogue: The codes that the app knows.
+    ///   - catalogue: The codes that the app knows, and its own words for them.
     public func presentation(
         in language: Language,
         now: Date,
@@ -55,7 +55,7 @@ extension APIError {
     ) -> ErrorPresentation {
         let (primary, secondary) = actions(now: now)
         return ErrorPresentation(
-            title: title.text(in: language),
+            title: catalogue.text(title, in: language),
             message: text(in: language, catalogue: catalogue),
             primary: primary,
             secondary: secondary
@@ -73,19 +73,19 @@ extension APIError {
     }
 
     private func text(in language: Language, catalogue: ErrorCatalogue) -> String {
+        let say = { (text: LocalizedText) in catalogue.text(text, in: language) }
         switch kind {
-        case .network, .noInternet, .timeout, .unknownOutcome: return ContractText.network.text(in: language)
-        case .throttled: return ContractText.throttled(wait: retryAfter).text(in: language)
-        case .decoding, .notAPI, .invalidRequest, .cancelled: return ContractText.unknownError.text(in: language)
+        case .network, .noInternet, .timeout, .unknownOutcome: return say(ContractText.network)
+        case .throttled: return say(ContractText.throttled(wait: retryAfter))
+        case .decoding, .notAPI, .invalidRequest, .cancelled: return say(ContractText.unknownError)
         default: break
         }
-        if code == .authResetTokenInvalid { return ContractText.linkExpired.text(in: language) }
-        if kind == .unauthorized, recovery == .signIn { return ContractText.sessionExpired.text(in: language) }
-        if kind == .server { return ContractText.server.text(in: language) }
+        if code == .authResetTokenInvalid { return say(ContractText.linkExpired) }
+        if kind == .unauthorized, recovery == .signIn { return say(ContractText.sessionExpired) }
+        if kind == .server { return say(ContractText.server) }
         if let message, !message.isEmpty { return message }
-        if kind == .rateLimited { return ContractText.limited(wait: retryAfter).text(in: language) }
-        return catalogue.closestDefinition(to: code)?.message.text(in: language)
-            ?? ContractText.unknownError.text(in: language)
+        if kind == .rateLimited { return say(ContractText.limited(wait: retryAfter)) }
+        return say(catalogue.closestDefinition(to: code)?.message ?? ContractText.unknownError)
     }
 
     private func actions(now: Date) -> (ErrorPresentation.Action, ErrorPresentation.Action?) {

@@ -25,10 +25,11 @@ extension ContractText {
     /// The reset button rests after a request.
     /// - Parameter seconds: The seconds until it works again; it is never more than a minute, and always told in seconds.
     public static func resetCooldown(seconds: Int) -> LocalizedText {
-        let isOne = seconds == 1
-        return LocalizedText(
-            en: "Please wait \(seconds) \(isOne ? "second" : "seconds") before requesting again",
-            es: "Espera \(seconds) \(isOne ? "segundo" : "segundos") antes de reintentar"
-        )
+        resetCooldown.filling("wait", with: WaitPhrase(seconds, .seconds).text)
     }
+
+    static let resetCooldown = LocalizedText(
+        en: "Please wait {wait} before requesting again",
+        es: "Espera {wait} antes de reintentar"
+    )
 }

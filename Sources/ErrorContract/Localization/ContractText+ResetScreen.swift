@@ -6,14 +6,14 @@ extension ContractText {
     /// The line over the fields.
     /// - Parameter name: The person's first name, or `nil` if it is not known.
     public static func resetGreeting(name: String?) -> LocalizedText {
-        guard let name else {
-            return LocalizedText(en: "Enter your new password", es: "Ingresa tu nueva contraseña")
-        }
-        return LocalizedText(
-            en: "Hello {name}, enter your new password",
-            es: "Hola {name}, ingresa tu nueva contraseña"
-        ).filling("name", with: name)
+        name.map { resetGreetingNamed.filling("name", with: $0) } ?? resetGreetingUnnamed
     }
+
+    static let resetGreetingNamed = LocalizedText(
+        en: "Hello {name}, enter your new password",
+        es: "Hola {name}, ingresa tu nueva contraseña"
+    )
+    static let resetGreetingUnnamed = LocalizedText(en: "Enter your new password", es: "Ingresa tu nueva contraseña")
 
     /// Label of the first field.
     public static let newPassword = LocalizedText(en: "New password", es: "Nueva contraseña")
@@ -36,10 +36,4 @@ extension ContractText {
         en: "Success! Your password has been updated. Please sign in with your new password.",
         es: "¡Éxito! Tu contraseña ha sido actualizada. Por favor, inicia sesión con tu nueva contraseña."
     )
-    /// A password that anyone guesses.
-    public static let strengthWeak = LocalizedText(en: "Weak password", es: "Contraseña débil")
-    /// A password that lasts a while.
-    public static let strengthMedium = LocalizedText(en: "Medium password", es: "Contraseña media")
-    /// A password that lasts.
-    public static let strengthStrong = LocalizedText(en: "Strong password", es: "Contraseña fuerte")
 }

@@ -1,43 +1,211 @@
-/// One text in every language of the contract.
+/// One text in every language of the contract, with placeholders such as `{name}` where something is to be put in.
+///
+/// Cheap to copy and to fill: nothing is put together before ``text(in:)`` asks for one language. A text of the contract has all
+/// of ``Language/supported``; an app's own needs only what the app speaks.
+///
+/// ```swift
+/// LocalizedText(en: "The card was declined.", es: "La tarjeta fue rechazada.", others: [Language("it"): "La carta è stata rifiutata."])
+/// ```
 public struct LocalizedText: Hashable, Sendable {
-    private let english: String
-    private let translations: [Language: String]
+    let table: TextTable
+    private var count: Int?
+    private var fillings: [Filling] = []
 
     /// Creates a text.
     /// - Parameters:
     ///   - en: The English text, which is also the fallback.
-    ///   - es: The Spanish text.
-    ///   - others: Texts in further languages, which an app may add.
-    public init(en: String, es: String, others: [Language: String] = [:]) {
-        self.english = en
-        self.translations = others.merging([.spanish: es]) { given, _ in given }
-    }
-
-    /// The text in a language, or in the language without its region (`es` for `es-mx`), or in English.
-    public func text(in language: Language) -> String {
-        if let exact = translations[language] { return exact }
-        guard let primary = language.rawValue.split(separator: "-").first else { return english }
-        return translations[Language(String(primary))] ?? english
-    }
-
-    /// The languages that the text exists in.
-    public var languages: Set<Language> { Set(translations.keys).union([.english]) }
-
-    /// A text with each occurrence of a placeholder such as `{name}` replaced, in every language.
-    public func filling(_ placeholder: String, with value: String) -> LocalizedText {
-        mapping { _, text in text.replacing("{\(placeholder)}", with: value) }
-    }
-
-    /// A text made from this one, language by language.
-    public func mapping(_ transform: (Language, String) -> String) -> LocalizedText {
-        LocalizedText(
-            english: transform(.english, english),
-            translations: Dictionary(uniqueKeysWithValues: translations.map { ($0, transform($0, $1)) })
+    ///   - es: The Spanish text; `he`, `pt`, `fr` and `de` likewise.
+    ///   - others: Texts in further languages.
+    public init(
+        en: String,
+        es: String? = nil,
+        he: String? = nil,
+        pt: String? = nil,
+        fr: String? = nil,
+        de: String? = nil,
+        others: [Language: String] = [:]
+    ) {
+        let forms = { (text: String?) in text.map { PluralForms(other: $0) } }
+        self.init(
+            en: PluralForms(other: en),
+            es: forms(es),
+            he: forms(he),
+            pt: forms(pt),
+            fr: forms(fr),
+            de: forms(de),
+            others: others.mapValues { PluralForms(other: $0) }
         )
     }
 
-    private init(english: String, translations: [Language: String]) {
-        self.english = english
-        self.translations = translations
+    /// Creates a text that depends on a count; ``counting(_:)`` chooses the forms.
+    public init(
+        en: PluralForms,
+        es: PluralForms? = nil,
+        he: PluralForms? = nil,
+        pt: PluralForms? = nil,
+        fr: PluralForms? = nil,
+        de: PluralForms? = nil,
+        others: [Language: PluralForms] = [:]
+    ) {
+        let named: [(Language, PluralForms?)] = [
+            (.english, en), (.spanish, es), (.hebrew, he), (.portuguese, pt), (.french, fr), (.german, de),
+        ]
+        var texts = others.sorted { $0.key.rawValue < $1.key.rawValue }.map { TextTable.Entry(language: $0, forms: $1) }
+        for (language, forms) in named where others[language] == nil {
+            if let forms { texts.append(.init(language: language, forms: forms)) }
+        }
+        table = TextTable(english: en, entries: texts)
     }
+
+    /// The text in a language, else in the language that is left when the tag is shortened from the right (`es` for `es-mx`), else
+    /// in English.
+    ///
+    /// A value whose direction may differ from the text's, such as a Latin name in a Hebrew text, stands between U+2068 and U+2069,
+    /// so that neither changes the order of the other. Where that may not be, use ``runs(in:)``.
+    public func text(in language: Language) -> String {
+        text(in: language, saying: Translations())
+    }
+
+    /// The text in a language, as ``text(in:)`` finds it, in stretches: its own words, and the values that were put in.
+    public func runs(in language: Language) -> [TextRun] {
+        runs(in: language, saying: Translations())
+    }
+
+    /// The languages that the text exists in.
+    public var languages: Set<Language> { Set(table.entries.map(\.language)).union([.english]) }
+
+    /// The text with each occurrence of a placeholder such as `{name}` replaced, in every language. A placeholder in `value` is
+    /// text, and is not replaced in its turn.
+    public func filling(_ placeholder: String, with value: String) -> LocalizedText {
+        filling(Filling(placeholder: placeholder, value: .inserted(value)))
+    }
+
+    /// The text with each occurrence of a placeholder replaced by another text, in every language.
+    public func filling(_ placeholder: String, with text: LocalizedText) -> LocalizedText {
+        filling(Filling(placeholder: placeholder, value: .text(text)))
+    }
+
+    /// The text in the plural that a number asks for, with `{count}` replaced by it.
+    public func counting(_ count: Int) -> LocalizedText {
+        var counted = self
+        counted.count = count
+        return counted
+    }
+
+    private func filling(_ filling: Filling) -> LocalizedText {
+        var filled = self
+        filled.fillings.append(filling)
+        return filled
+    }
+}
+
+extension LocalizedText {
+    /// What stands in place of a placeholder.
+    private struct Filling: Hashable, Sendable {
+        enum Value: Hashable, Sendable {
+            case inserted(String)
+            case text(LocalizedText)
+        }
+
+        let placeholder: String
+        let value: Value
+    }
+
+    /// ``text(in:)``, with an app's own words first.
+    func text(in language: Language, saying translations: Translations) -> String {
+        let (spoken, forms) = forms(for: language, in: translations)
+        guard count != nil || !fillings.isEmpty else { return forms.other }
+        return runs(of: forms, in: spoken, asked: language, saying: translations).isolated
+    }
+
+    /// ``runs(in:)``, with an app's own words first.
+    func runs(in language: Language, saying translations: Translations) -> [TextRun] {
+        let (spoken, forms) = forms(for: language, in: translations)
+        return runs(of: forms, in: spoken, asked: language, saying: translations)
+    }
+
+    /// Whether there is a text in a language, so that English need not stand in for it.
+    func exists(in language: Language, saying translations: Translations) -> Bool {
+        found(for: language, in: translations) != nil
+    }
+
+    private func forms(for language: Language, in translations: Translations) -> (Language, PluralForms) {
+        found(for: language, in: translations) ?? (.english, translations[.english, table.key] ?? table.english)
+    }
+
+    /// The text in a language, or in what is left when its tag is shortened (RFC 4647 §3.4), and the language that it is in.
+    private func found(for language: Language, in translations: Translations) -> (Language, PluralForms)? {
+        var tag: Language? = language
+        while let language = tag {
+            if let forms = translations[language, table.key] ?? table[language] { return (language, forms) }
+            tag = language.parent
+        }
+        return nil
+    }
+
+    private func runs(
+        of forms: PluralForms,
+        in spoken: Language,
+        asked: Language,
+        saying translations: Translations
+    ) -> [TextRun] {
+        let template = forms[count.map(spoken.pluralCategory(of:)) ?? .other]
+        var runs: [TextRun] = []
+        var words = ""
+        var rest = template[...]
+        while let open = rest.utf8.firstIndex(of: UInt8(ascii: "{")),
+            let close = rest[open...].utf8.firstIndex(of: UInt8(ascii: "}"))
+        {
+            words += rest[..<open]
+            let name = rest[rest.utf8.index(after: open)..<close]
+            switch fillings.first(where: { $0.placeholder == name })?.value {
+            case .inserted(let value):
+                let run = TextRun(value: value, in: spoken.direction)
+                if run.direction == nil {
+                    words += run.text
+                } else {
+                    if !words.isEmpty { runs.append(TextRun(words)) }
+                    runs.append(run)
+                    words = ""
+                }
+            case .text(let text): words += text.text(in: asked, saying: translations)
+            case nil:
+                if name == "count", let count { words += "\(count)" } else { words += rest[open...close] }
+            }
+            rest = rest[rest.utf8.index(after: close)...]
+        }
+        words += rest
+        if !words.isEmpty || runs.isEmpty { runs.append(TextRun(words)) }
+        return runs
+    }
+}
+
+/// The translations of one text, shared by all copies of it.
+final class TextTable: Hashable, Sendable {
+    struct Entry: Hashable, Sendable {
+        let language: Language
+        let forms: PluralForms
+    }
+
+    let english: PluralForms
+    let entries: [Entry]
+
+    init(english: PluralForms, entries: [Entry]) {
+        self.english = english
+        self.entries = entries
+    }
+
+    /// What the text is known by: its English form for many.
+    var key: String { english.other }
+
+    /// The text in a language. O(number of languages).
+    subscript(language: Language) -> PluralForms? {
+        entries.first { $0.language == language }?.forms
+    }
+
+    static func == (left: TextTable, right: TextTable) -> Bool {
+        left === right || left.english == right.english && left.entries == right.entries
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(english) }
 }

@@ -26,15 +26,32 @@ public struct WaitPhrase: Hashable, Sendable {
         }
     }
 
+    /// Creates the phrase for so many units, whatever would be usual.
+    init(_ count: Int, _ unit: Unit) {
+        (self.count, self.unit) = (count, unit)
+    }
+
     /// The phrase in every language, in the plural that the count asks for.
     public var text: LocalizedText {
-        let one = count == 1
-        return switch unit {
-        case .seconds: LocalizedText(en: one ? "1 second" : "\(count) seconds", es: one ? "1 segundo" : "\(count) segundos")
-        case .minutes: LocalizedText(en: one ? "1 minute" : "\(count) minutes", es: one ? "1 minuto" : "\(count) minutos")
-        case .hours: LocalizedText(en: one ? "1 hour" : "\(count) hours", es: one ? "1 hora" : "\(count) horas")
+        switch unit {
+        case .seconds: Self.seconds.counting(count)
+        case .minutes: Self.minutes.counting(count)
+        case .hours: Self.hours.counting(count)
         }
     }
+
+    static let seconds = LocalizedText(
+        en: PluralForms(one: "{count} second", other: "{count} seconds"),
+        es: PluralForms(one: "{count} segundo", other: "{count} segundos")
+    )
+    static let minutes = LocalizedText(
+        en: PluralForms(one: "{count} minute", other: "{count} minutes"),
+        es: PluralForms(one: "{count} minuto", other: "{count} minutos")
+    )
+    static let hours = LocalizedText(
+        en: PluralForms(one: "{count} hour", other: "{count} hours"),
+        es: PluralForms(one: "{count} hora", other: "{count} horas")
+    )
 }
 
 extension Duration {

@@ -1,0 +1,23 @@
+extension ContractText {
+    /// Every text of the contract that does not belong to one code, its placeholders open.
+    static let all: [LocalizedText] = limits + passwords + screens + labels + general
+
+    private static let limits = [
+        tooManyAttemptsTitle, resetLimitedWait, resetLimitedLater, limitedWait, limitedLater, throttledWait, waitShort,
+        resetCooldownTitle, resetCooldown, WaitPhrase.seconds, WaitPhrase.minutes, WaitPhrase.hours,
+    ]
+    private static let passwords = [
+        weakPasswordTitle, passwordTooShort, passwordTooLong, passwordNeedsLettersAndDigits, passwordResemblesAccount,
+        strengthWeak, strengthMedium, strengthStrong, passwordsDiffer, passwordChanged,
+    ]
+    private static let screens = [
+        fieldsEmpty, emailMissingTitle, emailMissing, emailMalformedTitle, emailMalformed, resetTitle, resetGreetingNamed,
+        resetGreetingUnnamed, linkInvalidTitle, linkInvalid, linkExpiredTitle, linkExpired, resetSucceeded, resetRequested,
+        tokenInvalid,
+    ]
+    private static let labels = [
+        confirm, cancel, accept, retry, signIn, requestNewLink, contactSupport, openSettings, updateApp, emailLabel,
+        passwordLabel, showPassword, forgotPassword, sendLink, newPassword, confirmPassword,
+    ]
+    private static let general = [sessionExpiredTitle, sessionExpired, errorTitle, unknownError, network, server]
+}
