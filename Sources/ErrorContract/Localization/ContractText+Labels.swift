@@ -1,32 +1,130 @@
 /// What stands on buttons and beside fields.
 extension ContractText {
     /// Sends a form.
-    public static let confirm = LocalizedText(en: "Confirm", es: "Confirmar")
+    public static let confirm = LocalizedText(
+        en: "Confirm",
+        es: "Confirmar",
+        he: "אישור",
+        pt: "Confirmar",
+        fr: "Confirmer",
+        de: "Bestätigen"
+    )
     /// Leaves without doing anything.
-    public static let cancel = LocalizedText(en: "Cancel", es: "Cancelar")
+    public static let cancel = LocalizedText(
+        en: "Cancel",
+        es: "Cancelar",
+        he: "ביטול",
+        pt: "Cancelar",
+        fr: "Annuler",
+        de: "Abbrechen"
+    )
     /// Takes note.
-    public static let accept = LocalizedText(en: "OK", es: "Aceptar")
+    public static let accept = LocalizedText(
+        en: "OK",
+        es: "Aceptar",
+        he: "אישור",
+        pt: "OK",
+        fr: "OK",
+        de: "OK"
+    )
     /// Repeats.
-    public static let retry = LocalizedText(en: "Try Again", es: "Reintentar")
+    public static let retry = LocalizedText(
+        en: "Try Again",
+        es: "Reintentar",
+        he: "ניסיון חוזר",
+        pt: "Tentar novamente",
+        fr: "Réessayer",
+        de: "Erneut versuchen"
+    )
     /// Signs in; also the title of that screen.
-    public static let signIn = LocalizedText(en: "Sign In", es: "Iniciar sesión")
+    public static let signIn = LocalizedText(
+        en: "Sign In",
+        es: "Iniciar sesión",
+        he: "התחברות",
+        pt: "Entrar",
+        fr: "Se connecter",
+        de: "Anmelden"
+    )
     /// Asks for a new reset link.
-    public static let requestNewLink = LocalizedText(en: "Request New", es: "Solicitar Nuevo")
+    public static let requestNewLink = LocalizedText(
+        en: "Request New",
+        es: "Solicitar Nuevo",
+        he: "בקשת קישור חדש",
+        pt: "Solicitar novo link",
+        fr: "Demander un nouveau lien",
+        de: "Neuen Link anfordern"
+    )
     /// Writes to support.
-    public static let contactSupport = LocalizedText(en: "Contact Support", es: "Contactar a soporte")
+    public static let contactSupport = LocalizedText(
+        en: "Contact Support",
+        es: "Contactar a soporte",
+        he: "פנייה לתמיכה",
+        pt: "Falar com o suporte",
+        fr: "Contacter l’assistance",
+        de: "Support kontaktieren"
+    )
     /// Opens the settings.
-    public static let openSettings = LocalizedText(en: "Open Settings", es: "Abrir ajustes")
+    public static let openSettings = LocalizedText(
+        en: "Open Settings",
+        es: "Abrir ajustes",
+        he: "פתיחת ההגדרות",
+        pt: "Abrir configurações",
+        fr: "Ouvrir les réglages",
+        de: "Einstellungen öffnen"
+    )
     /// Gets a newer version of the app.
-    public static let updateApp = LocalizedText(en: "Update App", es: "Actualizar la app")
+    public static let updateApp = LocalizedText(
+        en: "Update App",
+        es: "Actualizar la app",
+        he: "עדכון האפליקציה",
+        pt: "Atualizar o app",
+        fr: "Mettre à jour l’application",
+        de: "App aktualisieren"
+    )
 
     /// Label of the address field.
-    public static let emailLabel = LocalizedText(en: "Email", es: "Correo electrónico")
+    public static let emailLabel = LocalizedText(
+        en: "Email",
+        es: "Correo electrónico",
+        he: "אימייל",
+        pt: "E-mail",
+        fr: "Adresse e-mail",
+        de: "E-Mail-Adresse"
+    )
     /// Label of the password field.
-    public static let passwordLabel = LocalizedText(en: "Password", es: "Contraseña")
+    public static let passwordLabel = LocalizedText(
+        en: "Password",
+        es: "Contraseña",
+        he: "סיסמה",
+        pt: "Senha",
+        fr: "Mot de passe",
+        de: "Passwort"
+    )
     /// Makes a password readable.
-    public static let showPassword = LocalizedText(en: "Show password", es: "Mostrar contraseña")
+    public static let showPassword = LocalizedText(
+        en: "Show password",
+        es: "Mostrar contraseña",
+        he: "הצגת הסיסמה",
+        pt: "Mostrar senha",
+        fr: "Afficher le mot de passe",
+        de: "Passwort anzeigen"
+    )
     /// Leads to the request for a reset link; also the title of that screen.
-    public static let forgotPassword = LocalizedText(en: "Forgot your password?", es: "¿Olvidaste tu contraseña?")
+    public static let forgotPassword = LocalizedText(
+        en: "Forgot your password?",
+        es: "¿Olvidaste tu contraseña?",
+        he: "שכחת את הסיסמה?",
+        pt: "Esqueceu sua senha?",
+        fr: "Mot de passe oublié\u{A0}?",
+        de: "Passwort vergessen?"
+    )
     /// Asks for a reset link.
-    public static let sendLink = LocalizedText(en: "Send Link", es: "Enviar enlace")
+    public static let sendLink = LocalizedText(
+        en: "Send Link",
+        es: "Enviar enlace",
+        he: "שליחת קישור",
+        pt: "Enviar link",
+        fr: "Envoyer le lien",
+        de: "Link senden"
+    )
 }

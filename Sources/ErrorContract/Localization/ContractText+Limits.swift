@@ -1,7 +1,14 @@
 /// What is said when there were too many requests.
 extension ContractText {
     /// Title over a refusal for too many attempts.
-    public static let tooManyAttemptsTitle = LocalizedText(en: "Too many attempts", es: "Demasiados intentos")
+    public static let tooManyAttemptsTitle = LocalizedText(
+        en: "Too many attempts",
+        es: "Demasiados intentos",
+        he: "יותר מדי ניסיונות",
+        pt: "Muitas tentativas",
+        fr: "Trop de tentatives",
+        de: "Zu viele Versuche"
+    )
 
     /// Reset requests refused by a limit.
     /// - Parameter wait: The time until the next one is admitted, or `nil` if unknown.
@@ -24,27 +31,51 @@ extension ContractText {
     /// The short form, where space is tight.
     public static let waitShort = LocalizedText(
         en: "Please wait before trying again.",
-        es: "Por favor, espera antes de intentar de nuevo."
+        es: "Por favor, espera antes de intentar de nuevo.",
+        he: "נא להמתין לפני ניסיון נוסף.",
+        pt: "Por favor, aguarde antes de tentar novamente.",
+        fr: "Veuillez patienter avant de réessayer.",
+        de: "Bitte warte, bevor du es erneut versuchst."
     )
 
     static let resetLimitedWait = LocalizedText(
         en: "You have tried to reset your password too many times. Please try again in {wait}.",
-        es: "Has intentado restablecer tu contraseña demasiadas veces. Por favor, intenta de nuevo en {wait}."
+        es: "Has intentado restablecer tu contraseña demasiadas veces. Por favor, intenta de nuevo en {wait}.",
+        he: "בוצעו יותר מדי ניסיונות לאיפוס הסיסמה שלך. נא לנסות שוב בעוד {wait}.",
+        pt: "Você tentou redefinir sua senha vezes demais. Por favor, tente novamente em {wait}.",
+        fr: "Vous avez essayé de réinitialiser votre mot de passe trop de fois. Veuillez réessayer dans {wait}.",
+        de: "Du hast zu oft versucht, dein Passwort zurückzusetzen. Bitte versuche es in {wait} erneut."
     )
     static let resetLimitedLater = LocalizedText(
         en: "You have tried to reset your password too many times. Please try again later.",
-        es: "Has intentado restablecer tu contraseña demasiadas veces. Por favor, intenta de nuevo más tarde."
+        es: "Has intentado restablecer tu contraseña demasiadas veces. Por favor, intenta de nuevo más tarde.",
+        he: "בוצעו יותר מדי ניסיונות לאיפוס הסיסמה שלך. נא לנסות שוב מאוחר יותר.",
+        pt: "Você tentou redefinir sua senha vezes demais. Por favor, tente novamente mais tarde.",
+        fr: "Vous avez essayé de réinitialiser votre mot de passe trop de fois. Veuillez réessayer plus tard.",
+        de: "Du hast zu oft versucht, dein Passwort zurückzusetzen. Bitte versuche es später erneut."
     )
     static let limitedWait = LocalizedText(
         en: "Too many requests. Please try again in {wait}.",
-        es: "Demasiadas solicitudes. Intenta de nuevo en {wait}."
+        es: "Demasiadas solicitudes. Intenta de nuevo en {wait}.",
+        he: "יותר מדי בקשות. נא לנסות שוב בעוד {wait}.",
+        pt: "Muitas solicitações. Por favor, tente novamente em {wait}.",
+        fr: "Trop de demandes. Veuillez réessayer dans {wait}.",
+        de: "Zu viele Anfragen. Bitte versuche es in {wait} erneut."
     )
     static let limitedLater = LocalizedText(
         en: "Too many attempts. Try again later.",
-        es: "Demasiados intentos. Intenta de nuevo más tarde."
+        es: "Demasiados intentos. Intenta de nuevo más tarde.",
+        he: "יותר מדי ניסיונות. ניתן לנסות שוב מאוחר יותר.",
+        pt: "Muitas tentativas. Tente novamente mais tarde.",
+        fr: "Trop de tentatives. Réessayez plus tard.",
+        de: "Zu viele Versuche. Versuche es später erneut."
     )
     static let throttledWait = LocalizedText(
         en: "Too many requests. Please wait {wait} before trying again.",
-        es: "Demasiadas solicitudes. Espera {wait} antes de intentar de nuevo."
+        es: "Demasiadas solicitudes. Espera {wait} antes de intentar de nuevo.",
+        he: "יותר מדי בקשות. נא להמתין {wait} לפני ניסיון נוסף.",
+        pt: "Muitas solicitações. Por favor, aguarde {wait} antes de tentar novamente.",
+        fr: "Trop de demandes. Veuillez patienter {wait} avant de réessayer.",
+        de: "Zu viele Anfragen. Bitte warte {wait}, bevor du es erneut versuchst."
     )
 }

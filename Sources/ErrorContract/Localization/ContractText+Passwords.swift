@@ -1,7 +1,14 @@
 /// What is said of a password.
 extension ContractText {
     /// Title over a refused password.
-    public static let weakPasswordTitle = LocalizedText(en: "Weak Password", es: "Contraseña Débil")
+    public static let weakPasswordTitle = LocalizedText(
+        en: "Weak Password",
+        es: "Contraseña Débil",
+        he: "סיסמה חלשה",
+        pt: "Senha fraca",
+        fr: "Mot de passe faible",
+        de: "Schwaches Passwort"
+    )
 
     /// A password under the minimum.
     public static func passwordTooShort(minimum: Int) -> LocalizedText { passwordTooShort.counting(minimum) }
@@ -17,7 +24,21 @@ extension ContractText {
         es: PluralForms(
             one: "La contraseña debe tener al menos {count} carácter",
             other: "La contraseña debe tener al menos {count} caracteres"
-        )
+        ),
+        he: PluralForms(
+            one: "הסיסמה חייבת לכלול לפחות תו אחד",
+            two: "הסיסמה חייבת לכלול לפחות שני תווים",
+            other: "הסיסמה חייבת לכלול לפחות {count} תווים"
+        ),
+        pt: PluralForms(
+            one: "A senha deve ter pelo menos {count} caractere",
+            other: "A senha deve ter pelo menos {count} caracteres"
+        ),
+        fr: PluralForms(
+            one: "Le mot de passe doit comporter au moins {count} caractère",
+            other: "Le mot de passe doit comporter au moins {count} caractères"
+        ),
+        de: "Das Passwort muss mindestens {count} Zeichen haben"
     )
     static let passwordTooLong = LocalizedText(
         en: PluralForms(
@@ -27,22 +48,65 @@ extension ContractText {
         es: PluralForms(
             one: "La contraseña debe tener como máximo {count} carácter",
             other: "La contraseña debe tener como máximo {count} caracteres"
-        )
+        ),
+        he: PluralForms(
+            one: "הסיסמה יכולה לכלול לכל היותר תו אחד",
+            two: "הסיסמה יכולה לכלול לכל היותר שני תווים",
+            other: "הסיסמה יכולה לכלול לכל היותר {count} תווים"
+        ),
+        pt: PluralForms(
+            one: "A senha deve ter no máximo {count} caractere",
+            other: "A senha deve ter no máximo {count} caracteres"
+        ),
+        fr: PluralForms(
+            one: "Le mot de passe doit comporter au maximum {count} caractère",
+            other: "Le mot de passe doit comporter au maximum {count} caractères"
+        ),
+        de: "Das Passwort darf höchstens {count} Zeichen haben"
     )
     /// A password of letters or digits alone, where the policy asks for both.
     public static let passwordNeedsLettersAndDigits = LocalizedText(
         en: "The password must contain letters and numbers",
-        es: "La contraseña debe contener letras y números"
+        es: "La contraseña debe contener letras y números",
+        he: "הסיסמה חייבת לכלול אותיות ומספרים",
+        pt: "A senha deve conter letras e números",
+        fr: "Le mot de passe doit contenir des lettres et des chiffres",
+        de: "Das Passwort muss Buchstaben und Zahlen enthalten"
     )
     /// A password that is the address or the name.
     public static let passwordResemblesAccount = LocalizedText(
         en: "The password must not be your email address or your name",
-        es: "La contraseña no puede ser tu correo ni tu nombre"
+        es: "La contraseña no puede ser tu correo ni tu nombre",
+        he: "הסיסמה לא יכולה להיות כתובת האימייל שלך או השם שלך",
+        pt: "A senha não pode ser seu e-mail nem seu nome",
+        fr: "Le mot de passe ne peut être ni votre adresse e-mail ni votre nom",
+        de: "Das Passwort darf weder deine E-Mail-Adresse noch dein Name sein"
     )
     /// A password that anyone guesses.
-    public static let strengthWeak = LocalizedText(en: "Weak password", es: "Contraseña débil")
+    public static let strengthWeak = LocalizedText(
+        en: "Weak password",
+        es: "Contraseña débil",
+        he: "סיסמה חלשה",
+        pt: "Senha fraca",
+        fr: "Mot de passe faible",
+        de: "Schwaches Passwort"
+    )
     /// A password that lasts a while.
-    public static let strengthMedium = LocalizedText(en: "Medium password", es: "Contraseña media")
+    public static let strengthMedium = LocalizedText(
+        en: "Medium password",
+        es: "Contraseña media",
+        he: "סיסמה בינונית",
+        pt: "Senha média",
+        fr: "Mot de passe moyen",
+        de: "Mittleres Passwort"
+    )
     /// A password that lasts.
-    public static let strengthStrong = LocalizedText(en: "Strong password", es: "Contraseña fuerte")
+    public static let strengthStrong = LocalizedText(
+        en: "Strong password",
+        es: "Contraseña fuerte",
+        he: "סיסמה חזקה",
+        pt: "Senha forte",
+        fr: "Mot de passe fort",
+        de: "Starkes Passwort"
+    )
 }

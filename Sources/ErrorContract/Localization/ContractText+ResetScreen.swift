@@ -1,7 +1,14 @@
 /// What the screen behind a reset link says.
 extension ContractText {
     /// The screen's title.
-    public static let resetTitle = LocalizedText(en: "Reset Password", es: "Restablecer Contraseña")
+    public static let resetTitle = LocalizedText(
+        en: "Reset Password",
+        es: "Restablecer Contraseña",
+        he: "איפוס סיסמה",
+        pt: "Redefinir senha",
+        fr: "Réinitialiser le mot de passe",
+        de: "Passwort zurücksetzen"
+    )
 
     /// The line over the fields.
     /// - Parameter name: The person's first name, or `nil` if it is not known.
@@ -11,29 +18,73 @@ extension ContractText {
 
     static let resetGreetingNamed = LocalizedText(
         en: "Hello {name}, enter your new password",
-        es: "Hola {name}, ingresa tu nueva contraseña"
+        es: "Hola {name}, ingresa tu nueva contraseña",
+        he: "שלום {name}, נא להזין סיסמה חדשה",
+        pt: "Olá, {name}, digite sua nova senha",
+        fr: "Bonjour {name}, saisissez votre nouveau mot de passe",
+        de: "Hallo {name}, gib dein neues Passwort ein"
     )
-    static let resetGreetingUnnamed = LocalizedText(en: "Enter your new password", es: "Ingresa tu nueva contraseña")
+    static let resetGreetingUnnamed = LocalizedText(
+        en: "Enter your new password",
+        es: "Ingresa tu nueva contraseña",
+        he: "נא להזין סיסמה חדשה",
+        pt: "Digite sua nova senha",
+        fr: "Saisissez votre nouveau mot de passe",
+        de: "Gib dein neues Passwort ein"
+    )
 
     /// Label of the first field.
-    public static let newPassword = LocalizedText(en: "New password", es: "Nueva contraseña")
+    public static let newPassword = LocalizedText(
+        en: "New password",
+        es: "Nueva contraseña",
+        he: "סיסמה חדשה",
+        pt: "Nova senha",
+        fr: "Nouveau mot de passe",
+        de: "Neues Passwort"
+    )
     /// Label of the second field.
-    public static let confirmPassword = LocalizedText(en: "Confirm password", es: "Confirmar contraseña")
+    public static let confirmPassword = LocalizedText(
+        en: "Confirm password",
+        es: "Confirmar contraseña",
+        he: "אימות סיסמה",
+        pt: "Confirmar senha",
+        fr: "Confirmer le mot de passe",
+        de: "Passwort bestätigen"
+    )
     /// The two fields are not the same.
     public static let passwordsDiffer = LocalizedText(
         en: "The passwords do not match",
-        es: "Las contraseñas no coinciden"
+        es: "Las contraseñas no coinciden",
+        he: "הסיסמאות אינן תואמות",
+        pt: "As senhas não coincidem",
+        fr: "Les mots de passe ne correspondent pas",
+        de: "Die Passwörter stimmen nicht überein"
     )
     /// Title over a link that could not be read.
-    public static let linkInvalidTitle = LocalizedText(en: "Invalid Link", es: "Enlace Inválido")
+    public static let linkInvalidTitle = LocalizedText(
+        en: "Invalid Link",
+        es: "Enlace Inválido",
+        he: "קישור לא תקין",
+        pt: "Link inválido",
+        fr: "Lien non valide",
+        de: "Ungültiger Link"
+    )
     /// Text over a link that could not be read.
     public static let linkInvalid = LocalizedText(
         en: "The password reset link is not valid.",
-        es: "El enlace de restablecimiento de contraseña no es válido."
+        es: "El enlace de restablecimiento de contraseña no es válido.",
+        he: "הקישור לאיפוס הסיסמה אינו תקין.",
+        pt: "O link de redefinição de senha não é válido.",
+        fr: "Le lien de réinitialisation du mot de passe n’est pas valide.",
+        de: "Der Link zum Zurücksetzen des Passworts ist ungültig."
     )
     /// The new password is set.
     public static let resetSucceeded = LocalizedText(
         en: "Success! Your password has been updated. Please sign in with your new password.",
-        es: "¡Éxito! Tu contraseña ha sido actualizada. Por favor, inicia sesión con tu nueva contraseña."
+        es: "¡Éxito! Tu contraseña ha sido actualizada. Por favor, inicia sesión con tu nueva contraseña.",
+        he: "הפעולה הצליחה! הסיסמה שלך עודכנה. נא להתחבר עם הסיסמה החדשה.",
+        pt: "Sucesso! Sua senha foi atualizada. Por favor, entre com sua nova senha.",
+        fr: "C’est fait\u{A0}! Votre mot de passe a été mis à jour. Veuillez vous connecter avec votre nouveau mot de passe.",
+        de: "Geschafft! Dein Passwort wurde geändert. Bitte melde dich mit deinem neuen Passwort an."
     )
 }

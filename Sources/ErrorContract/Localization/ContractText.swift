@@ -3,38 +3,100 @@ public enum ContractText {
     /// The answer to a reset request, whether or not there is an account.
     public static let resetRequested = LocalizedText(
         en: "If an account exists for this email, you will receive a link to reset your password.",
-        es: "Si existe una cuenta con este correo, recibirás un enlace para restablecer tu contraseña."
+        es: "Si existe una cuenta con este correo, recibirás un enlace para restablecer tu contraseña.",
+        he: "אם קיים חשבון עם כתובת האימייל הזו, יישלח אליה קישור לאיפוס הסיסמה.",
+        pt: "Se existir uma conta com este e-mail, você receberá um link para redefinir sua senha.",
+        fr: "Si un compte existe pour cette adresse e-mail, vous recevrez un lien pour réinitialiser votre mot de passe.",
+        de: "Wenn es zu dieser E-Mail-Adresse ein Konto gibt, erhältst du einen Link, um dein Passwort zurückzusetzen."
     )
     /// A reset token that is unknown, expired or used.
-    public static let tokenInvalid = LocalizedText(en: "Invalid or expired token", es: "Token inválido o expirado")
+    public static let tokenInvalid = LocalizedText(
+        en: "Invalid or expired token",
+        es: "Token inválido o expirado",
+        he: "האסימון אינו תקף או שפג תוקפו",
+        pt: "Token inválido ou expirado",
+        fr: "Jeton invalide ou expiré",
+        de: "Token ungültig oder abgelaufen"
+    )
     /// The answer to a confirmed reset.
     public static let passwordChanged = LocalizedText(
         en: "Password updated successfully",
-        es: "Contraseña actualizada exitosamente"
+        es: "Contraseña actualizada exitosamente",
+        he: "הסיסמה עודכנה בהצלחה",
+        pt: "Senha atualizada com sucesso",
+        fr: "Mot de passe mis à jour avec succès",
+        de: "Passwort erfolgreich geändert"
     )
     /// Title of an ended session.
-    public static let sessionExpiredTitle = LocalizedText(en: "Session Expired", es: "Sesión expirada")
+    public static let sessionExpiredTitle = LocalizedText(
+        en: "Session Expired",
+        es: "Sesión expirada",
+        he: "פג תוקף החיבור",
+        pt: "Sessão expirada",
+        fr: "Session expirée",
+        de: "Sitzung abgelaufen"
+    )
     /// Text of an ended session.
-    public static let sessionExpired = LocalizedText(en: "Please sign in again.", es: "Por favor, inicia sesión de nuevo.")
+    public static let sessionExpired = LocalizedText(
+        en: "Please sign in again.",
+        es: "Por favor, inicia sesión de nuevo.",
+        he: "נא להתחבר שוב.",
+        pt: "Por favor, entre novamente.",
+        fr: "Veuillez vous reconnecter.",
+        de: "Bitte melde dich erneut an."
+    )
     /// Title over anything else.
-    public static let errorTitle = LocalizedText(en: "Error", es: "Error")
+    public static let errorTitle = LocalizedText(
+        en: "Error",
+        es: "Error",
+        he: "שגיאה",
+        pt: "Erro",
+        fr: "Erreur",
+        de: "Fehler"
+    )
     /// Anything unknown.
     public static let unknownError = LocalizedText(
         en: "An error occurred. Please try again.",
-        es: "Ocurrió un error. Por favor, intenta de nuevo."
+        es: "Ocurrió un error. Por favor, intenta de nuevo.",
+        he: "אירעה שגיאה. נא לנסות שוב.",
+        pt: "Ocorreu um erro. Por favor, tente novamente.",
+        fr: "Une erreur s’est produite. Veuillez réessayer.",
+        de: "Ein Fehler ist aufgetreten. Bitte versuche es erneut."
     )
     /// No connection, or a lost one.
-    public static let network = LocalizedText(en: "Check your internet connection", es: "Revisa tu conexión a internet")
+    public static let network = LocalizedText(
+        en: "Check your internet connection",
+        es: "Revisa tu conexión a internet",
+        he: "נא לבדוק את החיבור לאינטרנט",
+        pt: "Verifique sua conexão com a internet",
+        fr: "Vérifiez votre connexion à Internet",
+        de: "Überprüfe deine Internetverbindung"
+    )
     /// A failure of the server.
     public static let server = LocalizedText(
         en: "Something went wrong. Please try again.",
-        es: "Algo salió mal. Por favor, intenta de nuevo."
+        es: "Algo salió mal. Por favor, intenta de nuevo.",
+        he: "משהו השתבש. נא לנסות שוב.",
+        pt: "Algo deu errado. Por favor, tente novamente.",
+        fr: "Un problème est survenu. Veuillez réessayer.",
+        de: "Etwas ist schiefgelaufen. Bitte versuche es erneut."
     )
     /// Title over a dead reset link.
-    public static let linkExpiredTitle = LocalizedText(en: "Link Expired", es: "Enlace Expirado")
+    public static let linkExpiredTitle = LocalizedText(
+        en: "Link Expired",
+        es: "Enlace Expirado",
+        he: "פג תוקף הקישור",
+        pt: "Link expirado",
+        fr: "Lien expiré",
+        de: "Link abgelaufen"
+    )
     /// Text over a dead reset link.
     public static let linkExpired = LocalizedText(
         en: "This reset link has expired. Please request a new one.",
-        es: "Este enlace de restablecimiento ha expirado. Por favor, solicita uno nuevo."
+        es: "Este enlace de restablecimiento ha expirado. Por favor, solicita uno nuevo.",
+        he: "תוקף קישור האיפוס פג. נא לבקש קישור חדש.",
+        pt: "Este link de redefinição expirou. Por favor, solicite um novo.",
+        fr: "Ce lien de réinitialisation a expiré. Veuillez en demander un nouveau.",
+        de: "Dieser Link zum Zurücksetzen ist abgelaufen. Bitte fordere einen neuen an."
     )
 }

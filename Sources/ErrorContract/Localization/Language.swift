@@ -36,7 +36,10 @@ public struct Language: RawRepresentable, Hashable, Sendable, Codable {
     public static let german = Self("de")
 
     /// The languages in which every text of the contract exists.
-    public static let supported: [Language] = [.english, .spanish]
+    ///
+    /// People are addressed in one way throughout: with tú in Spanish and du in German, with vous in French, as você in the
+    /// Portuguese of Brazil, and in Hebrew by forms that have no gender (`נא להזין`).
+    public static let supported: [Language] = [.english, .spanish, .hebrew, .portuguese, .french, .german]
 }
 
 extension Language: CustomStringConvertible {

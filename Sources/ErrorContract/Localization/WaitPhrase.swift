@@ -42,15 +42,27 @@ public struct WaitPhrase: Hashable, Sendable {
 
     static let seconds = LocalizedText(
         en: PluralForms(one: "{count} second", other: "{count} seconds"),
-        es: PluralForms(one: "{count} segundo", other: "{count} segundos")
+        es: PluralForms(one: "{count} segundo", other: "{count} segundos"),
+        he: PluralForms(one: "שנייה אחת", two: "שתי שניות", other: "{count} שניות"),
+        pt: PluralForms(one: "{count} segundo", other: "{count} segundos"),
+        fr: PluralForms(one: "{count} seconde", other: "{count} secondes"),
+        de: PluralForms(one: "{count} Sekunde", other: "{count} Sekunden")
     )
     static let minutes = LocalizedText(
         en: PluralForms(one: "{count} minute", other: "{count} minutes"),
-        es: PluralForms(one: "{count} minuto", other: "{count} minutos")
+        es: PluralForms(one: "{count} minuto", other: "{count} minutos"),
+        he: PluralForms(one: "דקה אחת", two: "שתי דקות", other: "{count} דקות"),
+        pt: PluralForms(one: "{count} minuto", other: "{count} minutos"),
+        fr: PluralForms(one: "{count} minute", other: "{count} minutes"),
+        de: PluralForms(one: "{count} Minute", other: "{count} Minuten")
     )
     static let hours = LocalizedText(
         en: PluralForms(one: "{count} hour", other: "{count} hours"),
-        es: PluralForms(one: "{count} hora", other: "{count} horas")
+        es: PluralForms(one: "{count} hora", other: "{count} horas"),
+        he: PluralForms(one: "שעה אחת", two: "שעתיים", other: "{count} שעות"),
+        pt: PluralForms(one: "{count} hora", other: "{count} horas"),
+        fr: PluralForms(one: "{count} heure", other: "{count} heures"),
+        de: PluralForms(one: "{count} Stunde", other: "{count} Stunden")
     )
 }
 

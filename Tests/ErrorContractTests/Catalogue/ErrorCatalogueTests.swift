@@ -14,13 +14,24 @@ import Testing
         )
     }
 
-    @Test("Every code has a text in English and in Spanish, and they differ", arguments: ErrorCatalogue.standard.definitions)
+    @Test("Every code has a text in every language", arguments: ErrorCatalogue.standard.definitions)
     func texts(definition: ErrorDefinition) {
-        let (english, spanish) = (definition.message.text(in: .english), definition.message.text(in: .spanish))
+        let texts = Language.supported.map(definition.message.text(in:))
         #expect(definition.message.languages.isSuperset(of: Language.supported))
-        #expect(!english.isEmpty && !spanish.isEmpty)
-        #expect(english != spanish)
-        #expect(!english.contains("{") && !spanish.contains("{"), "no placeholder is left open")
+        #expect(texts.allSatisfy { !$0.isEmpty && !$0.contains("{") }, "no placeholder is left open")
+        #expect(Set(texts).count == texts.count, "no two languages say the same in the same words")
+    }
+
+    @Test("Every code is explained to developers, in one to three sentences", arguments: ErrorCatalogue.standard.definitions)
+    func documentation(definition: ErrorDefinition) {
+        let text = definition.documentation
+        #expect((80...400).contains(text.count), "\(definition.code)")
+        #expect(text.hasPrefix("Said ") && text.hasSuffix("."), "\(definition.code)")
+        #expect(!text.contains("\n") && !text.contains("  "), "\(definition.code)")
+        #expect((1...3).contains(text.matches(of: /\.(?= [A-Z]|$)/).count), "\(definition.code)")
+        for name in text.matches(of: /[A-Z]+_[A-Z_]+[A-Z]/) where name.output != definition.code.rawValue {
+            #expect(ErrorCatalogue.standard[ErrorCode(String(name.output))] != nil, "\(definition.code) names \(name.output)")
+        }
     }
 
     @Test("Every code belongs to the family that its prefix names", arguments: ErrorCatalogue.standard.definitions)

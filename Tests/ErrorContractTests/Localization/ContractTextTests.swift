@@ -117,14 +117,4 @@ import Testing
         #expect(message.text(in: .spanish) == spanish)
         #expect(message.text(in: .english) == english)
     }
-
-    @Test(
-        "The texts that were not written down exist in both languages",
-        arguments: [
-            ContractText.passwordTooLong(maximum: 256), ContractText.passwordResemblesAccount,
-        ]
-    )
-    func both(text: LocalizedText) {
-        #expect(text.text(in: .spanish) != text.text(in: .english))
-    }
 }

@@ -9,7 +9,7 @@ import Testing
         arguments: [
             ("es", Language.spanish), ("ES", .spanish), ("es-MX", .spanish), ("es-419", .spanish), ("es-x-private", .spanish),
             ("es-MX,en;q=0.8", .spanish), ("en;q=0.5, es;q=0.9", .spanish), ("en;q=0.123, es;q=0.124", .spanish),
-            ("fr, es;q=0.1", .spanish), ("zh-Hant-TW, es", .spanish), ("en;Q=0.1, es;Q=0.2", .spanish),
+            ("it, es;q=0.1", .spanish), ("zh-Hant-TW, es", .spanish), ("en;Q=0.1, es;Q=0.2", .spanish),
             ("en;level=1;q=0.3, es;q=0.4", .spanish), ("\t es \t;\t q=0.7", .spanish), ("en-US,en;q=0.9,es;q=0.8", .english),
         ]
     )
@@ -31,7 +31,7 @@ import Testing
     @Test(
         "The fallback is the answer when nothing matches",
         arguments: [
-            nil, "", "fr", "*", "*;q=0.1", "es;q=0", "es;q=0.0", "es;q=1.5", "es;q=-1", "es;q=nan", "es;q=inf", "es;q=abc",
+            nil, "", "it", "*", "*;q=0.1", "es;q=0", "es;q=0.0", "es;q=1.5", "es;q=-1", "es;q=nan", "es;q=inf", "es;q=abc",
             "es;q=",
             ";;;,,,", "español", "e s", "es--mx", "-es", "es-", "es_MX", "es-muchtoolongsubtag", "q=1", "\u{0}", "💥",
         ]
@@ -42,7 +42,7 @@ import Testing
 
     @Test(
         "A wildcard says nothing about a language and is skipped",
-        arguments: [("*, es;q=0.5", Language.spanish), ("*;q=0.9, en;q=0.1", .english), ("fr, *, es", .spanish)]
+        arguments: [("*, es;q=0.5", Language.spanish), ("*;q=0.9, en;q=0.1", .english), ("it, *, es", .spanish)]
     )
     func wildcard(header: String, expected: Language) {
         #expect(LanguagePreference(acceptLanguage: header).choose(from: Language.supported, fallback: Self.none) == expected)
@@ -56,6 +56,19 @@ import Testing
         #expect(LanguagePreference(acceptLanguage: header).choose(from: Language.supported, fallback: Self.none) == .spanish)
     }
 
+    @Test(
+        "Each of the languages that there are texts in is found, by its region, script or old name too",
+        arguments: [
+            ("pt-BR", Language.portuguese), ("pt-PT", .portuguese), ("iw", .hebrew), ("iw-IL;q=0.9, en;q=0.8", .hebrew),
+            ("he-IL,he;q=0.9,en-US;q=0.8,en;q=0.7", .hebrew), ("he-Hebr-IL", .hebrew), ("de-AT;q=0.5, fr", .french),
+            ("fr-CA", .french), ("de-AT;q=0.5, fr;q=0.4", .german), ("de-CH-1996", .german), ("it-IT, pt-BR;q=0.8, en", .english),
+            ("it-IT, pt-BR, en;q=0.9", .portuguese), ("sv, de;q=0", .english), ("ar, iw;q=0.2", .hebrew), ("DE_at", .english),
+        ]
+    )
+    func supported(header: String, expected: Language) {
+        #expect(LanguagePreference(acceptLanguage: header).choose(from: Language.supported, fallback: .english) == expected)
+    }
+
     @Test("A region is preferred to the bare language where there is a text for it")
     func region() {
         let available = [Language("pt"), Language("pt-BR"), .english]
@@ -65,7 +78,7 @@ import Testing
 
     @Test("At most 32 ranges are looked at")
     func bound() {
-        let noise = String(repeating: "fr,", count: 32)
+        let noise = String(repeating: "it,", count: 32)
         #expect(
             LanguagePreference(acceptLanguage: noise + "es").choose(from: Language.supported, fallback: Self.none) == Self.none
         )

@@ -24,20 +24,6 @@ struct ScreenTextTests {
         #expect(text.text(in: .spanish) == "Hola \(name), ingresa tu nueva contraseña")
         #expect(text.text(in: .english) == "Hello \(name), enter your new password")
     }
-
-    @Test("Every label exists in both languages, and differs between them where the words do")
-    func labels() {
-        let labels = [
-            ContractText.confirm, ContractText.cancel, ContractText.accept, ContractText.retry, ContractText.signIn,
-            ContractText.requestNewLink, ContractText.contactSupport, ContractText.openSettings, ContractText.updateApp,
-            ContractText.emailLabel, ContractText.passwordLabel, ContractText.showPassword,
-            ContractText.forgotPassword, ContractText.sendLink,
-        ]
-        for label in labels {
-            #expect(label.languages == [.english, .spanish])
-            #expect(label.text(in: .english) != label.text(in: .spanish))
-        }
-    }
 }
 
 @Suite("Labels of an error's actions")

@@ -10,8 +10,17 @@ extension ErrorCatalogue {
             recovery: .fixFields,
             message: LocalizedText(
                 en: "Invalid email or password",
-                es: "Correo o contraseña incorrectos"
-            )
+                es: "Correo o contraseña incorrectos",
+                he: "האימייל או הסיסמה שגויים",
+                pt: "E-mail ou senha incorretos",
+                fr: "Adresse e-mail ou mot de passe incorrect",
+                de: "E-Mail-Adresse oder Passwort falsch"
+            ),
+            documentation: """
+                Said to a sign-in whose address has no account or whose password is wrong; the two are never told apart, in \
+                words or in time. A client must not refresh or end a session because of it, and must not send the same \
+                password again.
+                """
         ),
         ErrorDefinition(
             .authTokenExpired,
@@ -23,8 +32,17 @@ extension ErrorCatalogue {
             recovery: .signIn,
             message: LocalizedText(
                 en: "Your session has expired. Please sign in again.",
-                es: "Tu sesión ha expirado. Por favor, inicia sesión de nuevo."
-            )
+                es: "Tu sesión ha expirado. Por favor, inicia sesión de nuevo.",
+                he: "תוקף החיבור שלך פג. נא להתחבר שוב.",
+                pt: "Sua sessão expirou. Por favor, entre novamente.",
+                fr: "Votre session a expiré. Veuillez vous reconnecter.",
+                de: "Deine Sitzung ist abgelaufen. Bitte melde dich erneut an."
+            ),
+            documentation: """
+                Said when an access token is genuine but past its expiry. Refresh once, for all calls together, and repeat \
+                each call once; asking the person to sign in is for when the refresh is refused. Look at the device's clock \
+                if it comes right after a refresh.
+                """
         ),
         ErrorDefinition(
             .authTokenInvalid,
@@ -36,8 +54,16 @@ extension ErrorCatalogue {
             recovery: .signIn,
             message: LocalizedText(
                 en: "Please sign in again.",
-                es: "Por favor, inicia sesión de nuevo."
-            )
+                es: "Por favor, inicia sesión de nuevo.",
+                he: "נא להתחבר שוב.",
+                pt: "Por favor, entre novamente.",
+                fr: "Veuillez vous reconnecter.",
+                de: "Bitte melde dich erneut an."
+            ),
+            documentation: """
+                Said when an access token can't be read or has a wrong signature. Refresh if there is a refresh token, else \
+                ask the person to sign in; a second one on a fresh token must not start the same round again.
+                """
         ),
         ErrorDefinition(
             .authTokenMissing,
@@ -49,8 +75,16 @@ extension ErrorCatalogue {
             recovery: .signIn,
             message: LocalizedText(
                 en: "Please sign in to continue.",
-                es: "Por favor, inicia sesión para continuar."
-            )
+                es: "Por favor, inicia sesión para continuar.",
+                he: "נא להתחבר כדי להמשיך.",
+                pt: "Por favor, entre para continuar.",
+                fr: "Veuillez vous connecter pour continuer.",
+                de: "Bitte melde dich an, um fortzufahren."
+            ),
+            documentation: """
+                Said when a route that needs a session is called without an Authorization header. Look at whether the call \
+                was made before somebody signed in, or whether a redirect took the header away.
+                """
         ),
         ErrorDefinition(
             .authSessionExpired,
@@ -62,8 +96,17 @@ extension ErrorCatalogue {
             recovery: .signIn,
             message: LocalizedText(
                 en: "Please sign in again.",
-                es: "Por favor, inicia sesión de nuevo."
-            )
+                es: "Por favor, inicia sesión de nuevo.",
+                he: "נא להתחבר שוב.",
+                pt: "Por favor, entre novamente.",
+                fr: "Veuillez vous reconnecter.",
+                de: "Bitte melde dich erneut an."
+            ),
+            documentation: """
+                Said when the session itself is over: idle for too long, past its longest life, or ended by a reset, a \
+                freeze or a sign-out elsewhere. A client clears its credentials and asks the person to sign in; it must not \
+                refresh.
+                """
         ),
         ErrorDefinition(
             .authUserNotFound,
@@ -74,8 +117,16 @@ extension ErrorCatalogue {
             recovery: .fixFields,
             message: LocalizedText(
                 en: "We could not find this account.",
-                es: "No encontramos esta cuenta."
+                es: "No encontramos esta cuenta.",
+                he: "לא מצאנו את החשבון הזה.",
+                pt: "Não encontramos esta conta.",
+                fr: "Nous n’avons pas trouvé ce compte.",
+                de: "Wir konnten dieses Konto nicht finden."
             ),
+            documentation: """
+                Said only to callers who may know which accounts exist, such as an administrator. Sign-in and password reset \
+                never say it, since it tells whether an address has an account.
+                """,
             mayRevealAccount: true
         ),
         ErrorDefinition(
@@ -87,8 +138,16 @@ extension ErrorCatalogue {
             recovery: .contactSupport,
             message: LocalizedText(
                 en: "This account is not active. Please contact support.",
-                es: "Esta cuenta no está activa. Por favor, contacta a soporte."
+                es: "Esta cuenta no está activa. Por favor, contacta a soporte.",
+                he: "החשבון הזה אינו פעיל. נא לפנות לתמיכה.",
+                pt: "Esta conta não está ativa. Por favor, entre em contato com o suporte.",
+                fr: "Ce compte n’est pas actif. Veuillez contacter l’assistance.",
+                de: "Dieses Konto ist nicht aktiv. Bitte wende dich an den Support."
             ),
+            documentation: """
+                Said after the right password for an account that is no longer in use, never before, since it tells that the \
+                account exists. Only support can bring the account back; repeating the call can't.
+                """,
             mayRevealAccount: true
         ),
         ErrorDefinition(
@@ -100,8 +159,17 @@ extension ErrorCatalogue {
             recovery: .contactSupport,
             message: LocalizedText(
                 en: "This account is suspended. Please contact support.",
-                es: "Esta cuenta está suspendida. Por favor, contacta a soporte."
+                es: "Esta cuenta está suspendida. Por favor, contacta a soporte.",
+                he: "החשבון הזה מושעה. נא לפנות לתמיכה.",
+                pt: "Esta conta está suspensa. Por favor, entre em contato com o suporte.",
+                fr: "Ce compte est suspendu. Veuillez contacter l’assistance.",
+                de: "Dieses Konto ist gesperrt. Bitte wende dich an den Support."
             ),
+            documentation: """
+                Said after the right password for an account that was suspended, or frozen by its owner. A frozen account is \
+                used again after a password reset, and the message of the answer says so: show that message rather than a \
+                text of your own.
+                """,
             mayRevealAccount: true
         ),
         ErrorDefinition(
@@ -113,8 +181,17 @@ extension ErrorCatalogue {
             recovery: .signIn,
             message: LocalizedText(
                 en: "This email is already registered. Sign in or use another one.",
-                es: "Este correo ya está registrado. Inicia sesión o usa otro."
+                es: "Este correo ya está registrado. Inicia sesión o usa otro.",
+                he: "כתובת האימייל הזו כבר רשומה. אפשר להתחבר או להשתמש בכתובת אחרת.",
+                pt: "Este e-mail já está cadastrado. Entre ou use outro.",
+                fr: "Cette adresse e-mail est déjà enregistrée. Connectez-vous ou utilisez-en une autre.",
+                de: "Diese E-Mail-Adresse ist bereits registriert. Melde dich an oder verwende eine andere."
             ),
+            documentation: """
+                Said to a registration whose address has an account, compared without regard to case. It tells that the \
+                account exists, so it is worth limiting how often that can be asked. A client offers to sign in or to reset \
+                the password, with the address filled in.
+                """,
             mayRevealAccount: true
         ),
         ErrorDefinition(
@@ -126,8 +203,16 @@ extension ErrorCatalogue {
             recovery: .fixFields,
             message: LocalizedText(
                 en: "The password is too weak. Please choose a stronger one.",
-                es: "La contraseña es demasiado débil. Por favor, elige una más segura."
-            )
+                es: "La contraseña es demasiado débil. Por favor, elige una más segura.",
+                he: "הסיסמה חלשה מדי. נא לבחור סיסמה חזקה יותר.",
+                pt: "A senha é muito fraca. Por favor, escolha uma mais forte.",
+                fr: "Le mot de passe est trop faible. Veuillez en choisir un plus sûr.",
+                de: "Das Passwort ist zu schwach. Bitte wähle ein stärkeres."
+            ),
+            documentation: """
+                Said when a new password breaks the server's policy; details.reasons names every rule that it breaks. A \
+                reset link stays usable. A client may check the rules before it sends, but the server has the last word.
+                """
         ),
         ErrorDefinition(
             .authRefreshFailed,
@@ -139,8 +224,17 @@ extension ErrorCatalogue {
             recovery: .signIn,
             message: LocalizedText(
                 en: "Please sign in again.",
-                es: "Por favor, inicia sesión de nuevo."
-            )
+                es: "Por favor, inicia sesión de nuevo.",
+                he: "נא להתחבר שוב.",
+                pt: "Por favor, entre novamente.",
+                fr: "Veuillez vous reconnecter.",
+                de: "Bitte melde dich erneut an."
+            ),
+            documentation: """
+                Said when a refresh token is unknown, or was used before; in the latter case every token of its family is \
+                dead, since two parties held it. A client clears its credentials and asks the person to sign in, and must \
+                not try the same token again.
+                """
         ),
         ErrorDefinition(
             .authDeviceNotRegistered,
@@ -151,8 +245,16 @@ extension ErrorCatalogue {
             recovery: .openSettings,
             message: LocalizedText(
                 en: "This device is not registered for notifications.",
-                es: "Este dispositivo no está registrado para recibir notificaciones."
-            )
+                es: "Este dispositivo no está registrado para recibir notificaciones.",
+                he: "המכשיר הזה אינו רשום לקבלת התראות.",
+                pt: "Este dispositivo não está registrado para receber notificações.",
+                fr: "Cet appareil n’est pas enregistré pour recevoir des notifications.",
+                de: "Dieses Gerät ist nicht für Benachrichtigungen registriert."
+            ),
+            documentation: """
+                Said when a notification is asked for on a device that has not given its push token. Register the device, \
+                then call again.
+                """
         ),
         ErrorDefinition(
             .authOAuthFailed,
@@ -163,8 +265,17 @@ extension ErrorCatalogue {
             recovery: .retry,
             message: LocalizedText(
                 en: "We could not sign you in with that provider. Please try again.",
-                es: "No pudimos iniciar sesión con ese proveedor. Por favor, intenta de nuevo."
-            )
+                es: "No pudimos iniciar sesión con ese proveedor. Por favor, intenta de nuevo.",
+                he: "לא הצלחנו לחבר אותך דרך הספק הזה. נא לנסות שוב.",
+                pt: "Não foi possível entrar com esse provedor. Por favor, tente novamente.",
+                fr: "La connexion avec ce fournisseur a échoué. Veuillez réessayer.",
+                de: "Die Anmeldung über diesen Anbieter ist fehlgeschlagen. Bitte versuche es erneut."
+            ),
+            documentation: """
+                Said when a sign-in provider refused the exchange or could not be reached. Look at the server's log for the \
+                provider's own error. A code of the provider works once: start the whole way again rather than repeat the \
+                call.
+                """
         ),
         ErrorDefinition(
             .authOAuthCancelled,
@@ -175,8 +286,16 @@ extension ErrorCatalogue {
             recovery: .dismiss,
             message: LocalizedText(
                 en: "Sign-in was cancelled.",
-                es: "El inicio de sesión fue cancelado."
-            )
+                es: "El inicio de sesión fue cancelado.",
+                he: "ההתחברות בוטלה.",
+                pt: "O login foi cancelado.",
+                fr: "La connexion a été annulée.",
+                de: "Die Anmeldung wurde abgebrochen."
+            ),
+            documentation: """
+                Said when the person closed the provider's page or declined there. It is no failure: do not report it as \
+                one, and do not open the page again unasked.
+                """
         ),
         ErrorDefinition(
             .authResetTokenInvalid,
@@ -187,8 +306,17 @@ extension ErrorCatalogue {
             recovery: .requestNewLink,
             message: LocalizedText(
                 en: "Invalid or expired token",
-                es: "Token inválido o expirado"
-            )
+                es: "Token inválido o expirado",
+                he: "האסימון אינו תקף או שפג תוקפו",
+                pt: "Token inválido ou expirado",
+                fr: "Jeton invalide ou expiré",
+                de: "Token ungültig oder abgelaufen"
+            ),
+            documentation: """
+                Said of a reset link that is unknown, expired or used, and the three are not told apart. It has a code of \
+                its own so that it is never taken for a dead session: a client must not sign anybody out, and offers to send \
+                a new link.
+                """
         ),
     ]
 }

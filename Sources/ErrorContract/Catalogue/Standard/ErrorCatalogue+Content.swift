@@ -10,8 +10,16 @@ extension ErrorCatalogue {
             recovery: .retry,
             message: LocalizedText(
                 en: "The content could not be made. Please try again.",
-                es: "No se pudo generar el contenido. Por favor, intenta de nuevo."
-            )
+                es: "No se pudo generar el contenido. Por favor, intenta de nuevo.",
+                he: "לא ניתן היה ליצור את התוכן. נא לנסות שוב.",
+                pt: "Não foi possível gerar o conteúdo. Por favor, tente novamente.",
+                fr: "Le contenu n’a pas pu être créé. Veuillez réessayer.",
+                de: "Der Inhalt konnte nicht erstellt werden. Bitte versuche es erneut."
+            ),
+            documentation: """
+                Said when content could not be generated. Look at the key of the interface that makes it. Generating costs \
+                something: a client repeats it only when the person asks.
+                """
         ),
         ErrorDefinition(
             .contentTooLong,
@@ -22,8 +30,16 @@ extension ErrorCatalogue {
             recovery: .fixFields,
             message: LocalizedText(
                 en: "The content is too long.",
-                es: "El contenido es demasiado largo."
-            )
+                es: "El contenido es demasiado largo.",
+                he: "התוכן ארוך מדי.",
+                pt: "O conteúdo é muito longo.",
+                fr: "Le contenu est trop long.",
+                de: "Der Inhalt ist zu lang."
+            ),
+            documentation: """
+                Said when content is longer than the platform takes; platforms count characters differently. A client must \
+                not cut it off by itself.
+                """
         ),
         ErrorDefinition(
             .contentInvalidFormat,
@@ -34,8 +50,16 @@ extension ErrorCatalogue {
             recovery: .fixFields,
             message: LocalizedText(
                 en: "The format of the content is not valid.",
-                es: "El formato del contenido no es válido."
-            )
+                es: "El formato del contenido no es válido.",
+                he: "פורמט התוכן אינו תקין.",
+                pt: "O formato do conteúdo não é válido.",
+                fr: "Le format du contenu n’est pas valide.",
+                de: "Das Format des Inhalts ist ungültig."
+            ),
+            documentation: """
+                Said when content is of a kind or shape that the platform does not take, such as an image in an unknown \
+                format. Sending the same again can't succeed.
+                """
         ),
         ErrorDefinition(
             .contentModerationFailed,
@@ -46,8 +70,16 @@ extension ErrorCatalogue {
             recovery: .fixFields,
             message: LocalizedText(
                 en: "The content was not accepted. Please review it.",
-                es: "El contenido no fue aceptado. Por favor, revísalo."
-            )
+                es: "El contenido no fue aceptado. Por favor, revísalo.",
+                he: "התוכן לא אושר. נא לבדוק אותו.",
+                pt: "O conteúdo não foi aceito. Por favor, revise-o.",
+                fr: "Le contenu n’a pas été accepté. Veuillez le revoir.",
+                de: "Der Inhalt wurde nicht akzeptiert. Bitte überprüfe ihn."
+            ),
+            documentation: """
+                Said when a moderation check refused content. The answer does not say which rule, so that nobody writes \
+                around it; the content has to be changed by a person.
+                """
         ),
     ]
 }

@@ -11,8 +11,17 @@ extension ErrorCatalogue {
             recovery: .wait,
             message: LocalizedText(
                 en: "Too many attempts. Try again later.",
-                es: "Demasiados intentos. Intenta de nuevo más tarde."
-            )
+                es: "Demasiados intentos. Intenta de nuevo más tarde.",
+                he: "יותר מדי ניסיונות. ניתן לנסות שוב מאוחר יותר.",
+                pt: "Muitas tentativas. Tente novamente mais tarde.",
+                fr: "Trop de tentatives. Réessayez plus tard.",
+                de: "Zu viele Versuche. Versuche es später erneut."
+            ),
+            documentation: """
+                Said by a limit of the server; details.retry_after and Retry-After name the same wait, in whole seconds. \
+                Wait as told, if the wait fits the caller's deadline; a client must not come back earlier, and must not \
+                spread the load over other connections.
+                """
         ),
         ErrorDefinition(
             .rateLimitTooManyRequests,
@@ -24,8 +33,16 @@ extension ErrorCatalogue {
             recovery: .wait,
             message: LocalizedText(
                 en: "Too many attempts. Try again later.",
-                es: "Demasiados intentos. Intenta de nuevo más tarde."
-            )
+                es: "Demasiados intentos. Intenta de nuevo más tarde.",
+                he: "יותר מדי ניסיונות. ניתן לנסות שוב מאוחר יותר.",
+                pt: "Muitas tentativas. Tente novamente mais tarde.",
+                fr: "Trop de tentatives. Réessayez plus tard.",
+                de: "Zu viele Versuche. Versuche es später erneut."
+            ),
+            documentation: """
+                Said like RATE_LIMIT_EXCEEDED, by limits that count requests rather than attempts. Clients treat the two \
+                alike. Look at loops that poll, and at retries that have no backoff.
+                """
         ),
         ErrorDefinition(
             .rateLimitQuotaExceeded,
@@ -37,8 +54,16 @@ extension ErrorCatalogue {
             recovery: .wait,
             message: LocalizedText(
                 en: "You have reached your quota. Try again later or change your plan.",
-                es: "Alcanzaste tu cuota. Intenta de nuevo más tarde o cambia tu plan."
-            )
+                es: "Alcanzaste tu cuota. Intenta de nuevo más tarde o cambia tu plan.",
+                he: "ניצלת את כל המכסה שלך. ניתן לנסות שוב מאוחר יותר או לשנות את התוכנית.",
+                pt: "Você atingiu sua cota. Tente novamente mais tarde ou mude de plano.",
+                fr: "Vous avez atteint votre quota. Réessayez plus tard ou changez de formule.",
+                de: "Dein Kontingent ist erschöpft. Versuche es später erneut oder wechsle den Tarif."
+            ),
+            documentation: """
+                Said when the quota of a day or a month is used up. A client repeats nothing by itself unless the answer \
+                names a delay that fits, which it rarely does.
+                """
         ),
         ErrorDefinition(
             .rateLimitDeviceLimit,
@@ -50,8 +75,16 @@ extension ErrorCatalogue {
             recovery: .wait,
             message: LocalizedText(
                 en: "Too many requests from this device. Try again later.",
-                es: "Demasiadas solicitudes desde este dispositivo. Intenta de nuevo más tarde."
-            )
+                es: "Demasiadas solicitudes desde este dispositivo. Intenta de nuevo más tarde.",
+                he: "יותר מדי בקשות מהמכשיר הזה. ניתן לנסות שוב מאוחר יותר.",
+                pt: "Muitas solicitações deste dispositivo. Tente novamente mais tarde.",
+                fr: "Trop de demandes depuis cet appareil. Réessayez plus tard.",
+                de: "Zu viele Anfragen von diesem Gerät. Versuche es später erneut."
+            ),
+            documentation: """
+                Said when one device asks too often, whoever is signed in on it. Wait as told; signing out or in does not \
+                help.
+                """
         ),
         ErrorDefinition(
             .rateLimitAPILimit,
@@ -63,8 +96,16 @@ extension ErrorCatalogue {
             recovery: .openSettings,
             message: LocalizedText(
                 en: "The limit of the API key is reached.",
-                es: "Se alcanzó el límite de la clave de API."
-            )
+                es: "Se alcanzó el límite de la clave de API.",
+                he: "הושגה המגבלה של מפתח ה־API.",
+                pt: "O limite da chave de API foi atingido.",
+                fr: "La limite de la clé d’API est atteinte.",
+                de: "Das Limit des API-Schlüssels ist erreicht."
+            ),
+            documentation: """
+                Said when a key for a third-party interface has reached its rate. The key is good, so it must not be thrown \
+                away; repeat only if the answer names a delay that fits.
+                """
         ),
     ]
 }

@@ -10,8 +10,16 @@ extension ErrorCatalogue {
             recovery: .dismiss,
             message: LocalizedText(
                 en: "We could not find what you were looking for.",
-                es: "No encontramos lo que buscabas."
-            )
+                es: "No encontramos lo que buscabas.",
+                he: "לא מצאנו את מה שחיפשת.",
+                pt: "Não encontramos o que você procurava.",
+                fr: "Nous n’avons pas trouvé ce que vous cherchiez.",
+                de: "Wir konnten nicht finden, wonach du gesucht hast."
+            ),
+            documentation: """
+                Said when there is nothing at a path, or nothing that the caller may know of. Look at the path and at the \
+                API's version before the id.
+                """
         ),
         ErrorDefinition(
             .resourceAlreadyExists,
@@ -22,8 +30,16 @@ extension ErrorCatalogue {
             recovery: .fixFields,
             message: LocalizedText(
                 en: "This already exists.",
-                es: "Esto ya existe."
-            )
+                es: "Esto ya existe.",
+                he: "פריט זה כבר קיים.",
+                pt: "Isto já existe.",
+                fr: "Cet élément existe déjà.",
+                de: "Das gibt es bereits."
+            ),
+            documentation: """
+                Said when something with the same identifier is there already. After a lost answer it may be the caller's \
+                own: read it before creating another.
+                """
         ),
         ErrorDefinition(
             .resourceDeleted,
@@ -34,8 +50,15 @@ extension ErrorCatalogue {
             recovery: .dismiss,
             message: LocalizedText(
                 en: "This has been deleted.",
-                es: "Esto fue eliminado."
-            )
+                es: "Esto fue eliminado.",
+                he: "פריט זה נמחק.",
+                pt: "Isto foi excluído.",
+                fr: "Cet élément a été supprimé.",
+                de: "Das wurde gelöscht."
+            ),
+            documentation: """
+                Said when something was there and is gone for good. A client drops its copy and must not ask again.
+                """
         ),
         ErrorDefinition(
             .resourceForbidden,
@@ -46,8 +69,16 @@ extension ErrorCatalogue {
             recovery: .dismiss,
             message: LocalizedText(
                 en: "You do not have access to this.",
-                es: "No tienes acceso a esto."
-            )
+                es: "No tienes acceso a esto.",
+                he: "אין לך גישה לפריט זה.",
+                pt: "Você não tem acesso a isto.",
+                fr: "Vous n’avez pas accès à cet élément.",
+                de: "Darauf hast du keinen Zugriff."
+            ),
+            documentation: """
+                Said when the caller is known but may not do this, and to forms that come from a foreign page. Refreshing or \
+                signing in again as the same person changes nothing.
+                """
         ),
     ]
 }

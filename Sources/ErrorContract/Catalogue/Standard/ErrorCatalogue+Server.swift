@@ -11,8 +11,16 @@ extension ErrorCatalogue {
             recovery: .retry,
             message: LocalizedText(
                 en: "Something went wrong. Please try again.",
-                es: "Algo salió mal. Por favor, intenta de nuevo."
-            )
+                es: "Algo salió mal. Por favor, intenta de nuevo.",
+                he: "משהו השתבש. נא לנסות שוב.",
+                pt: "Algo deu errado. Por favor, tente novamente.",
+                fr: "Un problème est survenu. Veuillez réessayer.",
+                de: "Etwas ist schiefgelaufen. Bitte versuche es erneut."
+            ),
+            documentation: """
+                Said when the server failed in a way that it did not foresee; the cause is in its log under the request id, \
+                and never in the answer. Repeat with backoff if the request is safe to repeat.
+                """
         ),
         ErrorDefinition(
             .serverDatabaseError,
@@ -24,8 +32,16 @@ extension ErrorCatalogue {
             recovery: .retry,
             message: LocalizedText(
                 en: "Something went wrong. Please try again.",
-                es: "Algo salió mal. Por favor, intenta de nuevo."
-            )
+                es: "Algo salió mal. Por favor, intenta de nuevo.",
+                he: "משהו השתבש. נא לנסות שוב.",
+                pt: "Algo deu errado. Por favor, tente novamente.",
+                fr: "Un problème est survenu. Veuillez réessayer.",
+                de: "Etwas ist schiefgelaufen. Bitte versuche es erneut."
+            ),
+            documentation: """
+                Said when the server's database refused or lost an operation. Look at the log under the request id, then at \
+                the database. It is not known whether a write took place: repeat only what is safe to repeat.
+                """
         ),
         ErrorDefinition(
             .serverNetworkError,
@@ -37,8 +53,16 @@ extension ErrorCatalogue {
             recovery: .retry,
             message: LocalizedText(
                 en: "Something went wrong. Please try again.",
-                es: "Algo salió mal. Por favor, intenta de nuevo."
-            )
+                es: "Algo salió mal. Por favor, intenta de nuevo.",
+                he: "משהו השתבש. נא לנסות שוב.",
+                pt: "Algo deu errado. Por favor, tente novamente.",
+                fr: "Un problème est survenu. Veuillez réessayer.",
+                de: "Etwas ist schiefgelaufen. Bitte versuche es erneut."
+            ),
+            documentation: """
+                Said when the server could not reach something that it depends on. It is about the server's network, not the \
+                device's: do not tell the person to check a connection.
+                """
         ),
         ErrorDefinition(
             .serverServiceUnavailable,
@@ -50,8 +74,16 @@ extension ErrorCatalogue {
             recovery: .wait,
             message: LocalizedText(
                 en: "The service is busy. Please try again in a few minutes.",
-                es: "El servicio está ocupado. Por favor, intenta de nuevo en unos minutos."
-            )
+                es: "El servicio está ocupado. Por favor, intenta de nuevo en unos minutos.",
+                he: "השירות עמוס. נא לנסות שוב בעוד כמה דקות.",
+                pt: "O serviço está ocupado. Por favor, tente novamente em alguns minutos.",
+                fr: "Le service est surchargé. Veuillez réessayer dans quelques minutes.",
+                de: "Der Dienst ist ausgelastet. Bitte versuche es in ein paar Minuten erneut."
+            ),
+            documentation: """
+                Said when the server takes no more work for the moment, such as when too many passwords are being hashed. \
+                Retry-After names the wait. Repeating sooner keeps the server down.
+                """
         ),
         ErrorDefinition(
             .serverTimeout,
@@ -63,8 +95,16 @@ extension ErrorCatalogue {
             recovery: .retry,
             message: LocalizedText(
                 en: "The request took too long. Please try again.",
-                es: "La solicitud tardó demasiado. Por favor, intenta de nuevo."
-            )
+                es: "La solicitud tardó demasiado. Por favor, intenta de nuevo.",
+                he: "הבקשה נמשכה זמן רב מדי. נא לנסות שוב.",
+                pt: "A solicitação demorou demais. Por favor, tente novamente.",
+                fr: "La demande a pris trop de temps. Veuillez réessayer.",
+                de: "Die Anfrage hat zu lange gedauert. Bitte versuche es erneut."
+            ),
+            documentation: """
+                Said when the server could not answer before the deadline. The work may have been done all the same: repeat \
+                only what is safe to repeat, with the same idempotency key.
+                """
         ),
         ErrorDefinition(
             .serverMaintenance,
@@ -76,8 +116,16 @@ extension ErrorCatalogue {
             recovery: .wait,
             message: LocalizedText(
                 en: "We are doing maintenance. Please try again later.",
-                es: "Estamos en mantenimiento. Por favor, intenta de nuevo más tarde."
-            )
+                es: "Estamos en mantenimiento. Por favor, intenta de nuevo más tarde.",
+                he: "אנחנו מבצעים עבודות תחזוקה. נא לנסות שוב מאוחר יותר.",
+                pt: "Estamos em manutenção. Por favor, tente novamente mais tarde.",
+                fr: "Une maintenance est en cours. Veuillez réessayer plus tard.",
+                de: "Wir führen gerade Wartungsarbeiten durch. Bitte versuche es später erneut."
+            ),
+            documentation: """
+                Said during planned work. Repeat by itself only when Retry-After fits; otherwise show the message and leave \
+                it to the person.
+                """
         ),
     ]
 }

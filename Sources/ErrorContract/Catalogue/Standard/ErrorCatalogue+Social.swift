@@ -10,8 +10,16 @@ extension ErrorCatalogue {
             recovery: .openSettings,
             message: LocalizedText(
                 en: "We could not connect to the platform. Please reconnect your account.",
-                es: "No pudimos conectar con la plataforma. Por favor, vuelve a conectar tu cuenta."
-            )
+                es: "No pudimos conectar con la plataforma. Por favor, vuelve a conectar tu cuenta.",
+                he: "לא הצלחנו להתחבר לפלטפורמה. נא לקשר מחדש את החשבון שלך.",
+                pt: "Não foi possível conectar à plataforma. Por favor, reconecte sua conta.",
+                fr: "Nous n’avons pas pu nous connecter à la plateforme. Veuillez reconnecter votre compte.",
+                de: "Wir konnten keine Verbindung zur Plattform herstellen. Bitte verbinde dein Konto erneut."
+            ),
+            documentation: """
+                Said when a platform could not be reached or refused the connection. Look at the platform's status first, \
+                then at the connected account.
+                """
         ),
         ErrorDefinition(
             .socialTokenExpired,
@@ -22,8 +30,16 @@ extension ErrorCatalogue {
             recovery: .openSettings,
             message: LocalizedText(
                 en: "Please reconnect your social media account.",
-                es: "Por favor, vuelve a conectar tu cuenta de la red social."
-            )
+                es: "Por favor, vuelve a conectar tu cuenta de la red social.",
+                he: "נא לקשר מחדש את החשבון שלך ברשת החברתית.",
+                pt: "Por favor, reconecte sua conta da rede social.",
+                fr: "Veuillez reconnecter votre compte de réseau social.",
+                de: "Bitte verbinde dein Social-Media-Konto erneut."
+            ),
+            documentation: """
+                Said when the platform's token for a connected account has run out. It is a 401 about another credential \
+                than the session: a client must neither refresh nor sign out.
+                """
         ),
         ErrorDefinition(
             .socialPublishFailed,
@@ -34,8 +50,16 @@ extension ErrorCatalogue {
             recovery: .retry,
             message: LocalizedText(
                 en: "The content could not be published. Please try again.",
-                es: "No se pudo publicar el contenido. Por favor, intenta de nuevo."
-            )
+                es: "No se pudo publicar el contenido. Por favor, intenta de nuevo.",
+                he: "לא ניתן היה לפרסם את התוכן. נא לנסות שוב.",
+                pt: "Não foi possível publicar o conteúdo. Por favor, tente novamente.",
+                fr: "Le contenu n’a pas pu être publié. Veuillez réessayer.",
+                de: "Der Inhalt konnte nicht veröffentlicht werden. Bitte versuche es erneut."
+            ),
+            documentation: """
+                Said when a platform took a post and did not publish it. It may appear all the same: look before posting \
+                again, and never repeat it unasked.
+                """
         ),
         ErrorDefinition(
             .socialPlatformError,
@@ -46,8 +70,16 @@ extension ErrorCatalogue {
             recovery: .retry,
             message: LocalizedText(
                 en: "The platform reported an error. Please try again.",
-                es: "La plataforma informó un error. Por favor, intenta de nuevo."
-            )
+                es: "La plataforma informó un error. Por favor, intenta de nuevo.",
+                he: "הפלטפורמה דיווחה על שגיאה. נא לנסות שוב.",
+                pt: "A plataforma informou um erro. Por favor, tente novamente.",
+                fr: "La plateforme a signalé une erreur. Veuillez réessayer.",
+                de: "Die Plattform hat einen Fehler gemeldet. Bitte versuche es erneut."
+            ),
+            documentation: """
+                Said when a platform answered with an error of its own, which details carries for developers. Do not show \
+                the platform's text to the person.
+                """
         ),
         ErrorDefinition(
             .socialNotConnected,
@@ -58,8 +90,16 @@ extension ErrorCatalogue {
             recovery: .openSettings,
             message: LocalizedText(
                 en: "Please connect your social media account first.",
-                es: "Por favor, conecta primero tu cuenta de la red social."
-            )
+                es: "Por favor, conecta primero tu cuenta de la red social.",
+                he: "נא לקשר תחילה את החשבון שלך ברשת החברתית.",
+                pt: "Por favor, conecte primeiro sua conta da rede social.",
+                fr: "Veuillez d’abord connecter votre compte de réseau social.",
+                de: "Bitte verbinde zuerst dein Social-Media-Konto."
+            ),
+            documentation: """
+                Said when something is to be done on a platform for which no account is connected. Lead the person to the \
+                settings.
+                """
         ),
     ]
 }

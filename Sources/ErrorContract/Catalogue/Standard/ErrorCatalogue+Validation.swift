@@ -10,8 +10,16 @@ extension ErrorCatalogue {
             recovery: .fixFields,
             message: LocalizedText(
                 en: "Please check the highlighted fields.",
-                es: "Por favor, revisa los campos marcados."
-            )
+                es: "Por favor, revisa los campos marcados.",
+                he: "נא לבדוק את השדות המסומנים.",
+                pt: "Por favor, verifique os campos destacados.",
+                fr: "Veuillez vérifier les champs signalés.",
+                de: "Bitte überprüfe die markierten Felder."
+            ),
+            documentation: """
+                Said when a body has several problems of different kinds; details.validation_errors lists all of them, each \
+                with its field, a JSON pointer and a code. Show each beside its field.
+                """
         ),
         ErrorDefinition(
             .validationMissingField,
@@ -22,8 +30,16 @@ extension ErrorCatalogue {
             recovery: .fixFields,
             message: LocalizedText(
                 en: "This field is required.",
-                es: "Este campo es obligatorio."
-            )
+                es: "Este campo es obligatorio.",
+                he: "שדה זה הוא שדה חובה.",
+                pt: "Este campo é obrigatório.",
+                fr: "Ce champ est obligatoire.",
+                de: "Dieses Feld ist erforderlich."
+            ),
+            documentation: """
+                Said when a required field is absent, null or empty. Look at the spelling of the field's name: an unknown \
+                name counts as absent.
+                """
         ),
         ErrorDefinition(
             .validationInvalidEmail,
@@ -34,8 +50,16 @@ extension ErrorCatalogue {
             recovery: .fixFields,
             message: LocalizedText(
                 en: "Please enter a valid email address",
-                es: "Por favor, ingresa un correo electrónico válido"
-            )
+                es: "Por favor, ingresa un correo electrónico válido",
+                he: "נא להזין כתובת אימייל תקינה",
+                pt: "Por favor, informe um e-mail válido",
+                fr: "Veuillez saisir une adresse e-mail valide",
+                de: "Bitte gib eine gültige E-Mail-Adresse ein"
+            ),
+            documentation: """
+                Said when a text can't be an e-mail address. It says nothing about whether the address exists or has an \
+                account.
+                """
         ),
         ErrorDefinition(
             .validationInvalidFormat,
@@ -46,8 +70,16 @@ extension ErrorCatalogue {
             recovery: .fixFields,
             message: LocalizedText(
                 en: "The format is not valid.",
-                es: "El formato no es válido."
-            )
+                es: "El formato no es válido.",
+                he: "הפורמט אינו תקין.",
+                pt: "O formato não é válido.",
+                fr: "Le format n’est pas valide.",
+                de: "Das Format ist ungültig."
+            ),
+            documentation: """
+                Said when a value has the wrong type, or characters that its field does not take. The pointer in \
+                details.validation_errors tells which value.
+                """
         ),
         ErrorDefinition(
             .validationFieldTooLong,
@@ -58,8 +90,16 @@ extension ErrorCatalogue {
             recovery: .fixFields,
             message: LocalizedText(
                 en: "This text is too long.",
-                es: "Este texto es demasiado largo."
-            )
+                es: "Este texto es demasiado largo.",
+                he: "הטקסט הזה ארוך מדי.",
+                pt: "Este texto é muito longo.",
+                fr: "Ce texte est trop long.",
+                de: "Dieser Text ist zu lang."
+            ),
+            documentation: """
+                Said when a text is longer than its field takes. A client must not cut it off by itself: the person decides \
+                what goes.
+                """
         ),
         ErrorDefinition(
             .validationFieldTooShort,
@@ -70,8 +110,16 @@ extension ErrorCatalogue {
             recovery: .fixFields,
             message: LocalizedText(
                 en: "This text is too short.",
-                es: "Este texto es demasiado corto."
-            )
+                es: "Este texto es demasiado corto.",
+                he: "הטקסט הזה קצר מדי.",
+                pt: "Este texto é muito curto.",
+                fr: "Ce texte est trop court.",
+                de: "Dieser Text ist zu kurz."
+            ),
+            documentation: """
+                Said when a text is shorter than its field takes. Passwords that are too short are told with \
+                AUTH_WEAK_PASSWORD instead.
+                """
         ),
         ErrorDefinition(
             .validationInvalidDate,
@@ -82,8 +130,16 @@ extension ErrorCatalogue {
             recovery: .fixFields,
             message: LocalizedText(
                 en: "Please enter a valid date.",
-                es: "Por favor, ingresa una fecha válida."
-            )
+                es: "Por favor, ingresa una fecha válida.",
+                he: "נא להזין תאריך תקין.",
+                pt: "Por favor, informe uma data válida.",
+                fr: "Veuillez saisir une date valide.",
+                de: "Bitte gib ein gültiges Datum ein."
+            ),
+            documentation: """
+                Said when a date is none, such as February 30, or is not written as ISO 8601. Look at how the client writes \
+                dates in the person's region.
+                """
         ),
         ErrorDefinition(
             .validationInvalidURL,
@@ -94,8 +150,15 @@ extension ErrorCatalogue {
             recovery: .fixFields,
             message: LocalizedText(
                 en: "Please enter a valid web address.",
-                es: "Por favor, ingresa una dirección web válida."
-            )
+                es: "Por favor, ingresa una dirección web válida.",
+                he: "נא להזין כתובת אינטרנט תקינה.",
+                pt: "Por favor, informe um endereço web válido.",
+                fr: "Veuillez saisir une adresse web valide.",
+                de: "Bitte gib eine gültige Webadresse ein."
+            ),
+            documentation: """
+                Said when a text is not an absolute http or https address. The address is not fetched to find that out.
+                """
         ),
     ]
 }
