@@ -110,6 +110,7 @@ let package = Package(
                 .embedInCode("Templates/mail.txt.mustache"),
                 .embedInCode("Templates/mailbox.html.mustache"),
                 .embedInCode("Templates/page.html.mustache"),
+                .embedInCode("Templates/run.html.mustache"),
                 .embedInCode("Templates/page.css"),
                 .embedInCode("Templates/page.js"),
             ],

@@ -7,18 +7,61 @@ import Foundation
 struct Menu {
     let app: App
 
-    private static let openLink = LocalizedText(en: "Open a link", es: "Abrir un enlace")
-    private static let quit = LocalizedText(en: "Quit", es: "Salir")
-    private static let choose = LocalizedText(en: "Choose", es: "Elige")
-    private static let paste = LocalizedText(en: "Paste the link", es: "Pega el enlace")
-    private static let unknownLink = LocalizedText(en: "This link leads nowhere.", es: "Este enlace no lleva a ningún lugar.")
+    private static let openLink = LocalizedText(
+        en: "Open a link",
+        es: "Abrir un enlace",
+        he: "פתיחת קישור",
+        pt: "Abrir um link",
+        fr: "Ouvrir un lien",
+        de: "Link öffnen"
+    )
+    private static let quit = LocalizedText(
+        en: "Quit",
+        es: "Salir",
+        he: "יציאה",
+        pt: "Sair",
+        fr: "Quitter",
+        de: "Beenden"
+    )
+    private static let choose = LocalizedText(
+        en: "Choose",
+        es: "Elige",
+        he: "נא לבחור",
+        pt: "Escolha",
+        fr: "Choisissez",
+        de: "Wähle"
+    )
+    private static let paste = LocalizedText(
+        en: "Paste the link",
+        es: "Pega el enlace",
+        he: "נא להדביק את הקישור",
+        pt: "Cole o link",
+        fr: "Collez le lien",
+        de: "Füge den Link ein"
+    )
+    private static let unknownLink = LocalizedText(
+        en: "This link leads nowhere.",
+        es: "Este enlace no lleva a ningún lugar.",
+        he: "הקישור הזה לא מוביל לשום מקום.",
+        pt: "Este link não leva a lugar nenhum.",
+        fr: "Ce lien ne mène nulle part.",
+        de: "Dieser Link führt nirgendwohin."
+    )
     private static let foreignLink = LocalizedText(
         en: "This link can't be followed.",
-        es: "No se puede seguir este enlace."
+        es: "No se puede seguir este enlace.",
+        he: "לא ניתן לפתוח את הקישור הזה.",
+        pt: "Não é possível seguir este link.",
+        fr: "Ce lien ne peut pas être suivi.",
+        de: "Dieser Link lässt sich nicht öffnen."
     )
     private static let held = LocalizedText(
         en: "The link will be opened once you have signed in.",
-        es: "El enlace se abrirá cuando inicies sesión."
+        es: "El enlace se abrirá cuando inicies sesión.",
+        he: "הקישור ייפתח אחרי ההתחברות.",
+        pt: "O link será aberto quando você entrar.",
+        fr: "Le lien s’ouvrira après votre connexion.",
+        de: "Der Link wird geöffnet, sobald du angemeldet bist."
     )
 
     /// Shows the menu until the person leaves or the input ends.

@@ -21,7 +21,7 @@ struct TerminalApp: AsyncParsableCommand {
     @Option(help: "The address of the server.")
     var url = "http://127.0.0.1:8080"
 
-    @Option(help: "The language of the screens: en or es.")
+    @Option(help: "The language of the screens: \(Language.supported.map(\.rawValue).joined(separator: ", ")).")
     var language = "en"
 
     @Flag(help: "Walk through the whole flow without a person.")
@@ -32,7 +32,8 @@ struct TerminalApp: AsyncParsableCommand {
             throw ValidationError("--url must be an http or https address (is \(url))")
         }
         guard Language.supported.contains(Language(language)) else {
-            throw ValidationError("--language must be en or es (is \(language))")
+            let languages = Language.supported.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("--language must be one of \(languages) (is \(language))")
         }
     }
 

@@ -37,7 +37,14 @@ struct SignInView {
 struct ForgotPasswordView {
     let model: ForgotPasswordModel
 
-    private static let wait = LocalizedText(en: "Wait here? (y/n)", es: "¿Esperar aquí? (s/n)")
+    private static let wait = LocalizedText(
+        en: "Wait here? (y/n)",
+        es: "¿Esperar aquí? (s/n)",
+        he: "להמתין כאן? (כ/ל)",
+        pt: "Esperar aqui? (s/n)",
+        fr: "Attendre ici\u{A0}? (o/n)",
+        de: "Hier warten? (j/n)"
+    )
 
     /// Shows the screen until a request was accepted or the person gives up.
     func show() async {
@@ -53,7 +60,7 @@ struct ForgotPasswordView {
         guard case .requested(let message) = model.state else { return }
         Terminal.say("✓ \(message)")
         let answer = Terminal.ask(Self.wait.text(in: model.language))?.lowercased()
-        if answer == "y" || answer == "s" { await countDown() }
+        if let answer, ["y", "s", "כ", "o", "j"].contains(answer) { await countDown() }
     }
 
     /// Shows the seconds that are left, until none is.

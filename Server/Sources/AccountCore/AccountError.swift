@@ -24,7 +24,11 @@ public struct AccountError: Error, Hashable, Sendable {
         code: .authUserSuspended,
         message: LocalizedText(
             en: "This account is frozen. Reset your password to use it again.",
-            es: "Esta cuenta está congelada. Restablece tu contraseña para volver a usarla."
+            es: "Esta cuenta está congelada. Restablece tu contraseña para volver a usarla.",
+            he: "החשבון הזה מוקפא. כדי להשתמש בו שוב, יש לאפס את הסיסמה.",
+            pt: "Esta conta está congelada. Redefina sua senha para usá-la novamente.",
+            fr: "Ce compte est gelé. Réinitialisez votre mot de passe pour l’utiliser à nouveau.",
+            de: "Dieses Konto ist eingefroren. Setze dein Passwort zurück, um es wieder zu nutzen."
         )
     )
     /// The refresh token is unknown, or was used before.

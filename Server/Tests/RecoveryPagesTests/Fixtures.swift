@@ -52,7 +52,7 @@ extension MailTemplates {
 /// What a person sees of a page: the text between the tags of its body, entities replaced, spaces run together.
 func visibleText(_ html: String) -> String {
     let body = html.firstRange(of: "<body").map { html[$0.lowerBound...] } ?? html[...]
-    return body.replacing(/<[^>]*>/, with: " ")
+    return body.replacing(/<\/?(?:span|bdi)[^>]*>/, with: "").replacing(/<[^>]*>/, with: " ")
         .replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&quot;", with: "\"").replacing("&#39;", with: "'")
         .replacing("&amp;", with: "&")
         .split(whereSeparator: \.isWhitespace).joined(separator: " ")

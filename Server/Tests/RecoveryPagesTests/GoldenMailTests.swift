@@ -10,7 +10,7 @@ import Testing
 @Suite struct GoldenMailTests {
     @Test(
         "Each mail is to the byte the one that was reviewed",
-        arguments: [Language.spanish, .english],
+        arguments: Language.supported,
         ["password-reset", "password-changed"]
     )
     func golden(_ language: Language, kind: String) throws {

@@ -64,7 +64,11 @@ import Testing
             (Language.spanish, "Restablecer tu contraseña - Ñandú", "Contraseña actualizada - Ñandú"),
             (.english, "Reset your password - Ñandú", "Password updated - Ñandú"),
             (Language("es-mx"), "Restablecer tu contraseña - Ñandú", "Contraseña actualizada - Ñandú"),
-            (Language("fr"), "Reset your password - Ñandú", "Password updated - Ñandú"),
+            (Language("iw-IL"), "איפוס הסיסמה שלך - Ñandú", "הסיסמה עודכנה - Ñandú"),
+            (Language("pt-BR"), "Redefinir sua senha - Ñandú", "Senha atualizada - Ñandú"),
+            (.french, "Réinitialiser votre mot de passe - Ñandú", "Mot de passe mis à jour - Ñandú"),
+            (Language("de-AT"), "Dein Passwort zurücksetzen - Ñandú", "Passwort geändert - Ñandú"),
+            (Language("it"), "Reset your password - Ñandú", "Password updated - Ñandú"),
         ]
     )
     func subjects(_ language: Language, reset: String, changed: String) throws {
@@ -110,7 +114,21 @@ import Testing
         #expect(mail.recipient.text == "Ana+test@example.com")
     }
 
-    @Test("No placeholder and no tag of the template is left over", arguments: [Language.spanish, .english])
+    @Test(
+        "A mail names the language that it is written in, whatever was asked for",
+        arguments: [("es-MX", "es"), ("iw", "he"), ("pt-PT", "pt"), ("it", "en"), ("ar", "en"), ("", "en")]
+    )
+    func written(asked: String, spoken: String) throws {
+        let templates = try makeTemplates()
+        for mail in [
+            try templates.sampleReset(language: Language(asked)), try templates.sampleChanged(language: Language(asked)),
+        ] {
+            #expect(mail.language.rawValue == spoken)
+            #expect(mail.html.contains("<html lang=\"\(spoken)\""))
+        }
+    }
+
+    @Test("No placeholder and no tag of the template is left over", arguments: Language.supported)
     func leftovers(_ language: Language) throws {
         let templates = try makeTemplates()
         for mail in [try templates.sampleReset(language: language), try templates.sampleChanged(language: language)] {

@@ -1,3 +1,4 @@
+import ErrorContract
 import RecoveryPages
 import Testing
 
@@ -34,6 +35,16 @@ import Testing
         #expect(!html.contains("No mail yet") && !html.contains("{{"))
     }
 
+    @Test("The page speaks the reader's language, and each mail keeps its own direction", arguments: Language.supported)
+    func languages(language: Language) throws {
+        let html = try MailboxPage().html([entry()], nonce: "abc", language: language)
+        #expect(html.contains(language == .hebrew ? #"<html lang="he" dir="rtl">"# : #"<html lang="\#(language)">"#))
+        #expect(html.contains("<h2 dir=\"auto\">") && html.contains("<pre dir=\"auto\">"))
+        #expect(html.contains(#"<span dir="ltr">ana@example.com</span>"#) == (language == .hebrew))
+        let headings = try Language.supported.map { try MailboxPage().html([], nonce: "", language: $0) }.map(visibleText)
+        #expect(Set(headings).count == Language.supported.count)
+    }
+
     @Test("A mail without a link offers none")
     func noLink() throws {
         #expect(try !MailboxPage().html([entry(link: nil)], nonce: "abc").contains("<a "))
@@ -62,6 +73,6 @@ import Testing
             .replacing("\"", with: "&quot;").replacing("'", with: "&#39;")
         #expect(html.contains(#"title="\#(escaped)""#))
         #expect(html.contains(#"href="\#(escaped)""#))
-        #expect(html.contains("<pre>\(escaped)</pre>"))
+        #expect(html.contains("<pre dir=\"auto\">\(escaped)</pre>"))
     }
 }

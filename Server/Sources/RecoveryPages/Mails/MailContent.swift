@@ -1,27 +1,38 @@
+import ErrorContract
+
 /// What the mail templates are filled with.
 struct MailContent {
+    /// A text as both parts of a mail show it: with marks between the characters, and with markup.
+    struct Line {
+        let plain: String
+        let runs: [TextRun]
+    }
+
     struct Button {
         let label: String
+        /// What stands over the link where there are no buttons.
+        let line: String
         let link: String
     }
 
     struct Closing {
         let regards: String
-        let team: String
+        let team: Line
     }
 
     struct Footnote {
-        let text: String
+        let text: Line
         let link: String?
     }
 
     let language: String
+    let isRightToLeft: Bool
     let subject: String
     let preview: String?
-    let greeting: String
-    let paragraphs: [String]
+    let greeting: Line
+    let paragraphs: [Line]
     var button: Button?
-    var afterButton: [String] = []
+    var afterButton: [Line] = []
     let closing: Closing
     var footnotes: [Footnote] = []
 }

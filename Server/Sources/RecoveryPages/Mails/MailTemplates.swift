@@ -4,7 +4,7 @@ public import ErrorContract
 public import Foundation
 import Mustache
 
-/// Puts mails into words: HTML and text from templates, in the language of the reader.
+/// Puts mails into words: HTML and text from templates, in the language of the reader, or in English if there are no texts in it.
 public struct MailTemplates: MailRendering {
     /// What all mails share.
     public struct Settings: Hashable, Sendable {
@@ -47,7 +47,7 @@ public struct MailTemplates: MailRendering {
     public struct InvalidLinkBase: Error, Hashable, Sendable {}
 
     private let settings: Settings
-    private let html: MustacheTemplate
+    private let html: MustacheLibrary
     private let text: MustacheTemplate
 
     /// Reads the templates.
@@ -56,7 +56,7 @@ public struct MailTemplates: MailRendering {
         let probe = ResetLink(token: try ResetToken("probe"), email: nil)
         guard probe.url(base: settings.linkBase, style: settings.linkStyle) != nil else { throw InvalidLinkBase() }
         self.settings = settings
-        self.html = try MustacheTemplate(string: String(decoding: PackageResources.mail_html_mustache, as: UTF8.self))
+        self.html = try MustacheLibrary(markup: PackageResources.mail_html_mustache)
         self.text = try MustacheTemplate(string: String(decoding: PackageResources.mail_txt_mustache, as: UTF8.self))
     }
 
@@ -68,23 +68,30 @@ public struct MailTemplates: MailRendering {
     ) throws -> Mail {
         let link = ResetLink(token: token, email: recipient)
         guard let url = link.url(base: settings.linkBase, style: settings.linkStyle) else { throw InvalidLinkBase() }
-        let say = { (text: LocalizedText) in filled(text, language) }
-        let wait = WaitPhrase(settings.linkLifetime).text.text(in: language)
+        let writer = MailWriter(language: language, appName: settings.appName)
+        let wait = WaitPhrase(settings.linkLifetime).text
         let content = MailContent(
-            language: language.rawValue,
-            subject: settings.resetSubject ?? say(MailTexts.resetSubject),
-            preview: settings.resetPreview ?? say(MailTexts.resetPreview),
-            greeting: greeting(name, language),
-            paragraphs: [say(MailTexts.resetRequested), say(MailTexts.resetClick)],
-            button: .init(label: say(MailTexts.resetButton), link: url.absoluteString),
-            afterButton: [say(MailTexts.resetExpiry).replacing("{wait}", with: wait), say(MailTexts.resetIgnore)],
-            closing: closing(language),
+            language: writer.language.rawValue,
+            isRightToLeft: writer.language.isRightToLeft,
+            subject: settings.resetSubject ?? writer.subject(MailTexts.resetSubject),
+            preview: settings.resetPreview ?? writer.label(MailTexts.resetPreview),
+            greeting: writer.greeting(name),
+            paragraphs: [writer.line(MailTexts.resetRequested), writer.line(MailTexts.resetClick)],
+            button: .init(
+                label: writer.label(MailTexts.resetButton),
+                line: writer.label(MailTexts.resetLine),
+                link: url.absoluteString
+            ),
+            afterButton: [
+                writer.line(MailTexts.resetExpiry.filling("wait", with: wait)), writer.line(MailTexts.resetIgnore),
+            ],
+            closing: writer.closing,
             footnotes: [
-                .init(text: say(MailTexts.resetCopyLink), link: url.absoluteString),
-                .init(text: say(MailTexts.securityNotice), link: nil),
+                .init(text: writer.line(MailTexts.resetCopyLink), link: url.absoluteString),
+                .init(text: writer.line(MailTexts.securityNotice), link: nil),
             ]
         )
-        return mail(to: recipient, content: content, language: language)
+        return mail(to: recipient, content: content, language: writer.language)
     }
 
     public func passwordChanged(
@@ -96,16 +103,18 @@ public struct MailTemplates: MailRendering {
         guard let url = FreezeLink(token: token).url(base: settings.linkBase, style: settings.linkStyle) else {
             throw InvalidLinkBase()
         }
+        let writer = MailWriter(language: language, appName: settings.appName)
         let content = MailContent(
-            language: language.rawValue,
-            subject: filled(MailTexts.changedSubject, language),
+            language: writer.language.rawValue,
+            isRightToLeft: writer.language.isRightToLeft,
+            subject: writer.subject(MailTexts.changedSubject),
             preview: nil,
-            greeting: greeting(name, language),
-            paragraphs: [filled(MailTexts.changedBody, language)],
-            closing: closing(language),
-            footnotes: [.init(text: filled(MailTexts.changedNotMe, language), link: url.absoluteString)]
+            greeting: writer.greeting(name),
+            paragraphs: [writer.line(MailTexts.changedBody)],
+            closing: writer.closing,
+            footnotes: [.init(text: writer.line(MailTexts.changedNotMe), link: url.absoluteString)]
         )
-        return mail(to: recipient, content: content, language: language)
+        return mail(to: recipient, content: content, language: writer.language)
     }
 
     private func mail(to recipient: EmailAddress, content: MailContent, language: Language) -> Mail {
@@ -114,20 +123,8 @@ public struct MailTemplates: MailRendering {
             recipient: recipient,
             subject: content.subject,
             text: text.render(content),
-            html: html.render(content),
+            html: html.markup(content),
             language: language
         )
-    }
-
-    private func greeting(_ name: FirstName, _ language: Language) -> String {
-        MailTexts.greeting.text(in: language).replacing("{name}", with: name.rawValue)
-    }
-
-    private func closing(_ language: Language) -> MailContent.Closing {
-        .init(regards: filled(MailTexts.regards, language), team: filled(MailTexts.team, language))
-    }
-
-    private func filled(_ text: LocalizedText, _ language: Language) -> String {
-        text.text(in: language).replacing("{app}", with: settings.appName)
     }
 }

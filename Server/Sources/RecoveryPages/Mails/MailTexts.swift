@@ -2,46 +2,140 @@ import ErrorContract
 
 /// The texts of the mails.
 enum MailTexts {
-    static let greeting = LocalizedText(en: "Hello {name},", es: "Hola {name},")
+    static let greeting = LocalizedText(
+        en: "Hello {name},",
+        es: "Hola {name},",
+        he: "שלום {name},",
+        pt: "Olá, {name},",
+        fr: "Bonjour {name},",
+        de: "Hallo {name},"
+    )
 
-    static let resetSubject = LocalizedText(en: "Reset your password - {app}", es: "Restablecer tu contraseña - {app}")
+    static let resetSubject = LocalizedText(
+        en: "Reset your password - {app}",
+        es: "Restablecer tu contraseña - {app}",
+        he: "איפוס הסיסמה שלך - {app}",
+        pt: "Redefinir sua senha - {app}",
+        fr: "Réinitialiser votre mot de passe - {app}",
+        de: "Dein Passwort zurücksetzen - {app}"
+    )
     static let resetPreview = LocalizedText(
         en: "Click to reset your password securely",
-        es: "Haz clic para restablecer tu contraseña de forma segura"
+        es: "Haz clic para restablecer tu contraseña de forma segura",
+        he: "יש ללחוץ כדי לאפס את הסיסמה באופן מאובטח",
+        pt: "Clique para redefinir sua senha com segurança",
+        fr: "Cliquez pour réinitialiser votre mot de passe en toute sécurité",
+        de: "Klicke, um dein Passwort sicher zurückzusetzen"
     )
     static let resetRequested = LocalizedText(
         en: "We received a request to reset the password of your {app} account.",
-        es: "Recibimos una solicitud para restablecer la contraseña de tu cuenta de {app}."
+        es: "Recibimos una solicitud para restablecer la contraseña de tu cuenta de {app}.",
+        he: "קיבלנו בקשה לאיפוס הסיסמה של החשבון שלך ב־{app}.",
+        pt: "Recebemos uma solicitação para redefinir a senha da sua conta {app}.",
+        fr: "Nous avons reçu une demande de réinitialisation du mot de passe de votre compte {app}.",
+        de: "Wir haben eine Anfrage erhalten, das Passwort deines Kontos bei {app} zurückzusetzen."
     )
     static let resetClick = LocalizedText(
         en: "Click the button below to reset your password securely:",
-        es: "Haz clic en el botón de abajo para restablecer tu contraseña de forma segura:"
+        es: "Haz clic en el botón de abajo para restablecer tu contraseña de forma segura:",
+        he: "כדי לאפס את הסיסמה באופן מאובטח, יש ללחוץ על הכפתור שלמטה:",
+        pt: "Clique no botão abaixo para redefinir sua senha com segurança:",
+        fr: "Cliquez sur le bouton ci-dessous pour réinitialiser votre mot de passe en toute sécurité\u{A0}:",
+        de: "Klicke auf die Schaltfläche unten, um dein Passwort sicher zurückzusetzen:"
     )
-    static let resetButton = LocalizedText(en: "Reset Password", es: "Restablecer Contraseña")
-    static let resetExpiry = LocalizedText(en: "This link will expire in {wait}.", es: "Este enlace expirará en {wait}.")
+    static let resetButton = LocalizedText(
+        en: "Reset Password",
+        es: "Restablecer Contraseña",
+        he: "איפוס סיסמה",
+        pt: "Redefinir senha",
+        fr: "Réinitialiser le mot de passe",
+        de: "Passwort zurücksetzen"
+    )
+    /// The line over the link where there are no buttons.
+    static let resetLine = LocalizedText(
+        en: "Reset Password:",
+        es: "Restablecer Contraseña:",
+        he: "איפוס סיסמה:",
+        pt: "Redefinir senha:",
+        fr: "Réinitialiser le mot de passe\u{A0}:",
+        de: "Passwort zurücksetzen:"
+    )
+    static let resetExpiry = LocalizedText(
+        en: "This link will expire in {wait}.",
+        es: "Este enlace expirará en {wait}.",
+        he: "תוקף הקישור הזה יפוג בעוד {wait}.",
+        pt: "Este link expirará em {wait}.",
+        fr: "Ce lien expirera dans {wait}.",
+        de: "Dieser Link läuft in {wait} ab."
+    )
     static let resetIgnore = LocalizedText(
         en: "If you did not request this change, you can safely ignore this email. Your password will not be changed.",
-        es: "Si no solicitaste este cambio, puedes ignorar este correo de forma segura. Tu contraseña no será modificada."
+        es: "Si no solicitaste este cambio, puedes ignorar este correo de forma segura. Tu contraseña no será modificada.",
+        he: "אם לא ביקשת את השינוי הזה, אפשר להתעלם מההודעה הזו ללא חשש. הסיסמה שלך לא תשתנה.",
+        pt: "Se você não solicitou esta alteração, pode ignorar este e-mail com segurança. Sua senha não será alterada.",
+        fr:
+            "Si vous n’avez pas demandé ce changement, vous pouvez ignorer cet e-mail en toute sécurité. Votre mot de passe ne sera pas modifié.",
+        de:
+            "Wenn du diese Änderung nicht angefordert hast, kannst du diese E-Mail einfach ignorieren. Dein Passwort wird nicht geändert."
     )
-    static let regards = LocalizedText(en: "Regards,", es: "Saludos,")
-    static let team = LocalizedText(en: "The {app} team", es: "El equipo de {app}")
+    static let regards = LocalizedText(
+        en: "Regards,",
+        es: "Saludos,",
+        he: "בברכה,",
+        pt: "Atenciosamente,",
+        fr: "Cordialement,",
+        de: "Viele Grüße"
+    )
+    static let team = LocalizedText(
+        en: "The {app} team",
+        es: "El equipo de {app}",
+        he: "צוות {app}",
+        pt: "Equipe {app}",
+        fr: "L’équipe {app}",
+        de: "Das Team von {app}"
+    )
     static let resetCopyLink = LocalizedText(
         en: "If the button does not work, copy and paste this link into your browser:",
-        es: "Si el botón no funciona, copia y pega este enlace en tu navegador:"
+        es: "Si el botón no funciona, copia y pega este enlace en tu navegador:",
+        he: "אם הכפתור אינו פועל, אפשר להעתיק את הקישור הזה ולהדביק אותו בדפדפן:",
+        pt: "Se o botão não funcionar, copie e cole este link no seu navegador:",
+        fr: "Si le bouton ne fonctionne pas, copiez et collez ce lien dans votre navigateur\u{A0}:",
+        de: "Falls die Schaltfläche nicht funktioniert, kopiere diesen Link und füge ihn in deinen Browser ein:"
     )
     static let securityNotice = LocalizedText(
         en: "Security notice: Never share this link with anyone. {app} will never ask for your password by email.",
         es:
-            "Aviso de seguridad: Nunca compartas este enlace con nadie. {app} nunca te pedirá tu contraseña por correo electrónico."
+            "Aviso de seguridad: Nunca compartas este enlace con nadie. {app} nunca te pedirá tu contraseña por correo electrónico.",
+        he: "הודעת אבטחה: לעולם אין לשתף את הקישור הזה עם אף אחד. ב־{app} לעולם לא יבקשו ממך את הסיסמה באימייל.",
+        pt: "Aviso de segurança: nunca compartilhe este link com ninguém. {app} nunca pedirá sua senha por e-mail.",
+        fr:
+            "Avis de sécurité\u{A0}: ne partagez jamais ce lien avec qui que ce soit. {app} ne vous demandera jamais votre mot de passe par e-mail.",
+        de:
+            "Sicherheitshinweis: Teile diesen Link niemals mit anderen. {app} wird dich niemals per E-Mail nach deinem Passwort fragen."
     )
 
-    static let changedSubject = LocalizedText(en: "Password updated - {app}", es: "Contraseña actualizada - {app}")
+    static let changedSubject = LocalizedText(
+        en: "Password updated - {app}",
+        es: "Contraseña actualizada - {app}",
+        he: "הסיסמה עודכנה - {app}",
+        pt: "Senha atualizada - {app}",
+        fr: "Mot de passe mis à jour - {app}",
+        de: "Passwort geändert - {app}"
+    )
     static let changedBody = LocalizedText(
         en: "Your password has been updated successfully.",
-        es: "Tu contraseña ha sido actualizada exitosamente."
+        es: "Tu contraseña ha sido actualizada exitosamente.",
+        he: "הסיסמה שלך עודכנה בהצלחה.",
+        pt: "Sua senha foi atualizada com sucesso.",
+        fr: "Votre mot de passe a été mis à jour avec succès.",
+        de: "Dein Passwort wurde erfolgreich geändert."
     )
     static let changedNotMe = LocalizedText(
         en: "If this was not you, freeze your account at once:",
-        es: "Si no fuiste tú, congela tu cuenta de inmediato:"
+        es: "Si no fuiste tú, congela tu cuenta de inmediato:",
+        he: "אם לא ביצעת את השינוי, יש להקפיא את החשבון מיד:",
+        pt: "Se não foi você, congele sua conta imediatamente:",
+        fr: "Si ce n’était pas vous, gelez immédiatement votre compte\u{A0}:",
+        de: "Wenn du das nicht warst, friere dein Konto sofort ein:"
     )
 }

@@ -1,3 +1,5 @@
+import ErrorContract
+
 /// What the page template is filled with: any of a notice and three forms.
 struct PageContent {
     struct Notice {
@@ -11,7 +13,7 @@ struct PageContent {
     struct ResetForm {
         var hidden = false
         let heading: String
-        let lead: String
+        let lead: [TextRun]
         let action: String
         let token: String
         let email: String
@@ -51,13 +53,14 @@ struct PageContent {
     struct FreezeForm {
         var hidden = false
         let heading: String
-        let lead: String
+        let lead: [TextRun]
         let action: String
         let token: String
         let submit: String
     }
 
     let language: String
+    let isRightToLeft: Bool
     let app: String
     let title: String
     let nonce: String

@@ -30,7 +30,7 @@ public struct PageTemplates: Sendable {
     }
 
     private let settings: Settings
-    private let template: MustacheTemplate
+    private let template: MustacheLibrary
     private let css: String
     private let script: String
 
@@ -38,7 +38,7 @@ public struct PageTemplates: Sendable {
     /// - Throws: Mustache's error if one can't be read.
     public init(settings: Settings) throws {
         self.settings = settings
-        template = try MustacheTemplate(string: String(decoding: PackageResources.page_html_mustache, as: UTF8.self))
+        template = try MustacheLibrary(markup: PackageResources.page_html_mustache)
         css = String(decoding: PackageResources.page_css, as: UTF8.self)
         script = String(decoding: PackageResources.page_js, as: UTF8.self)
     }
@@ -49,6 +49,7 @@ public struct PageTemplates: Sendable {
         let writer = PageWriter(settings: settings, language: page.language)
         var content = PageContent(
             language: page.language.rawValue,
+            isRightToLeft: page.language.isRightToLeft,
             app: settings.appName,
             title: writer.title(of: page.kind),
             nonce: nonce,
@@ -56,7 +57,7 @@ public struct PageTemplates: Sendable {
             script: script
         )
         writer.fill(&content, with: page.kind)
-        return template.render(content)
+        return template.markup(content)
     }
 
     /// The content security policy of a page with this nonce.

@@ -2,45 +2,146 @@ import ErrorContract
 
 /// The texts that only the web pages have; the others are the contract's.
 enum PageTexts {
-    static let show = LocalizedText(en: "Show", es: "Mostrar")
-    static let hide = LocalizedText(en: "Hide", es: "Ocultar")
-    static let match = LocalizedText(en: "The passwords match", es: "Las contraseñas coinciden")
-    static let rule = LocalizedText(en: "At least {count} characters", es: "Al menos {count} caracteres")
-    static let openApp = LocalizedText(en: "Open in the app", es: "Abrir en la aplicación")
+    static let show = LocalizedText(
+        en: "Show",
+        es: "Mostrar",
+        he: "הצגה",
+        pt: "Mostrar",
+        fr: "Afficher",
+        de: "Anzeigen"
+    )
+    static let hide = LocalizedText(
+        en: "Hide",
+        es: "Ocultar",
+        he: "הסתרה",
+        pt: "Ocultar",
+        fr: "Masquer",
+        de: "Ausblenden"
+    )
+    static let match = LocalizedText(
+        en: "The passwords match",
+        es: "Las contraseñas coinciden",
+        he: "הסיסמאות תואמות",
+        pt: "As senhas coincidem",
+        fr: "Les mots de passe correspondent",
+        de: "Die Passwörter stimmen überein"
+    )
+    static let rule = LocalizedText(
+        en: PluralForms(one: "At least {count} character", other: "At least {count} characters"),
+        es: PluralForms(one: "Al menos {count} carácter", other: "Al menos {count} caracteres"),
+        he: PluralForms(one: "לפחות תו אחד", two: "לפחות שני תווים", other: "לפחות {count} תווים"),
+        pt: PluralForms(one: "Pelo menos {count} caractere", other: "Pelo menos {count} caracteres"),
+        fr: PluralForms(one: "Au moins {count} caractère", other: "Au moins {count} caractères"),
+        de: "Mindestens {count} Zeichen"
+    )
+    static let openApp = LocalizedText(
+        en: "Open in the app",
+        es: "Abrir en la aplicación",
+        he: "פתיחה באפליקציה",
+        pt: "Abrir no app",
+        fr: "Ouvrir dans l’application",
+        de: "In der App öffnen"
+    )
 
-    static let successHeading = LocalizedText(en: "Success!", es: "¡Éxito!")
+    static let successHeading = LocalizedText(
+        en: "Success!",
+        es: "¡Éxito!",
+        he: "הפעולה הצליחה!",
+        pt: "Sucesso!",
+        fr: "C’est fait\u{A0}!",
+        de: "Geschafft!"
+    )
     static let success = LocalizedText(
         en: "Your password has been updated. Please sign in with your new password.",
-        es: "Tu contraseña ha sido actualizada. Por favor, inicia sesión con tu nueva contraseña."
+        es: "Tu contraseña ha sido actualizada. Por favor, inicia sesión con tu nueva contraseña.",
+        he: "הסיסמה שלך עודכנה. נא להתחבר עם הסיסמה החדשה.",
+        pt: "Sua senha foi atualizada. Por favor, entre com sua nova senha.",
+        fr: "Votre mot de passe a été mis à jour. Veuillez vous connecter avec votre nouveau mot de passe.",
+        de: "Dein Passwort wurde geändert. Bitte melde dich mit deinem neuen Passwort an."
     )
 
     static let requestLead = LocalizedText(
         en: "Enter your email address, and we will send you a link to reset your password.",
-        es: "Ingresa tu correo electrónico y te enviaremos un enlace para restablecer tu contraseña."
+        es: "Ingresa tu correo electrónico y te enviaremos un enlace para restablecer tu contraseña.",
+        he: "נא להזין את כתובת האימייל שלך, ונשלח אליה קישור לאיפוס הסיסמה.",
+        pt: "Informe seu e-mail e enviaremos um link para redefinir sua senha.",
+        fr: "Saisissez votre adresse e-mail et nous vous enverrons un lien pour réinitialiser votre mot de passe.",
+        de: "Gib deine E-Mail-Adresse ein, und wir senden dir einen Link, mit dem du dein Passwort zurücksetzen kannst."
     )
-    static let sentHeading = LocalizedText(en: "Check your email", es: "Revisa tu correo")
+    static let sentHeading = LocalizedText(
+        en: "Check your email",
+        es: "Revisa tu correo",
+        he: "נא לבדוק את תיבת האימייל",
+        pt: "Verifique seu e-mail",
+        fr: "Consultez vos e-mails",
+        de: "Sieh in deinem Postfach nach"
+    )
     static let noscript = LocalizedText(
         en: "Coming from the link in a mail? This page needs JavaScript to read it.",
-        es: "¿Vienes del enlace de un correo? Esta página necesita JavaScript para leerlo."
+        es: "¿Vienes del enlace de un correo? Esta página necesita JavaScript para leerlo.",
+        he: "הגעת לכאן מקישור באימייל? הדף זקוק ל־JavaScript כדי לקרוא אותו.",
+        pt: "Veio pelo link de um e-mail? Esta página precisa de JavaScript para lê-lo.",
+        fr: "Vous venez du lien d’un e-mail\u{A0}? Cette page a besoin de JavaScript pour le lire.",
+        de: "Kommst du über den Link in einer E-Mail? Diese Seite braucht JavaScript, um ihn zu lesen."
     )
 
-    static let freezeHeading = LocalizedText(en: "Was this not you?", es: "¿No fuiste tú?")
+    static let freezeHeading = LocalizedText(
+        en: "Was this not you?",
+        es: "¿No fuiste tú?",
+        he: "לא ביצעת את השינוי?",
+        pt: "Não foi você?",
+        fr: "Ce n’était pas vous\u{A0}?",
+        de: "Warst du das nicht?"
+    )
     static let freezeLead = LocalizedText(
         en:
             "Hello {name}, your password was changed. If it was not you, freeze your account: nobody can sign in until you reset the password.",
         es:
-            "Hola {name}, tu contraseña fue cambiada. Si no fuiste tú, congela tu cuenta: nadie podrá iniciar sesión hasta que restablezcas la contraseña."
+            "Hola {name}, tu contraseña fue cambiada. Si no fuiste tú, congela tu cuenta: nadie podrá iniciar sesión hasta que restablezcas la contraseña.",
+        he: "שלום {name}, הסיסמה שלך שונתה. אם לא ביצעת את השינוי, יש להקפיא את החשבון: איש לא יוכל להתחבר עד לאיפוס הסיסמה.",
+        pt:
+            "Olá, {name}, sua senha foi alterada. Se não foi você, congele sua conta: ninguém poderá entrar até que você redefina a senha.",
+        fr:
+            "Bonjour {name}, votre mot de passe a été modifié. Si ce n’était pas vous, gelez votre compte\u{A0}: personne ne pourra se connecter tant que vous n’aurez pas réinitialisé le mot de passe.",
+        de:
+            "Hallo {name}, dein Passwort wurde geändert. Wenn du das nicht warst, friere dein Konto ein: Niemand kann sich anmelden, bis du das Passwort zurücksetzt."
     )
     static let freezeLeadUnnamed = LocalizedText(
         en: "Your password was changed. If it was not you, freeze your account: nobody can sign in until you reset the password.",
         es:
-            "Tu contraseña fue cambiada. Si no fuiste tú, congela tu cuenta: nadie podrá iniciar sesión hasta que restablezcas la contraseña."
+            "Tu contraseña fue cambiada. Si no fuiste tú, congela tu cuenta: nadie podrá iniciar sesión hasta que restablezcas la contraseña.",
+        he: "הסיסמה שלך שונתה. אם לא ביצעת את השינוי, יש להקפיא את החשבון: איש לא יוכל להתחבר עד לאיפוס הסיסמה.",
+        pt: "Sua senha foi alterada. Se não foi você, congele sua conta: ninguém poderá entrar até que você redefina a senha.",
+        fr:
+            "Votre mot de passe a été modifié. Si ce n’était pas vous, gelez votre compte\u{A0}: personne ne pourra se connecter tant que vous n’aurez pas réinitialisé le mot de passe.",
+        de:
+            "Dein Passwort wurde geändert. Wenn du das nicht warst, friere dein Konto ein: Niemand kann sich anmelden, bis du das Passwort zurücksetzt."
     )
-    static let freeze = LocalizedText(en: "Freeze my account", es: "Congelar mi cuenta")
-    static let frozenHeading = LocalizedText(en: "Your account is frozen", es: "Tu cuenta está congelada")
+    static let freeze = LocalizedText(
+        en: "Freeze my account",
+        es: "Congelar mi cuenta",
+        he: "הקפאת החשבון שלי",
+        pt: "Congelar minha conta",
+        fr: "Geler mon compte",
+        de: "Mein Konto einfrieren"
+    )
+    static let frozenHeading = LocalizedText(
+        en: "Your account is frozen",
+        es: "Tu cuenta está congelada",
+        he: "החשבון שלך מוקפא",
+        pt: "Sua conta está congelada",
+        fr: "Votre compte est gelé",
+        de: "Dein Konto ist eingefroren"
+    )
     static let frozen = LocalizedText(
         en: "All sessions have been ended. To use your account again, ask for a link and set a new password.",
         es:
-            "Todas las sesiones han sido cerradas. Para volver a usar tu cuenta, solicita un enlace y define una nueva contraseña."
+            "Todas las sesiones han sido cerradas. Para volver a usar tu cuenta, solicita un enlace y define una nueva contraseña.",
+        he: "כל החיבורים נותקו. כדי להשתמש שוב בחשבון, יש לבקש קישור ולהגדיר סיסמה חדשה.",
+        pt: "Todas as sessões foram encerradas. Para usar sua conta novamente, solicite um link e defina uma nova senha.",
+        fr:
+            "Toutes les sessions ont été fermées. Pour utiliser à nouveau votre compte, demandez un lien et définissez un nouveau mot de passe.",
+        de:
+            "Alle Sitzungen wurden beendet. Um dein Konto wieder zu nutzen, fordere einen Link an und lege ein neues Passwort fest."
     )
 }

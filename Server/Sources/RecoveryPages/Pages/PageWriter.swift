@@ -72,7 +72,7 @@ struct PageWriter {
         return .init(
             hidden: link == nil,
             heading: say(ContractText.resetTitle),
-            lead: say(ContractText.resetGreeting(name: name)),
+            lead: ContractText.resetGreeting(name: name).runs(in: language),
             action: "\(settings.basePath)/\(ResetLink.page)",
             token: link?.token.rawValue ?? "",
             email: link?.email?.text ?? "",
@@ -82,7 +82,7 @@ struct PageWriter {
             submit: say(ContractText.confirm),
             show: say(PageTexts.show),
             hide: say(PageTexts.hide),
-            rule: say(PageTexts.rule).replacing("{count}", with: "\(minimum)"),
+            rule: say(PageTexts.rule.counting(minimum)),
             weak: say(ContractText.strengthWeak),
             medium: say(ContractText.strengthMedium),
             strong: say(ContractText.strengthStrong),
@@ -118,11 +118,11 @@ struct PageWriter {
     }
 
     private func freezeForm(token: ResetToken?, name: String?) -> PageContent.FreezeForm {
-        let named = name.map { say(PageTexts.freezeLead).replacing("{name}", with: $0) }
+        let lead = name.map { PageTexts.freezeLead.filling("name", with: $0) } ?? PageTexts.freezeLeadUnnamed
         return .init(
             hidden: token == nil,
             heading: say(PageTexts.freezeHeading),
-            lead: named ?? say(PageTexts.freezeLeadUnnamed),
+            lead: lead.runs(in: language),
             action: "\(settings.basePath)/\(ResetLink.page)/\(FreezeLink.page)",
             token: token?.rawValue ?? "",
             submit: say(PageTexts.freeze)

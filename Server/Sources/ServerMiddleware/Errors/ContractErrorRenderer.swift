@@ -75,14 +75,14 @@ public struct ContractErrorRenderer: Sendable {
         return ErrorPayload(
             code: error.code,
             status: status,
-            message: message(of: error, definition: definition).text(in: language),
+            message: catalogue.text(message(of: error, definition: definition), in: language),
             details: details,
             violations: error.problems.prefix(ContractError.maximumProblems).map { problem in
                 FieldViolation(
                     field: problem.path.name,
                     pointer: problem.path.pointer,
                     code: problem.code,
-                    message: catalogue.closestDefinition(to: problem.code)?.message.text(in: language) ?? ""
+                    message: catalogue.closestDefinition(to: problem.code).map { catalogue.text($0.message, in: language) } ?? ""
                 )
             },
             retryAfterSeconds: (error.retryAfter ?? Self.usualWait(status)).map { max(0, $0.wholeSecondsRoundedUp) },

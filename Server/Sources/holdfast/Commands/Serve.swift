@@ -14,7 +14,7 @@ struct Serve: AsyncParsableCommand {
               ENVIRONMENT                            production (default) or development
               PASSWORD_RESET_BASE_URL                what reset links begin with; required in production
               APP_NAME, EMAIL_FROM                   as mails show them
-              DEFAULT_LOCALE                         en (default) or es, for readers that ask for neither
+              DEFAULT_LOCALE                         en (default), es, he, pt, fr or de, for readers that ask for none of them
               ERROR_FORMAT                           standard (default), flat, success, detail or problem
               APPLE_APP_IDS                          apps that links open, such as TEAM123456.com.example.app, with commas
               ANDROID_PACKAGE, ANDROID_CERT_SHA256   the same for Android

@@ -26,7 +26,7 @@ struct Users: AsyncParsableCommand {
         @Option(help: "The name that the person is greeted by.")
         var firstName: String
 
-        @Option(help: "The language of the account's mails: en or es.")
+        @Option(help: "The language of the account's mails: \(Language.supported.map(\.rawValue).joined(separator: ", ")).")
         var locale = "en"
 
         @OptionGroup var data: DataOptions

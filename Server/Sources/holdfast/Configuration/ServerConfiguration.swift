@@ -76,11 +76,7 @@ extension ServerConfiguration {
         emailFrom =
             settings.text("EMAIL_FROM") ?? settings.text("EMAIL_HOST_USER").map { "\(appName) <\($0)>" }
             ?? "\(appName) <no-reply@localhost>"
-        defaultLanguage = settings.choice(
-            "DEFAULT_LOCALE",
-            ["en": Language.english, "es": Language.spanish],
-            default: defaultLanguage
-        )
+        defaultLanguage = settings.language("DEFAULT_LOCALE", default: defaultLanguage)
         errorForm = settings.choice(
             "ERROR_FORMAT",
             ["standard": .standard, "flat": .flat, "success": .success, "detail": .detail, "problem": .problem],

@@ -1,4 +1,5 @@
 import Configuration
+import ErrorContract
 import Foundation
 
 /// Reads settings by their names in the environment, and gathers every problem instead of stopping at the first.
@@ -27,6 +28,14 @@ struct SettingReader {
         guard let text = text(name) else { return value }
         if let chosen = choices.first(where: { $0.key == text.lowercased() }) { return chosen.value }
         refuse(name, "must be one of \(choices.map(\.key).joined(separator: ", ")) (is “\(text)”)")
+        return value
+    }
+
+    /// A language that every text exists in.
+    mutating func language(_ name: String, default value: Language) -> Language {
+        guard let text = text(name) else { return value }
+        if Language.supported.contains(Language(text)) { return Language(text) }
+        refuse(name, "must be one of \(Language.supported.map(\.rawValue).joined(separator: ", ")) (is “\(text)”)")
         return value
     }
 

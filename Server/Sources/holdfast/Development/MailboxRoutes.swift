@@ -24,9 +24,11 @@ struct MailboxRoutes<Context: RequestContext>: Sendable {
 
     private let mailbox: MailboxFolder
     private let page: MailboxPage
+    private let localization: Localization
 
-    init(mailbox: MailboxFolder) throws {
+    init(mailbox: MailboxFolder, localization: Localization) throws {
         self.mailbox = mailbox
+        self.localization = localization
         self.page = try MailboxPage()
     }
 
@@ -74,7 +76,10 @@ struct MailboxRoutes<Context: RequestContext>: Sendable {
             )
         }
         let policy = "default-src 'none'; style-src 'nonce-\(nonce)'; frame-src 'self'; frame-ancestors 'none'"
-        return html(page.html(entries, nonce: nonce), policy: policy)
+        let language = localization.language(of: request)
+        var response = html(page.html(entries, nonce: nonce, language: language), policy: policy)
+        response.headers[.contentLanguage] = language.rawValue
+        return response
     }
 
     @Sendable private func show(_ request: Request, _ context: Context) throws -> Response {

@@ -179,7 +179,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         try ReferenceRoutes<Context>(apiDescription, address: { [address] in address.known }).add(to: router)
         HealthRoutes(checks: [.init("database") { [stores] in try await stores.database.ping() }]).add(to: router)
         if configuration.offersDevelopmentPages {
-            try MailboxRoutes<Context>(mailbox: mailbox).add(to: router)
+            try MailboxRoutes<Context>(mailbox: mailbox, localization: localization).add(to: router)
             try ErrorLabRoutes<Context>(renderer: renderer).add(to: router)
         }
         return router

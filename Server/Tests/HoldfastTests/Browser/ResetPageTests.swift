@@ -9,8 +9,10 @@ import Testing
 
 @Suite(.serialized) struct ResetPageTests {
     @Test(
-        "A person resets the password in a browser, with and without scripts, in both languages",
-        arguments: [(Language.english, true), (.english, false), (.spanish, true), (.spanish, false)]
+        "A person resets the password in a browser, with and without scripts, in either direction",
+        arguments: [
+            (Language.english, true), (.english, false), (.spanish, true), (.spanish, false), (.hebrew, true), (.hebrew, false),
+        ]
     )
     func wholeWay(language: Language, runsScripts: Bool) async throws {
         try await withServer {
@@ -20,10 +22,16 @@ import Testing
                 try await driver.browser(language: language, runsScripts: runsScripts) { browser in
                     try await server.register("ana@example.com")
                     let link = try await mailedLink(server, language)
-                    let say = { (english: String, spanish: String) in language == .spanish ? spanish : english }
+                    let say = { (english: String, spanish: String, hebrew: String) in
+                        language == .hebrew ? hebrew : language == .spanish ? spanish : english
+                    }
                     try await browser.open(link)
-                    try await browser.shows(say("Reset Password", "Restablecer Contraseña"), in: "h1")
-                    let greeting = say("Hello Ana, enter your new password", "Hola Ana, ingresa tu nueva contraseña")
+                    try await browser.shows(say("Reset Password", "Restablecer Contraseña", "איפוס סיסמה"), in: "h1")
+                    let greeting = say(
+                        "Hello Ana, enter your new password",
+                        "Hola Ana, ingresa tu nueva contraseña",
+                        "שלום Ana, נא להזין סיסמה חדשה"
+                    )
                     try await browser.shows(greeting, in: "#reset p")
                     if runsScripts { #expect(try await browser.address == server.url.absoluteString + "/reset-password") }
                     let app = try await browser.attribute("href", of: "#open-app")
@@ -32,27 +40,31 @@ import Testing
                     for (password, confirmation, problem) in [
                         (
                             "short", "short",
-                            say("The password must have at least 8 characters", "La contraseña debe tener al menos 8 caracteres")
+                            say(
+                                "The password must have at least 8 characters",
+                                "La contraseña debe tener al menos 8 caracteres",
+                                "הסיסמה חייבת לכלול לפחות 8 תווים"
+                            )
                         ),
                         (
                             "a good new password", "another new password",
-                            say("The passwords do not match", "Las contraseñas no coinciden")
+                            say("The passwords do not match", "Las contraseñas no coinciden", "הסיסמאות אינן תואמות")
                         ),
                     ] {
                         try await submit(password, confirmation, in: browser)
                         try await browser.shows(problem, in: "#problem")
                     }
                     try await submit("a good new password", "a good new password", in: browser)
-                    try await browser.shows(say("Success!", "¡Éxito!"), in: "#notice.good h1")
+                    try await browser.shows(say("Success!", "¡Éxito!", "הפעולה הצליחה!"), in: "#notice.good h1")
                     let email = try EmailAddress("ana@example.com")
                     _ = try await server.client().signIn(email: email, password: try Password("a good new password"))
 
                     try await browser.open(link)
-                    try await browser.shows(say("Link Expired", "Enlace Expirado"), in: "h1")
+                    try await browser.shows(say("Link Expired", "Enlace Expirado", "פג תוקף הקישור"), in: "h1")
                     #expect(try await browser.attribute("value", of: "#email") == "ana@example.com")
                     let mails = try server.server.mailbox.mails().count
                     try await browser.click("#request .primary")
-                    try await browser.shows(say("Check your email", "Revisa tu correo"), in: "h1")
+                    try await browser.shows(say("Check your email", "Revisa tu correo", "נא לבדוק את תיבת האימייל"), in: "h1")
                     #expect(try await server.mails(atLeast: mails + 1).first?.link != nil)
                 }
             }

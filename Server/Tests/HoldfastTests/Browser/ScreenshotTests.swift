@@ -50,15 +50,56 @@ import Testing
         }
     }
 
+    @Test("In Hebrew the pages are turned round, and fit a phone and a desktop too", arguments: [390, 1_280])
+    func rightToLeft(width: Int) async throws {
+        try await withServer {
+            $0.appScheme = "crowns"
+        } _: { server in
+            try await server.register("ana@example.com")
+            _ = try await server.resetLink(for: "ana@example.com", language: .hebrew)
+            let mail = try #require(try server.server.mailbox.mails().first)
+            let link = try #require(mail.link?.absoluteString)
+            try await WebDriver.run { driver in
+                try await driver.browser(language: .hebrew, width: width) { browser in
+                    try await browser.open(link)
+                    try await browser.type("una clave Larga1!", into: "#new_password")
+                    try await browser.click("#reset .show")
+                    try await browser.shows("סיסמה חזקה", in: "#strength")
+                    // The label begins where the field begins, at the right, and the button stands at the left of the field.
+                    let edges = try await browser.evaluate(
+                        """
+                        const box = s => document.querySelector(s).getBoundingClientRect();
+                        return box("#new_password").left > box("#reset .show").right
+                          && getComputedStyle(document.querySelector("h1")).direction === "rtl"
+                          && getComputedStyle(document.querySelector("#new_password")).direction === "ltr"
+                        """
+                    )
+                    #expect(edges == true)
+                    try await look(browser, "reset-he", width, false, isKept: width == 390)
+                    for path in ["/reset-password", "/reset-password?token=dead", "/dev/mailbox", "/dev/mailbox/\(mail.id)"] {
+                        try await browser.open(server.url.absoluteString + path)
+                        try await look(browser, path, width, false, isKept: false)
+                    }
+                }
+            }
+        }
+    }
+
     /// Expects the page to fit its window, and keeps its picture.
-    private func look(_ browser: Browser, _ name: String, _ width: Int, _ isDark: Bool) async throws {
+    private func look(
+        _ browser: Browser,
+        _ name: String,
+        _ width: Int,
+        _ isDark: Bool,
+        isKept: Bool = true
+    ) async throws {
         let overflow = try await browser.evaluate(
             "return document.documentElement.scrollWidth > document.documentElement.clientWidth"
         )
         #expect(overflow == false, "\(name)")
         let picture = try await browser.screenshot()
         #expect(picture.count > 5_000)
-        try keep(picture, "\(name)-\(width)-\(isDark ? "dark" : "light").png")
+        if isKept { try keep(picture, "\(name)-\(width)-\(isDark ? "dark" : "light").png") }
     }
 
     /// Puts a picture into `docs/images` when `UPDATE_SCREENSHOTS` is set.

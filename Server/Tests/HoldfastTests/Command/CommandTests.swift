@@ -1,3 +1,4 @@
+import Configuration
 import ErrorContract
 import Foundation
 import Testing
@@ -36,7 +37,7 @@ import Testing
                         "messages",
                     ]
                 )
-                #expect(object["messages"]?.objectValue?.members.count == 2)
+                #expect(object["messages"]?.objectValue?.members.count == Language.supported.count)
             }
             #expect(try await Binary.run(["codes", "--json", "--markdown"], in: folder).status == 64)
         }
@@ -72,6 +73,31 @@ import Testing
                 in: folder
             )
             #expect(strict.errors.contains("at least 40 characters"))
+        }
+    }
+
+    @Test("A server's default language is one that there are texts in; another is refused, and the others are listed")
+    func defaultLocale() async throws {
+        try await withFolder { folder in
+            for (name, language) in [
+                ("en", Language.english), ("ES", .spanish), ("he", .hebrew), ("iw", .hebrew), ("de", .german),
+            ] {
+                var configuration = ServerConfiguration(dataFolder: folder)
+                let settings = ["DEFAULT_LOCALE": name]
+                let provider = EnvironmentVariablesProvider(environmentVariables: settings)
+                try configuration.read(ConfigReader(provider: provider), isServing: false)
+                #expect(configuration.defaultLanguage == language)
+            }
+            for name in ["it", "e n", "es-MX", "english"] {
+                let environment = ["ENVIRONMENT": "development", "DEFAULT_LOCALE": name]
+                let run = try await Binary.run(["serve", "--port", "0"], environment: environment, in: folder)
+                #expect(run.status == 78, "\(name)")
+                #expect(run.errors.contains("DEFAULT_LOCALE must be one of en, es, he, pt, fr, de"))
+            }
+            let help = try await Binary.run(["serve", "--help"], in: folder)
+            for language in Language.supported {
+                #expect(help.output.contains(try Regex("DEFAULT_LOCALE .*\\b\(language)\\b")))
+            }
         }
     }
 

@@ -1,18 +1,28 @@
+import ErrorContract
 import Foundation
 import Testing
 
 @testable import holdfast
 
 @Suite struct TerminalAppTests {
-    @Test("The terminal app walks through the account screens against a server", arguments: ["en", "es"])
-    func script(language: String) async throws {
+    @Test("The terminal app walks through the account screens against a server", arguments: Language.supported)
+    func script(language: Language) async throws {
         try await withServer { server in
             try await withFolder { folder in
-                let arguments = ["--script", "--language", language, "--url", server.url.absoluteString]
+                let arguments = ["--script", "--language", language.rawValue, "--url", server.url.absoluteString]
                 let run = try await Binary.run(arguments, of: "holdfast-terminal-app", in: folder)
                 #expect(run.status == 0, "\(run.output)\n\(run.errors)")
-                #expect(run.output.contains(language == "es" ? "¡Éxito!" : "Success!"))
+                #expect(run.output.contains(ContractText.resetSucceeded.text(in: language)))
             }
+        }
+    }
+
+    @Test("A language that there are no texts in is refused, and the others are listed")
+    func unknownLanguage() async throws {
+        try await withFolder { folder in
+            let run = try await Binary.run(["--language", "xx"], of: "holdfast-terminal-app", in: folder)
+            #expect(run.status == 64)
+            #expect(run.errors.contains("en, es, he, pt, fr, de"))
         }
     }
 

@@ -1,5 +1,6 @@
 import AccountContract
 import AccountKit
+import ErrorContract
 import FileMail
 import Foundation
 import Testing
@@ -7,8 +8,8 @@ import Testing
 @testable import holdfast
 
 @Suite struct AccessibilityTests {
-    @Test("Every page has a language, a title, one main heading, and a label for every field", arguments: ["en", "es"])
-    func structure(language: String) async throws {
+    @Test("Every page has a language, a title, one main heading, and a label for every field", arguments: Language.supported)
+    func structure(language: Language) async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
             let token = try await server.resetLink(for: "ana@example.com").token.rawValue
@@ -19,7 +20,8 @@ import Testing
             for path in paths {
                 let page = try await RawHTTP.send("GET", path, to: server.url, headers: ["Accept-Language: \(language)"]).text
                 let place: Comment = "\(path)"
-                #expect(page.contains("<html lang=\"\(language)\">"), place)
+                let direction = language.isRightToLeft ? " dir=\"rtl\"" : ""
+                #expect(page.contains("<html lang=\"\(language)\"\(direction)>"), place)
                 #expect(page.contains("name=\"viewport\" content=\"width=device-width, initial-scale=1\""), place)
                 #expect(page.firstMatch(of: /<title>[^<]+ - Crowns<\/title>/) != nil, place)
                 #expect(page.matches(of: /<main>/).count == 1, place)

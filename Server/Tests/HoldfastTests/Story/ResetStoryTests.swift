@@ -27,15 +27,32 @@ import Testing
         }
     }
 
-    @Test("A reset mail goes to the stored address in the language of the request", arguments: [Language.english, .spanish])
+    @Test("A reset mail goes to the stored address in the language of the request", arguments: Language.supported)
     func mailLanguage(language: Language) async throws {
         try await withServer { server in
             try await server.register("Ana@Example.com")
             _ = try await server.client(language).requestPasswordReset(email: try EmailAddress("ANA@example.COM"))
             let mail = try #require(try await server.mails(atLeast: 1).first)
             #expect(mail.recipient == "Ana@example.com")
-            let subject = language == .spanish ? "Restablecer tu contraseña - Crowns" : "Reset your password - Crowns"
-            #expect(mail.subject == subject)
+            let subjects: [Language: String] = [
+                .english: "Reset your password", .spanish: "Restablecer tu contraseña", .hebrew: "איפוס הסיסמה שלך",
+                .portuguese: "Redefinir sua senha", .french: "Réinitialiser votre mot de passe",
+                .german: "Dein Passwort zurücksetzen",
+            ]
+            #expect(mail.subject == "\(try #require(subjects[language])) - Crowns")
+        }
+    }
+
+    @Test("An account keeps its language: the confirmation of a reset is written in it", arguments: Language.supported)
+    func accountLanguage(language: Language) async throws {
+        try await withServer { server in
+            let body =
+                #"{"email":"ana@example.com","password":"correct horse battery","first_name":"Ana","locale":"\#(language)-XX"}"#
+            #expect(try await server.post("/api/auth/register", body).status == 201)
+            let link = try await server.resetLink(for: "ana@example.com", language: .english)
+            _ = try await server.client(.english).confirmReset(link, newPassword: try Password("another good password"))
+            let mail = try #require(try await server.mails(atLeast: 2).first)
+            #expect(mail.html.contains("<html lang=\"\(language)\""))
         }
     }
 

@@ -99,10 +99,10 @@ import Testing
         #expect(!answer.text.contains("internal detail"))
     }
 
-    @Test("Every code of the catalogue is answered with its status and its text in both languages")
+    @Test("Every code of the catalogue is answered with its status and its text in every language")
     func catalogue() async throws {
         for definition in ErrorCatalogue.standard.definitions {
-            for language in [Language.english, .spanish] {
+            for language in Language.supported {
                 let answer = try await answer(throwing: ContractError(definition.code), language: language.rawValue)
                 #expect(answer.status.code == definition.status)
                 #expect(answer[header: "X-Error-Code"] == definition.code.rawValue)
@@ -179,8 +179,9 @@ import Testing
     @Test(
         "The language is the one that the reader prefers, else the server's",
         arguments: [
-            (nil, "en"), ("es", "es"), ("es-MX,en;q=0.5", "es"), ("fr, es;q=0.8, en;q=0.9", "en"), ("fr", "en"), ("*", "en"),
-            ("en;q=0, es;q=0.1", "es"), ("garbage;;;,,", "en"), ("ES", "es"),
+            (nil, "en"), ("es", "es"), ("es-MX,en;q=0.5", "es"), ("it, es;q=0.8, en;q=0.9", "en"), ("it", "en"), ("*", "en"),
+            ("en;q=0, es;q=0.1", "es"), ("garbage;;;,,", "en"), ("ES", "es"), ("pt-BR", "pt"), ("iw", "he"),
+            ("he-IL,he;q=0.9,en;q=0.8", "he"), ("de-AT;q=0.5, fr", "fr"), ("de-AT, fr;q=0.5", "de"),
         ] as [(String?, String)]
     )
     func language(header: String?, language: String) async throws {
@@ -190,10 +191,31 @@ import Testing
         #expect(try answer.error["message"] == message.map { .string($0) })
     }
 
+    @Test("A server speaks an app's own language when its catalogue has words in it")
+    func ownLanguage() async throws {
+        let italian = Translations(
+            Language("it"),
+            [
+                "We could not find what you were looking for.": "Non abbiamo trovato nulla.", "{count} hours": "{count} h",
+                "Too many requests. Please try again in {wait}.": "Troppe richieste. Riprova tra {wait}.",
+            ]
+        )
+        let renderer = ContractErrorRenderer(
+            catalogue: .standard.saying(italian),
+            localization: Localization(supported: Language.supported + [Language("it")])
+        )
+        let missing = try await answer(throwing: ContractError(.resourceNotFound), renderer: renderer, language: "it-IT")
+        #expect(missing[header: "Content-Language"] == "it")
+        #expect(try missing.error["message"] == "Non abbiamo trovato nulla.")
+        let limit = ContractError(.rateLimitExceeded, retryAfter: .seconds(7_200))
+        let limited = try await answer(throwing: limit, renderer: renderer, language: "it")
+        #expect(try limited.error["message"] == "Troppe richieste. Riprova tra 2 h.")
+    }
+
     @Test("The server's own default language counts when the reader has no wish")
     func defaultLanguage() async throws {
         let renderer = ContractErrorRenderer(localization: Localization(fallback: .spanish))
-        let answer = try await answer(throwing: ContractError(.resourceNotFound), renderer: renderer, language: "fr")
+        let answer = try await answer(throwing: ContractError(.resourceNotFound), renderer: renderer, language: "it")
         #expect(answer[header: "Content-Language"] == "es")
     }
 

@@ -1,0 +1,40 @@
+import AccountContract
+import ErrorContract
+
+/// Puts the texts of a mail into one language, with the app's name in them.
+struct MailWriter {
+    /// The language that the mail is written in.
+    let language: Language
+    private let appName: String
+
+    /// Creates a writer.
+    /// - Parameter language: The reader's language; what there are no texts in is written in English.
+    init(language: Language, appName: String) {
+        self.language = LanguagePreference(acceptLanguage: language.rawValue)
+            .choose(from: Language.supported, fallback: .english)
+        self.appName = appName
+    }
+
+    /// A subject. It stays exact, without marks that nobody sees: a subject is searched for, compared and judged by filters, and
+    /// the app's name stands at its end, where nothing follows that it could reorder.
+    func subject(_ text: LocalizedText) -> String { filled(text).runs(in: language).bare }
+
+    /// A text without values.
+    func label(_ text: LocalizedText) -> String { text.text(in: language) }
+
+    /// A text of the mail's body.
+    func line(_ text: LocalizedText) -> MailContent.Line {
+        let runs = filled(text).runs(in: language)
+        return .init(plain: runs.isolated, runs: runs)
+    }
+
+    func greeting(_ name: FirstName) -> MailContent.Line {
+        line(MailTexts.greeting.filling("name", with: name.rawValue))
+    }
+
+    var closing: MailContent.Closing {
+        .init(regards: label(MailTexts.regards), team: line(MailTexts.team))
+    }
+
+    private func filled(_ text: LocalizedText) -> LocalizedText { text.filling("app", with: appName) }
+}
