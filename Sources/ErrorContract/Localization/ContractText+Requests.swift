@@ -58,7 +58,7 @@ extension ContractText {
     /// The reset button rests after a request.
     /// - Parameter seconds: The seconds until it works again; it is never more than a minute, and always told in seconds.
     public static func resetCooldown(seconds: Int) -> LocalizedText {
-        resetCooldown.filling("wait", with: WaitPhrase(seconds, .seconds).text)
+        resetCooldown.filling("wait", with: WaitPhrase(count: seconds, unit: .seconds).text)
     }
 
     static let resetCooldown = LocalizedText(

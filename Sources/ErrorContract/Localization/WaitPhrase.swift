@@ -8,7 +8,7 @@ public struct WaitPhrase: Hashable, Sendable {
         case seconds, minutes, hours
     }
 
-    /// How many units, at least 1.
+    /// How many units.
     public let count: Int
     /// The unit.
     public let unit: Unit
@@ -26,8 +26,8 @@ public struct WaitPhrase: Hashable, Sendable {
         }
     }
 
-    /// Creates the phrase for so many units, whatever would be usual.
-    init(_ count: Int, _ unit: Unit) {
+    /// Creates the phrase for so many units, even where another unit would be usual.
+    public init(count: Int, unit: Unit) {
         (self.count, self.unit) = (count, unit)
     }
 

@@ -23,6 +23,51 @@ import Testing
         #expect(text.text(in: .spanish) == spanish)
     }
 
+    private static let counts = [1, 2, 3, 5, 10, 11, 20, 21, 59, 100]
+
+    @Test(
+        "A wait is told in the plural of each language",
+        arguments: [
+            (Language.english, "second", "seconds", "minute", "minutes", "hour", "hours"),
+            (.spanish, "segundo", "segundos", "minuto", "minutos", "hora", "horas"),
+            (.portuguese, "segundo", "segundos", "minuto", "minutos", "hora", "horas"),
+            (.french, "seconde", "secondes", "minute", "minutes", "heure", "heures"),
+            (.german, "Sekunde", "Sekunden", "Minute", "Minuten", "Stunde", "Stunden"),
+        ]
+    )
+    func plurals(
+        language: Language,
+        second: String,
+        seconds: String,
+        minute: String,
+        minutes: String,
+        hour: String,
+        hours: String
+    ) {
+        for (unit, one, many) in [(WaitPhrase.Unit.seconds, second, seconds), (.minutes, minute, minutes), (.hours, hour, hours)]
+        {
+            let told = Self.counts.map { WaitPhrase(count: $0, unit: unit).text.text(in: language) }
+            let expected = ["1 \(one)"] + ["2", "3", "5", "10", "11", "20", "21", "59", "100"].map { "\($0) \(many)" }
+            #expect(told == expected)
+        }
+        let zero = [Language.french, .portuguese].contains(language) ? hour : hours
+        #expect(WaitPhrase(count: 0, unit: .hours).text.text(in: language) == "0 \(zero)")
+    }
+
+    @Test(
+        "In Hebrew one and two are words, and the rest is counted",
+        arguments: [
+            (WaitPhrase.Unit.seconds, "שנייה אחת", "שתי שניות", "שניות"), (.minutes, "דקה אחת", "שתי דקות", "דקות"),
+            (.hours, "שעה אחת", "שעתיים", "שעות"),
+        ]
+    )
+    func hebrew(unit: WaitPhrase.Unit, one: String, two: String, many: String) {
+        let told = Self.counts.map { WaitPhrase(count: $0, unit: unit).text.text(in: .hebrew) }
+        let expected = [one, two] + ["3", "5", "10", "11", "20", "21", "59", "100"].map { "\($0) \(many)" }
+        #expect(told == expected)
+        #expect(told.allSatisfy { !$0.contains("\u{2068}") }, "a number needs no isolation")
+    }
+
     @Test("The longest waits neither trap nor turn round")
     func extremes() {
         #expect(Duration.seconds(Int64.max).wholeSecondsRoundedUp == Int.max)

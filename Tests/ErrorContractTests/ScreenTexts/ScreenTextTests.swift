@@ -18,6 +18,35 @@ struct ScreenTextTests {
         #expect(text.text(in: .english) == english)
     }
 
+    @Test(
+        "The length of a password is told in the plural that its number asks for",
+        arguments: [
+            (Language.english, "1 character", "2 characters", "8 characters"),
+            (.spanish, "1 carácter", "2 caracteres", "8 caracteres"),
+            (.hebrew, "תו אחד", "שני תווים", "8 תווים"), (.portuguese, "1 caractere", "2 caracteres", "8 caracteres"),
+            (.french, "1 caractère", "2 caractères", "8 caractères"), (.german, "1 Zeichen", "2 Zeichen", "8 Zeichen"),
+        ]
+    )
+    func passwordLength(language: Language, one: String, two: String, eight: String) {
+        for (number, words) in [(1, one), (2, two), (8, eight)] {
+            #expect(ContractText.passwordTooShort(minimum: number).text(in: language).contains(words))
+            #expect(ContractText.passwordTooLong(maximum: number).text(in: language).contains(words))
+        }
+    }
+
+    @Test(
+        "A cooldown is told in seconds in every language",
+        arguments: [
+            (Language.hebrew, "נא להמתין 60 שניות לפני בקשה נוספת"),
+            (.portuguese, "Por favor, aguarde 60 segundos antes de solicitar novamente"),
+            (.french, "Veuillez patienter 60 secondes avant de refaire une demande"),
+            (.german, "Bitte warte 60 Sekunden, bevor du erneut anfragst"),
+        ]
+    )
+    func cooldown(language: Language, expected: String) {
+        #expect(ContractText.resetCooldown(seconds: 60).text(in: language) == expected)
+    }
+
     @Test("A greeting takes a name as it is", arguments: ["Ana", "María José", "{name}", "$1 \\n"])
     func greeting(name: String) {
         let text = ContractText.resetGreeting(name: name)

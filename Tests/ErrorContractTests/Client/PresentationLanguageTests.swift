@@ -1,0 +1,67 @@
+import ErrorContract
+import Foundation
+import Testing
+
+/// Presentations in every language of the contract.
+@Suite struct PresentationLanguageTests {
+    private static let now = Date(timeIntervalSince1970: 1_762_252_200)
+
+    @Test(
+        "A limit is shown in each language, with its wait",
+        arguments: [
+            (Language.english, "Too many attempts", "Too many requests. Please try again in 5 minutes.", "Try Again", "Cancel"),
+            (.spanish, "Demasiados intentos", "Demasiadas solicitudes. Intenta de nuevo en 5 minutos.", "Reintentar", "Cancelar"),
+            (.hebrew, "יותר מדי ניסיונות", "יותר מדי בקשות. נא לנסות שוב בעוד 5 דקות.", "ניסיון חוזר", "ביטול"),
+            (
+                .portuguese, "Muitas tentativas", "Muitas solicitações. Por favor, tente novamente em 5 minutos.",
+                "Tentar novamente",
+                "Cancelar"
+            ),
+            (.french, "Trop de tentatives", "Trop de demandes. Veuillez réessayer dans 5 minutes.", "Réessayer", "Annuler"),
+            (
+                .german, "Zu viele Versuche", "Zu viele Anfragen. Bitte versuche es in 5 Minuten erneut.", "Erneut versuchen",
+                "Abbrechen"
+            ),
+        ]
+    )
+    func limit(language: Language, title: String, text: String, primary: String, secondary: String) {
+        let shown = PresentationRow.answered(429, .rateLimitExceeded, retryAfter: .seconds(300))
+            .presentation(in: Language("\(language)-XX"), now: Self.now)
+        #expect(shown.title == title)
+        #expect(shown.message == text)
+        #expect(shown.primaryLabel(in: language) == primary)
+        #expect(shown.secondaryLabel(in: language) == secondary)
+    }
+
+    /// Every way in which a call fails: each code as a server answers it, and each kind of failure without an answer.
+    private static let failures: [APIError] =
+        ErrorCatalogue.standard.definitions.flatMap { definition in
+            [nil, Duration.seconds(45)].map { PresentationRow.answered(definition.status, definition.code, retryAfter: $0) }
+        }
+        + [
+            APIError.Kind.network, .noInternet, .timeout, .cancelled, .unauthorized, .forbidden, .badRequest, .notFound,
+            .conflict,
+            .validation, .rateLimited, .throttled, .server, .decoding, .unknownOutcome, .notAPI, .invalidRequest, .custom,
+        ].flatMap { kind in Recovery.allCases.map { PresentationRow.local(kind, recovery: $0, retryAfter: .seconds(1)) } }
+
+    @Test("Whatever fails is shown in each language, and differently in each", arguments: failures)
+    func everything(error: APIError) {
+        let shown = Language.supported.map { ($0, error.presentation(in: $0, now: Self.now)) }
+        #expect(Set(shown.map(\.1.message)).count == Language.supported.count)
+        // "Error" is Spanish too.
+        #expect(Set(shown.map(\.1.title)).count >= Language.supported.count - 1)
+        for (language, presentation) in shown {
+            let labels = [presentation.primaryLabel(in: language), presentation.secondaryLabel(in: language)].compactMap(\.self)
+            for text in [presentation.title, presentation.message] + labels {
+                #expect(!text.isEmpty && !text.contains("{"))
+                #expect(text.contains(/[א-ת]/) == (language == .hebrew))
+            }
+        }
+    }
+
+    @Test("A text of the server's own is shown as it came", arguments: Language.supported)
+    func serverText(language: Language) {
+        let error = PresentationRow.answered(400, message: "Der Name ist vergeben.")
+        #expect(error.presentation(in: language, now: Self.now).message == "Der Name ist vergeben.")
+    }
+}

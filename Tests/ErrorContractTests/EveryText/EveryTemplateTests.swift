@@ -1,0 +1,43 @@
+import ErrorContract
+import Foundation
+import Testing
+
+/// What stands in the templates and views themselves, where no language could be chosen.
+@Suite struct EveryTemplateTests {
+    private static let templates = Repository.files("mustache", under: ["Server/Sources"]).map(Repository.name(of:))
+
+    @Test("A template has no words of its own", arguments: templates)
+    func words(name: String) throws {
+        let template = try String(contentsOf: Repository.root.appending(path: name), encoding: .utf8)
+        let rest =
+            template
+            .replacing(/<style.*?<\/style>/.dotMatchesNewlines(), with: "")
+            .replacing(/\{\{\{?.*?\}?\}\}/, with: "")
+            .replacing(/<code.*?<\/code>/, with: "")
+            .replacing(/<[^>]*>/, with: "")
+        #expect(
+            !rest.contains { $0.isLetter },
+            "\(name): \(rest.split(whereSeparator: \.isNewline).filter { $0.contains { $0.isLetter } })"
+        )
+        for attribute in template.matches(of: /\s(?:title|alt|placeholder|aria-label)="([^"]*)"/) {
+            #expect(attribute.output.1.contains("{{"), "\(name): \(attribute.output.0)")
+        }
+    }
+
+    @Test("There are templates")
+    func present() {
+        #expect(Self.templates.count >= 4)
+    }
+
+    @Test("A view shows no words of its own")
+    func views() throws {
+        let shown = /\b(?:Text|Button|Label|Toggle|TextField|SecureField|Link|navigationTitle|accessibilityLabel)\("/
+        for file in Repository.files("swift", under: ["Sources/AccountUI"]) {
+            let source = try String(contentsOf: file, encoding: .utf8)
+            for match in source.matches(of: shown) {
+                let line = source[..<match.range.lowerBound].count { $0 == "\n" } + 1
+                Issue.record("\(Repository.name(of: file)):\(line): \(match.output)")
+            }
+        }
+    }
+}

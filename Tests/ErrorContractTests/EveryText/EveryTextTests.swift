@@ -1,0 +1,115 @@
+import ErrorContract
+import Foundation
+import Testing
+
+/// Every text of the sources, found by reading them, so that none can be forgotten.
+@Suite struct EveryTextTests {
+    /// What is the same in English and in another language.
+    private static let sameAsEnglish: [String: Set<Language>] = [
+        "Error": [.spanish], "OK": [.portuguese, .french, .german], "{count} minutes": [.french],
+    ]
+    /// What ends otherwise than in English, by the custom of the language.
+    private static let endsOtherwise: [String: Set<Language>] = ["Regards,": [.german]]
+
+    @Test("A text is written in every language", arguments: WrittenText.all)
+    func complete(text: WrittenText) {
+        let missing = Language.supported.filter { text.forms[$0]?[.other]?.isEmpty != false }
+        #expect(missing == [], text.says("missing in \(missing)"), sourceLocation: text.place)
+        for (language, forms) in text.forms where forms[.other]?.contains("\\(") == true {
+            Issue.record(text.says("\(language) interpolates; fill a placeholder instead"), sourceLocation: text.place)
+        }
+    }
+
+    @Test("A text differs from the English one, except for words that two languages share", arguments: WrittenText.all)
+    func translated(text: WrittenText) {
+        let same = Language.supported.dropFirst().filter { text.forms[$0]?[.other] == text.english }
+        #expect(
+            Set(same) == Self.sameAsEnglish[text.english, default: []],
+            text.says("same in \(same)"),
+            sourceLocation: text.place
+        )
+    }
+
+    @Test("A text has the same placeholders in every language", arguments: WrittenText.all)
+    func placeholders(text: WrittenText) {
+        for (language, forms) in text.forms {
+            for (category, form) in forms {
+                // "one hour", "two hours" may be words.
+                let optional: Set<String> = category == .other ? [] : ["{count}"]
+                let (given, expected) = (Self.placeholders(form), Self.placeholders(text.english))
+                #expect(
+                    given.union(optional) == expected.union(optional),
+                    text.says("\(language) \(category) has \(given.sorted())"),
+                    sourceLocation: text.place
+                )
+                #expect(
+                    form.count { $0 == "{" } == form.count { $0 == "}" },
+                    text.says("\(language)"),
+                    sourceLocation: text.place
+                )
+            }
+        }
+    }
+
+    @Test("A text that counts has the forms that its language tells apart, or one for all", arguments: WrittenText.all)
+    func plurals(text: WrittenText) {
+        guard text.english.contains("{count}") else {
+            #expect(
+                text.forms.values.allSatisfy { $0.count == 1 },
+                text.says("forms, but no {count}"),
+                sourceLocation: text.place
+            )
+            return
+        }
+        for (language, forms) in text.forms where language == .english || Set(forms.keys) != [.other] {
+            let told = Set((0...200).map(language.pluralCategory(of:)))
+            #expect(Set(forms.keys) == told, text.says("\(language) has \(forms.keys)"), sourceLocation: text.place)
+        }
+    }
+
+    @Test("A text is set as its language sets it", arguments: WrittenText.all)
+    func typography(text: WrittenText) {
+        for (language, forms) in text.forms {
+            for form in forms.values {
+                let note: Comment = text.says("\(language): “\(form)”")
+                let stray = ["  ", "\"", "...", "``", "''", "\t", "\n", "( ", " )", " ,", " ."].filter(form.contains)
+                #expect(stray == [], note, sourceLocation: text.place)
+                #expect(form == form.trimmingCharacters(in: .whitespacesAndNewlines), note, sourceLocation: text.place)
+                #expect(language == .english || !form.contains("'"), note, sourceLocation: text.place)
+                #expect(!form.unicodeScalars.contains { Self.isInvisible($0) }, note, sourceLocation: text.place)
+                #expect(form.contains(/[א-ת]/) == (language == .hebrew), note, sourceLocation: text.place)
+                if language == .spanish {
+                    #expect(form.contains("?") == form.contains("¿") && form.contains("!") == form.contains("¡"), note)
+                }
+                // French keeps these apart by a space that does not break; every other language does not.
+                let apart = form.matches(of: /\u{A0}[?!:;]/).count
+                let all = form.matches(of: /[?!:;]/).count
+                #expect(apart == (language == .french ? all : 0), note, sourceLocation: text.place)
+                let ending = { (text: String) in text.last.flatMap { ".,:?!".contains($0) ? $0 : nil } }
+                if Self.endsOtherwise[text.english]?.contains(language) != true {
+                    #expect(ending(form) == ending(text.english), note, sourceLocation: text.place)
+                }
+            }
+        }
+    }
+
+    @Test("The contract knows all of its texts, so that an app can be told which it has not translated")
+    func known() {
+        let written = WrittenText.all.filter { $0.file.hasPrefix("Sources/ErrorContract/") }.map(\.english)
+        #expect(Set(ErrorCatalogue.standard.untranslated(in: Language("xx"))) == Set(written))
+    }
+
+    private static func placeholders(_ text: String) -> Set<String> {
+        Set(text.matches(of: /\{[^{}]*\}/).map { String($0.output) })
+    }
+
+    /// Marks that steer directions belong to values, not to texts; nor does a text need other characters that nobody sees.
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        [.format, .control].contains(scalar.properties.generalCategory)
+    }
+}
+
+extension WrittenText {
+    /// A finding, with the place that it was made at.
+    fileprivate func says(_ finding: String) -> Comment { "\(file):\(line): \(finding) (“\(english)”)" }
+}
