@@ -44,8 +44,8 @@ extension Language {
 }
 
 extension Unicode.Scalar {
-    /// Whether the scalar is of a script that runs from right to left: the blocks whose bidirectional class is R or AL, or that are
-    /// kept for such (UAX #9).
+    /// Whether the scalar is of a script that runs from right to left: the blocks whose bidirectional class is R or AL, or that
+    /// are kept for such (UAX #9).
     var isRightToLeft: Bool {
         switch value {
         case 0x0590...0x08FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFE, 0x10800...0x10FFF, 0x1E800...0x1EFFF: true

@@ -4,7 +4,7 @@
 /// of ``Language/supported``; an app's own needs only what the app speaks.
 ///
 /// ```swift
-/// LocalizedText(en: "The card was declined.", es: "La tarjeta fue rechazada.", others: [Language("it"): "La carta è stata rifiutata."])
+/// LocalizedText(en: "Card declined", es: "Tarjeta rechazada", others: [Language("it"): "Carta rifiutata"])
 /// ```
 public struct LocalizedText: Hashable, Sendable {
     let table: TextTable
@@ -57,11 +57,11 @@ public struct LocalizedText: Hashable, Sendable {
         table = TextTable(english: en, entries: texts)
     }
 
-    /// The text in a language, else in the language that is left when the tag is shortened from the right (`es` for `es-mx`), else
-    /// in English.
+    /// The text in a language, else in the language that is left when the tag is shortened from the right (`es` for `es-mx`),
+    /// else in English.
     ///
-    /// A value whose direction may differ from the text's, such as a Latin name in a Hebrew text, stands between U+2068 and U+2069,
-    /// so that neither changes the order of the other. Where that may not be, use ``runs(in:)``.
+    /// A value whose direction may differ from the text's, such as a Latin name in a Hebrew text, stands between U+2068 and
+    /// U+2069, so that neither changes the order of the other. Where that may not be, use ``runs(in:)``.
     public func text(in language: Language) -> String {
         text(in: language, saying: Translations())
     }

@@ -19,8 +19,8 @@ public struct TextRun: Hashable, Sendable {
         direction = Self.fits(text, surrounding) ? nil : TextDirection(of: text) ?? .leftToRight
     }
 
-    /// Whether a value can stand in a text without either changing the order of the other: only letters of the text's direction in
-    /// a text that runs from right to left, no letter of the other direction in one that runs from left to right, or a plain number.
+    /// Whether a value can stand in a text without either changing the order of the other: in a text that runs from right to
+    /// left, letters of that direction alone, or a plain number; in any other, whatever has no letter of that direction.
     private static func fits(_ value: String, _ surrounding: TextDirection) -> Bool {
         let scalars = value.unicodeScalars
         switch surrounding {
