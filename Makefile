@@ -1,4 +1,4 @@
-.PHONY: run test demo lint format clean
+.PHONY: run test demo bench lint format clean
 
 # Build and serve on http://127.0.0.1:8080 for development.
 run:
@@ -12,14 +12,18 @@ test:
 demo:
 	@scripts/demo
 
+# Measure the libraries in release mode; FILTER=… picks benchmarks by name.
+bench:
+	@scripts/bench $(FILTER)
+
 # Check the form of the code.
 lint:
 	@scripts/lint
 
 # Put the code into form.
 format:
-	@swift format --in-place --parallel --recursive Package.swift Sources Tests Server/Package.swift Server/Sources Server/Tests Server/Examples
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests Server/Package.swift Server/Sources Server/Tests Server/Examples Benchmarks/Package.swift Benchmarks/Benchmarks
 
 # Remove what builds have made; the data folder stays.
 clean:
-	@rm -rf .build Server/.build Package.resolved Server/Package.resolved
+	@rm -rf .build Server/.build Benchmarks/.build Package.resolved Server/Package.resolved Benchmarks/Package.resolved
