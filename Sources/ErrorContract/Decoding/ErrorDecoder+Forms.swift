@@ -47,10 +47,8 @@ extension ErrorDecoder {
         error.requestID = object["request_id"]?.stringValue.flatMap { isCode($0) ? $0 : nil }
         if let list = error.details["validation_errors"]?.arrayValue {
             error.violations = list.compactMap(FieldViolation.init(json:))
-        } else if let fields = error.details["field_errors"]?.objectValue {
-            error.violations = fields.members.flatMap { field, texts in
-                (texts.arrayValue ?? [texts]).compactMap(\.stringValue).map { FieldViolation(field: field, message: $0) }
-            }
+        } else {
+            error.violations = FieldViolation.map(error.details["field_errors"])
         }
         return error
     }

@@ -19,7 +19,10 @@ public struct ErrorDecoder: Sendable {
     ///   - body: The body; bytes past ``maximumBodySize`` are not looked at.
     ///   - now: The local wall clock.
     public func decode(status: Int, headers: HTTPFields, body: some Collection<UInt8>, now: Date) -> DecodedError {
-        var error = decodeBody(status: status, headers: headers, body: body.prefix(Self.maximumBodySize))
+        let headers = headers.facts
+        let start = body.prefix(Self.maximumBodySize)
+        let read = { (bytes: UnsafeBufferPointer<UInt8>) in decodeBody(status: status, headers: headers, body: bytes) }
+        var error = start.withContiguousStorageIfAvailable(read) ?? Array(start).withUnsafeBufferPointer(read)
         PersonText.cleanse(&error)
         guard !headers.isEmpty else { return error }
         // A page says less about its origin than the code that the origin put into a header.
@@ -31,7 +34,7 @@ public struct ErrorDecoder: Sendable {
         return error
     }
 
-    private func decodeBody(status: Int, headers: HTTPFields, body: some Collection<UInt8>) -> DecodedError {
+    private func decodeBody(status: Int, headers: HTTPFields, body: UnsafeBufferPointer<UInt8>) -> DecodedError {
         guard !body.isEmpty else { return DecodedError(status: status, family: .empty) }
         guard let value = try? JSONParser(duplicates: .lastWins).parse(body) else {
             return Self.match(text: body, status: status, headers: headers)

@@ -12,7 +12,8 @@ public enum HTTPDate {
     ///   - now: The time that two-digit years are read against.
     public static func parse(_ text: some StringProtocol, now: Date) -> Date? {
         guard text.utf8.count <= 64 else { return nil }
-        let parts = text.split(whereSeparator: { " ,-".contains($0) }).map { String($0) }
+        let parts = Substring(text).utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "-") }
+            .map { String(Substring($0)) }
         guard let weekday = parts.first, weekdays.contains(String(weekday.prefix(3))) else { return nil }
         switch parts.count {
         case 6 where parts[5] == "GMT":
@@ -26,7 +27,8 @@ public enum HTTPDate {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
     private static func date(day: String, month: String, year: String, time: String, now: Date) -> Date? {
-        let clock = time.split(separator: ":", omittingEmptySubsequences: false).map { digits($0, length: 2...2) }
+        let clock = time.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+            .map { digits(Substring($0), length: 2...2) }
         guard let month = months.firstIndex(of: month), let day = digits(day[...], length: 1...2),
             let year = fullYear(year, now: now), clock.count == 3,
             let hour = clock[0], let minute = clock[1], let second = clock[2],

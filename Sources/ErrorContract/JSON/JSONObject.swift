@@ -17,10 +17,9 @@ public struct JSONObject: Sendable {
 
     /// The value of a member; setting `nil` removes the member.
     public subscript(key: String) -> JSONValue? {
-        get { members.first { $0.key == key }?.value }
+        get { members.firstIndex(of: key).map { members[$0].value } }
         set {
-            let index = members.firstIndex { $0.key == key }
-            switch (index, newValue) {
+            switch (members.firstIndex(of: key), newValue) {
             case (let index?, let value?): members[index].value = value
             case (let index?, nil): members.remove(at: index)
             case (nil, let value?): members.append((key, value))
@@ -33,11 +32,8 @@ public struct JSONObject: Sendable {
     public var isEmpty: Bool { members.isEmpty }
 
     /// The first of several members that is a string.
-    func string(_ keys: String...) -> String? {
-        for key in keys {
-            if let text = self[key]?.stringValue { return text }
-        }
-        return nil
+    func string(_ key: String, _ second: String? = nil, _ third: String? = nil, _ fourth: String? = nil) -> String? {
+        self[key]?.stringValue ?? second.flatMap { string($0, third, fourth) }
     }
 }
 

@@ -27,12 +27,13 @@ public struct JSONParser: Sendable {
     /// Reads one value that fills the whole text.
     /// - Throws: ``JSONSyntaxError``.
     public func parse(_ bytes: some Collection<UInt8>) throws(JSONSyntaxError) -> JSONValue {
-        let contiguous = Array(bytes)
-        var reader = JSONReader(bytes: contiguous, maximumDepth: maximumDepth, duplicates: duplicates)
-        let value = try reader.value(depth: 0)
-        reader.skipSpace()
-        guard reader.isAtEnd else { throw reader.error(.unexpectedCharacter) }
-        return value
+        let result = bytes.withContiguousStorageIfAvailable(read) ?? Array(bytes).withUnsafeBufferPointer(read)
+        return try result.get()
+    }
+
+    private func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<JSONValue, JSONSyntaxError> {
+        var reader = JSONReader(bytes: bytes, maximumDepth: maximumDepth, duplicates: duplicates)
+        return Result { () throws(JSONSyntaxError) in try reader.document() }
     }
 }
 

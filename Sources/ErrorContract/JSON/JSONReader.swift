@@ -1,11 +1,11 @@
-/// The cursor of ``JSONParser`` over one text.
+/// The cursor of ``JSONParser`` over one text. It reads the caller's memory in place and must not outlive it.
 struct JSONReader {
-    private let bytes: [UInt8]
+    let bytes: UnsafeBufferPointer<UInt8>
     private let maximumDepth: Int
     private let duplicates: JSONParser.Duplicates
-    private var position = 0
+    var position = 0
 
-    init(bytes: [UInt8], maximumDepth: Int, duplicates: JSONParser.Duplicates) {
+    init(bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int, duplicates: JSONParser.Duplicates) {
         self.bytes = bytes
         self.maximumDepth = maximumDepth
         self.duplicates = duplicates
@@ -26,6 +26,14 @@ struct JSONReader {
         }
     }
 
+    /// One value that fills the whole text.
+    mutating func document() throws(JSONSyntaxError) -> JSONValue {
+        let value = try value(depth: 0)
+        skipSpace()
+        guard isAtEnd else { throw error(.unexpectedCharacter) }
+        return value
+    }
+
     mutating func value(depth: Int) throws(JSONSyntaxError) -> JSONValue {
         skipSpace()
         guard position < bytes.count else { throw error(.unexpectedEnd) }
@@ -40,15 +48,15 @@ struct JSONReader {
         }
     }
 
-    private static let handful = 16
+    /// Room for the first elements at once, instead of growing for each of them.
+    static let usualCount = 4
 
     private mutating func object(depth: Int) throws(JSONSyntaxError) -> JSONObject {
         guard depth <= maximumDepth else { throw error(.tooDeep) }
         position += 1
-        var members: [(key: String, value: JSONValue)] = []
-        var positions: [String: Int] = [:]
         skipSpace()
-        if take(UInt8(ascii: "}")) { return JSONObject(distinct: members) }
+        if take(UInt8(ascii: "}")) { return [:] }
+        var members = JSONMembers()
         while true {
             skipSpace()
             guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else { throw error(.unexpectedCharacter) }
@@ -56,20 +64,14 @@ struct JSONReader {
             skipSpace()
             guard take(UInt8(ascii: ":")) else { throw error(.unexpectedCharacter) }
             let value = try value(depth: depth)
-            // Of a handful of members, looking at each is quicker than hashing them.
-            if members.count == Self.handful { for (index, member) in members.enumerated() { positions[member.key] = index } }
-            let earlier = members.count < Self.handful ? members.firstIndex { $0.key == key } : positions[key]
-            if let earlier {
+            if let earlier = members.append(key, value) {
                 guard duplicates == .lastWins else { throw error(.duplicateKey) }
-                members[earlier].value = value
-            } else {
-                if members.count >= Self.handful { positions[key] = members.count }
-                members.append((key, value))
+                members.replace(at: earlier, with: value)
             }
             skipSpace()
             if take(UInt8(ascii: ",")) { continue }
             guard take(UInt8(ascii: "}")) else { throw error(.unexpectedCharacter) }
-            return JSONObject(distinct: members)
+            return JSONObject(distinct: members.list)
         }
     }
 
@@ -79,6 +81,7 @@ struct JSONReader {
         var elements: [JSONValue] = []
         skipSpace()
         if take(UInt8(ascii: "]")) { return elements }
+        elements.reserveCapacity(Self.usualCount)
         while true {
             elements.append(try value(depth: depth))
             skipSpace()
@@ -88,64 +91,83 @@ struct JSONReader {
         }
     }
 
-    private mutating func take(_ byte: UInt8) -> Bool {
+    mutating func take(_ byte: UInt8) -> Bool {
         guard position < bytes.count, bytes[position] == byte else { return false }
         position += 1
         return true
     }
 
-    private mutating func literal(_ text: String, _ value: JSONValue) throws(JSONSyntaxError) -> JSONValue {
-        for byte in text.utf8 {
-            guard take(byte) else { throw error(.unexpectedCharacter) }
+    private mutating func literal(_ text: StaticString, _ value: JSONValue) throws(JSONSyntaxError) -> JSONValue {
+        for index in 0..<text.utf8CodeUnitCount {
+            guard take(text.utf8Start[index]) else { throw error(.unexpectedCharacter) }
         }
         return value
     }
 
     private mutating func number() throws(JSONSyntaxError) -> JSONValue {
         let start = position
-        var isInteger = true
-        _ = take(UInt8(ascii: "-"))
+        let isNegative = take(UInt8(ascii: "-"))
         let leadingZero = position < bytes.count && bytes[position] == UInt8(ascii: "0")
-        let integerDigits = digits()
+        let (integerDigits, magnitude) = digits()
         guard integerDigits > 0 else { throw error(.unexpectedCharacter) }
         guard !leadingZero || integerDigits == 1 else { throw error(.invalidNumber) }
+        var isInteger = true
         if take(UInt8(ascii: ".")) {
             isInteger = false
-            guard digits() > 0 else { throw error(.invalidNumber) }
+            guard digits().count > 0 else { throw error(.invalidNumber) }
         }
         if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
             isInteger = false
             if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
-            guard digits() > 0 else { throw error(.invalidNumber) }
+            guard digits().count > 0 else { throw error(.invalidNumber) }
         }
-        let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        if isInteger, integerDigits <= Self.surelyFitting { return .integer(isNegative ? -magnitude : magnitude) }
+        let text = text(start..<position)
         if isInteger, let value = Int64(text) { return .integer(value) }
         guard let value = Double(text), value.isFinite else { throw error(.invalidNumber) }
         return .number(value)
     }
 
-    private mutating func digits() -> Int {
+    /// So many digits fit 64 bits whatever they are.
+    private static let surelyFitting = 18
+
+    /// Passes digits; their value is worth something for up to ``surelyFitting`` of them.
+    private mutating func digits() -> (count: Int, value: Int64) {
         let start = position
-        while position < bytes.count, (0x30...0x39).contains(bytes[position]) { position += 1 }
-        return position - start
+        var value: Int64 = 0
+        while position < bytes.count, (0x30...0x39).contains(bytes[position]) {
+            value = value &* 10 &+ Int64(bytes[position] &- 0x30)
+            position += 1
+        }
+        return (position - start, value)
     }
 
-    private mutating func string() throws(JSONSyntaxError) -> String {
+    mutating func string() throws(JSONSyntaxError) -> String {
         position += 1
         let start = position
+        var all: UInt8 = 0
         while position < bytes.count {
-            switch bytes[position] {
+            let byte = bytes[position]
+            switch byte {
             case UInt8(ascii: "\""):
-                let end = position
+                let range = start..<position
                 position += 1
-                guard let text = String(validating: bytes[start..<end], as: UTF8.self) else { throw error(.invalidString) }
+                if all < 0x80 { return text(range) }
+                guard let text = String(validating: bytes[range], as: UTF8.self) else { throw error(.invalidString) }
                 return text
             case UInt8(ascii: "\\"): return try escapedString(from: start)
             case 0x00..<0x20: throw error(.invalidString)
-            default: position += 1
+            default:
+                all |= byte
+                position += 1
             }
         }
         throw error(.unexpectedEnd)
+    }
+
+    /// A part of the text that is known to be ASCII.
+    private func text(_ range: Range<Int>) -> String {
+        String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
     }
 
     /// The slow path, from the first backslash on.
@@ -158,7 +180,7 @@ struct JSONReader {
             case UInt8(ascii: "\""):
                 guard let text = String(validating: buffer, as: UTF8.self) else { throw error(.invalidString) }
                 return text
-            case UInt8(ascii: "\\"): buffer.append(contentsOf: try escape())
+            case UInt8(ascii: "\\"): try appendEscape(to: &buffer)
             case 0x00..<0x20: throw error(.invalidString)
             default: buffer.append(byte)
             }
@@ -166,18 +188,18 @@ struct JSONReader {
         throw error(.unexpectedEnd)
     }
 
-    private mutating func escape() throws(JSONSyntaxError) -> [UInt8] {
+    private mutating func appendEscape(to buffer: inout [UInt8]) throws(JSONSyntaxError) {
         guard position < bytes.count else { throw error(.unexpectedEnd) }
         let byte = bytes[position]
         position += 1
         switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return [byte]
-        case UInt8(ascii: "b"): return [0x08]
-        case UInt8(ascii: "f"): return [0x0C]
-        case UInt8(ascii: "n"): return [0x0A]
-        case UInt8(ascii: "r"): return [0x0D]
-        case UInt8(ascii: "t"): return [0x09]
-        case UInt8(ascii: "u"): return Array(String(Character(try unicodeEscape())).utf8)
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): buffer.append(byte)
+        case UInt8(ascii: "b"): buffer.append(0x08)
+        case UInt8(ascii: "f"): buffer.append(0x0C)
+        case UInt8(ascii: "n"): buffer.append(0x0A)
+        case UInt8(ascii: "r"): buffer.append(0x0D)
+        case UInt8(ascii: "t"): buffer.append(0x09)
+        case UInt8(ascii: "u"): buffer.append(contentsOf: UTF8.encode(try unicodeEscape()) ?? UTF8.encodedReplacementCharacter)
         default: throw error(.invalidString)
         }
     }

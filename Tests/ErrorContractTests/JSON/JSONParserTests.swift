@@ -61,6 +61,29 @@ import Testing
         #expect { try parse(text) } throws: { ($0 as? JSONSyntaxError)?.reason == .duplicateKey }
     }
 
+    @Test(
+        "However many members an object has, each key is found again and none is taken for another",
+        arguments: [1, 2, 31, 32, 33, 34, 300]
+    )
+    func manyMembers(count: Int) throws {
+        let members = (0..<count).map { "\"k\($0)x\":\($0)" }
+        let object = try #require(try parse("{" + members.joined(separator: ",") + "}").objectValue)
+        #expect(object.members.map(\.key) == (0..<count).map { "k\($0)x" })
+        for index in 0..<count {
+            let text = "{" + (members + ["\"k\(index)x\":true"]).joined(separator: ",") + "}"
+            #expect { try parse(text) } throws: { ($0 as? JSONSyntaxError)?.reason == .duplicateKey }
+            let last = try parse(text, JSONParser(duplicates: .lastWins)).objectValue
+            #expect(last?.members.count == count && last?["k\(index)x"] == true)
+        }
+    }
+
+    @Test("Keys that are drawn alike and written otherwise are two keys, as code units are compared")
+    func codeUnits() throws {
+        let object = try #require(try parse(#"{"\u00e9":1,"e\u0301":2,"K":3,"\u212A":4}"#).objectValue)
+        #expect(object.members.count == 4)
+        #expect(object["\u{E9}"] == 1 && object["e\u{301}"] == 2 && object["K"] == 3 && object["\u{212A}"] == 4)
+    }
+
     @Test("Where duplicates are let through, the last one counts and keeps the first one's place")
     func duplicatesLastWins() throws {
         let value = try parse(#"{"a":1,"b":2,"a":3}"#, JSONParser(duplicates: .lastWins))

@@ -44,18 +44,18 @@ extension ErrorBody {
         answer.code = name.flatMap { JSONValue.string($0).codeValue }
         for item in (inner["details"]?.arrayValue ?? []).compactMap(\.objectValue) {
             guard let type = item["@type"]?.stringValue else { continue }
-            if type.hasSuffix("ErrorInfo") {
+            let lastDot = type.utf8.lastIndex(of: UInt8(ascii: ".")).map(type.utf8.index(after:)) ?? type.startIndex
+            switch type[lastDot...] {
+            case "ErrorInfo":
                 answer.code = item["reason"]?.codeValue ?? answer.code
                 answer.details = item["metadata"]?.objectValue ?? [:]
                 answer.details["domain"] = item["domain"]
-            } else if type.hasSuffix("LocalizedMessage") {
-                answer.message = item["message"]?.stringValue ?? answer.message
-            } else if type.hasSuffix("RequestInfo") {
-                answer.requestID = item["requestId"]?.idValue
-            } else if type.hasSuffix("RetryInfo") {
-                answer.retryAfter = item["retryDelay"]?.stringValue.flatMap(RetryAfter.delay(protobuf:))
-            } else if type.hasSuffix("BadRequest") {
+            case "LocalizedMessage": answer.message = item["message"]?.stringValue ?? answer.message
+            case "RequestInfo": answer.requestID = item["requestId"]?.idValue
+            case "RetryInfo": answer.retryAfter = item["retryDelay"]?.stringValue.flatMap(RetryAfter.delay(protobuf:))
+            case "BadRequest":
                 answer.violations = (item["fieldViolations"]?.arrayValue ?? []).compactMap(Self.googleViolation)
+            default: break
             }
         }
         return answer
@@ -75,7 +75,7 @@ extension ErrorBody {
             .contains { inner[$0] != nil }
         let isStripe =
             hasStripeMember || type == "card_error" || type == "idempotency_error"
-            || inner["param"] != .null && inner["code"] != .null && headers[.plainRequestID]?.hasPrefix("req_") == true
+            || inner["param"] != .null && inner["code"] != .null && headers.value(.plainRequestID)?.hasPrefix("req_") == true
         let code = inner["code"]?.codeValue ?? inner["type"]?.codeValue
         var answer = answer(isStripe ? .stripe : .openAI, code: code, message: inner["message"])
         answer.details = inner.picking("type", "decline_code", "doc_url", "advice_code")
@@ -101,7 +101,7 @@ extension ErrorBody {
             next = (deeper["innererror"] ?? deeper["innerError"])?.objectValue
         }
         answer.details = inner.picking("code", "target")
-        answer.violations = (inner["details"]?.arrayValue ?? []).compactMap(\.objectValue).compactMap { item in
+        answer.violations = (inner["details"] ?? .null).mapObjects { item in
             guard let field = item["target"]?.stringValue else { return nil }
             return FieldViolation(field: field, code: item["code"]?.codeValue, message: item.string("message") ?? "")
         }
@@ -122,9 +122,11 @@ extension ErrorBody {
 extension Substring {
     /// The text without the spaces around it.
     var trimmedText: String {
-        var text = self
-        while text.first?.isWhitespace == true { text = text.dropFirst() }
-        while text.last?.isWhitespace == true { text = text.dropLast() }
-        return String(text)
+        var bytes = utf8[...]
+        while let first = bytes.first, Self.isSpace(first) { bytes = bytes.dropFirst() }
+        while let last = bytes.last, Self.isSpace(last) { bytes = bytes.dropLast() }
+        return String(Substring(bytes))
     }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 }

@@ -25,7 +25,7 @@ extension ErrorBody {
         guard self["path"] != nil || errors?.arrayValue != nil || self["requestId"] != nil else { return nil }
         var answer = answer(.springBoot, message: self["trace"] == nil && self["exception"] == nil ? message : nil)
         answer.requestID = self["requestId"]?.idValue
-        answer.violations = (errors?.arrayValue ?? []).compactMap(\.objectValue).compactMap { item in
+        answer.violations = (errors ?? .null).mapObjects { item in
             guard let field = item.string("field", "objectName") else { return nil }
             return FieldViolation(
                 field: item["field"]?.stringValue == nil ? "" : field,

@@ -5,7 +5,7 @@ extension ErrorBody {
     func platform() -> DecodedError? {
         if self["kind"] == "Status" { return kubernetes() }
         if let type = self["__type"]?.stringValue { return aws(type) }
-        if let type = headers[.amazonErrorType] { return aws(type) }
+        if let type = headers.value(.amazonErrorType) { return aws(type) }
         if self["documentation_url"]?.stringValue != nil, message != nil { return gitHub() }
         if self["error_code"] != nil || self["error_id"] != nil || self["msg"] != nil, let auth = supabaseAuth() { return auth }
         if self["more_info"]?.stringValue != nil, code?.intValue != nil { return twilio() }
@@ -16,7 +16,7 @@ extension ErrorBody {
         var answer = answer(.kubernetes, code: self["reason"]?.codeValue, message: message)
         let inner = self["details"]?.objectValue
         answer.retryAfter = RetryAfter.delay(seconds: inner?["retryAfterSeconds"])
-        answer.violations = (inner?["causes"]?.arrayValue ?? []).compactMap(\.objectValue).compactMap { item in
+        answer.violations = (inner?["causes"] ?? .null).mapObjects { item in
             guard let field = item.string("field") else { return nil }
             return FieldViolation(field: field, code: item["reason"]?.codeValue, message: item.string("message") ?? "")
         }
@@ -74,7 +74,7 @@ extension ErrorBody {
     /// Shapes of `code` and `message`, told apart by what the code looks like.
     func coded() -> DecodedError? {
         guard message?.stringValue != nil else { return nil }
-        if headers[.plainRetryAfter] != nil { return answer(.betterAuth, code: code?.codeValue, message: message) }
+        if headers.value(.plainRetryAfter) != nil { return answer(.betterAuth, code: code?.codeValue, message: message) }
         if self["global"] != nil || self["retry_after"]?.doubleValue != nil && code?.stringValue == nil {
             return answer(.discord, code: code?.codeValue, message: message)
         }
@@ -102,19 +102,20 @@ extension ErrorBody {
     /// Discord keeps the problems of a field in `_errors`, at any depth.
     private func discord() -> DecodedError {
         var answer = answer(.discord, code: code?.codeValue, message: message)
-        if let tree = errors?.objectValue { Self.collect(tree, at: FieldPath(), into: &answer.violations) }
+        var name = FieldName()
+        if let tree = errors?.objectValue { Self.collect(tree, at: &name, into: &answer.violations) }
         return answer
     }
 
-    private static func collect(_ tree: JSONObject, at path: FieldPath, into found: inout [FieldViolation]) {
+    private static func collect(_ tree: JSONObject, at name: inout FieldName, into found: inout [FieldViolation]) {
         for member in tree.members {
             if member.key == "_errors" {
-                for item in (member.value.arrayValue ?? []).compactMap(\.objectValue) {
+                found += member.value.mapObjects { item in
                     let text = item.string("message") ?? ""
-                    found.append(FieldViolation(field: path.field, code: item["code"]?.codeValue, message: text))
+                    return FieldViolation(field: name.text, code: item["code"]?.codeValue, message: text)
                 }
             } else if let inner = member.value.objectValue {
-                collect(inner, at: path.appending(member.key), into: &found)
+                name.within(member.key.utf8) { collect(inner, at: &$0, into: &found) }
             }
         }
     }

@@ -53,7 +53,7 @@ extension ErrorBody {
     ]
 
     private func isProblem(type: String?, title: String?) -> Bool {
-        if headers[.contentType]?.hasPrefix("application/problem+json") == true {
+        if headers.value(.contentType)?.hasPrefix("application/problem+json") == true {
             return type != nil || title != nil || detail?.stringValue != nil || self["status"]?.intValue != nil
         }
         let isRest = detail?.stringValue != nil || self["status"]?.intValue != nil || self["violated-policies"] != nil
@@ -66,14 +66,17 @@ extension ErrorBody {
     /// The last part of a problem's type, which names it.
     private static func tail(of type: String?) -> ErrorCode? {
         guard let type, type != "about:blank" else { return nil }
-        let tail = type.split(whereSeparator: { "/#:".contains($0) }).last.map { String($0) } ?? ""
+        let tail =
+            type.utf8.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: ":") }.last.map {
+                String(Substring($0))
+            } ?? ""
         // A section of the standard is the class of the status over again.
         guard ErrorDecoder.isCode(tail), !tail.hasPrefix("section-"), !tail.hasPrefix("rfc") else { return nil }
         return ErrorCode(tail)
     }
 
     private static func rateLimitType(_ type: String?) -> String? {
-        switch type?.split(separator: "#").last {
+        switch type?.utf8.split(separator: UInt8(ascii: "#")).last.map({ Substring($0) }) {
         case "quota-exceeded": "QUOTA_EXCEEDED"
         case "temporary-reduced-capacity": "TEMPORARY_REDUCED_CAPACITY"
         case "abnormal-usage-detected": "ABNORMAL_USAGE_DETECTED"
@@ -90,7 +93,7 @@ extension ErrorBody {
 
     /// `errors:[{"detail":"…","pointer":"#/age"}]`, with the contract's `code` and `field` where they are.
     private func pointed() -> [FieldViolation] {
-        (errors?.arrayValue ?? []).compactMap(\.objectValue).compactMap { item in
+        (errors ?? .null).mapObjects { item in
             let text = item.string("detail", "message") ?? ""
             let code = item["code"]?.codeValue
             if let pointer = item.string("pointer") {

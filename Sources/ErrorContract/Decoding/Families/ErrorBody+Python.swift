@@ -24,9 +24,10 @@ extension ErrorBody {
 
     private func fastAPI(_ items: [JSONValue]) -> DecodedError {
         var answer = answer(.fastAPI)
-        answer.violations = items.compactMap(\.objectValue).compactMap { item in
-            guard let text = item.string("msg", "message") else { return nil }
-            return Self.fastAPIViolation(item, text: text)
+        answer.violations.reserveCapacity(items.count)
+        for case .object(let item) in items {
+            guard let text = item.string("msg", "message") else { continue }
+            answer.violations.append(Self.fastAPIViolation(item, text: text))
         }
         if answer.violations.isEmpty {
             let texts = items.compactMap(\.stringValue)
@@ -36,17 +37,22 @@ extension ErrorBody {
     }
 
     private static func fastAPIViolation(_ item: JSONObject, text: String) -> FieldViolation {
-        let location: [String] = (item["loc"]?.arrayValue ?? []).compactMap { $0.stringValue ?? $0.intValue.map { "\($0)" } }
+        let location = item["loc"]?.arrayValue ?? []
         let code = item["type"]?.codeValue
-        let places: Set<String> = ["body", "query", "path", "header", "cookie"]
-        guard let place = location.first, places.contains(place) else {
-            return FieldViolation(field: FieldPath(location).field, code: code, message: text)
+        let place = location.first?.stringValue.flatMap { places.contains($0) ? $0 : nil }
+        var name = FieldName()
+        var pointer = FieldPointer()
+        for step in location.dropFirst(place == nil ? 0 : 1) {
+            guard let text = step.stringValue ?? step.intValue.map({ String($0) }) else { continue }
+            name.append(text.utf8)
+            if place == "body" { pointer.append(text) }
         }
-        let path = FieldPath(Array(location.dropFirst()))
         // Where the text is no JSON at all, the place is a count of characters.
-        if code?.rawValue == "json_invalid" { return FieldViolation(field: "", code: code, message: text) }
-        return FieldViolation(field: path.field, pointer: place == "body" ? path.pointer : nil, code: code, message: text)
+        if place != nil, code?.rawValue == "json_invalid" { return FieldViolation(field: "", code: code, message: text) }
+        return FieldViolation(field: name.text, pointer: place == "body" ? pointer.text : nil, code: code, message: text)
     }
+
+    private static let places = ["body", "query", "path", "header", "cookie"]
 
     /// The number in "Expected available in 42 seconds.", the only place where some throttles name it.
     private static func delay(inThrottle text: String) -> Duration? {
@@ -58,36 +64,43 @@ extension ErrorBody {
     /// `{"amount":["…"],"items":[{},{"name":["…"]}],"non_field_errors":["…"]}`
     func djangoMap() -> DecodedError? {
         guard !object.isEmpty, errors == nil else { return nil }
-        var violations: [FieldViolation] = []
-        for member in object.members {
-            guard Self.collect(member.value, at: FieldPath([member.key]), into: &violations) else { return nil }
-        }
-        guard !violations.isEmpty else { return nil }
         var answer = answer(.djangoREST)
-        let whole = violations.filter { Self.wholeBody.contains($0.field) }
-        answer.message = whole.isEmpty ? nil : whole.map(\.message).joined(separator: " ")
-        answer.violations = violations.filter { !Self.wholeBody.contains($0.field) }
-        return answer
+        answer.violations.reserveCapacity(object.members.count)
+        var name = FieldName()
+        guard Self.collect(.object(object), at: &name, into: &answer) else { return nil }
+        return answer.violations.isEmpty && answer.message == nil ? nil : answer
     }
 
     /// Names under which problems stand that belong to no field.
-    private static let wholeBody: Set<String> = ["non_field_errors", "__all__", "error"]
+    private static let wholeBody = ["non_field_errors", "__all__", "error"]
 
     /// Whether a value is nothing but lists of texts, however deep; what they say is collected.
-    private static func collect(_ value: JSONValue, at path: FieldPath, into found: inout [FieldViolation]) -> Bool {
+    private static func collect(_ value: JSONValue, at name: inout FieldName, into answer: inout DecodedError) -> Bool {
         switch value {
         case .array(let items):
             for (index, item) in items.enumerated() {
-                if let text = item.stringValue {
-                    found.append(FieldViolation(field: path.field, message: text))
-                } else if item.objectValue == nil || !collect(item, at: path.appending("\(index)"), into: &found) {
-                    return false
+                switch item {
+                case .string(let text): note(text, at: name.text, in: &answer)
+                case .object:
+                    guard name.within(String(index).utf8, { collect(item, at: &$0, into: &answer) }) else { return false }
+                default: return false
                 }
             }
             return true
         case .object(let inner):
-            return inner.members.allSatisfy { collect($0.value, at: path.appending($0.key), into: &found) }
+            for member in inner.members {
+                guard name.within(member.key.utf8, { collect(member.value, at: &$0, into: &answer) }) else { return false }
+            }
+            return true
         default: return false
+        }
+    }
+
+    private static func note(_ text: String, at field: String, in answer: inout DecodedError) {
+        if wholeBody.contains(field) {
+            answer.message = answer.message.map { "\($0) \(text)" } ?? text
+        } else {
+            answer.violations.append(FieldViolation(field: field, message: text))
         }
     }
 }

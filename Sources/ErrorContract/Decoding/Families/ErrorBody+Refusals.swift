@@ -24,10 +24,9 @@ extension ErrorBody {
 
     /// `{"data":null,"errors":[{"message":"…","extensions":{"code":"…"}}]}`
     func graphQL() -> DecodedError? {
-        guard let items = errors?.arrayValue?.compactMap(\.objectValue), let first = items.first,
+        guard let items = errors?.arrayValue, let first = items.lazy.compactMap(\.objectValue).first,
             first["message"]?.stringValue != nil,
-            object.members.contains(where: { $0.key == "data" })
-                || ["locations", "path", "extensions"].contains(where: { first[$0] != nil })
+            self["data"] != nil || first["locations"] != nil || first["path"] != nil || first["extensions"] != nil
         else { return nil }
         let extensions = first["extensions"]?.objectValue
         var answer = answer(.graphQL, code: extensions?["code"]?.codeValue, message: first["message"])
@@ -52,12 +51,14 @@ extension ErrorBody {
 
     /// `{"errors":[{"status":"422","code":"…","detail":"…","source":{"pointer":"/data/attributes/x"}}]}`
     func jsonAPI() -> DecodedError? {
-        guard let items = errors?.arrayValue?.compactMap(\.objectValue), let first = items.first else { return nil }
-        guard ["status", "title", "detail", "source"].contains(where: { first[$0] != nil }) else { return nil }
+        guard let errors, let first = errors.arrayValue?.lazy.compactMap(\.objectValue).first else { return nil }
+        guard first["status"] != nil || first["title"] != nil || first["detail"] != nil || first["source"] != nil else {
+            return nil
+        }
         let message = first["detail"]?.stringValue == nil ? first["title"] : first["detail"]
         var answer = answer(.jsonAPI, code: first["code"]?.codeValue, message: message)
         answer.requestID = first["id"]?.idValue
-        answer.violations = items.compactMap { item in
+        answer.violations = errors.mapObjects { item in
             guard let source = item["source"]?.objectValue else { return nil }
             let text = item.string("detail", "title") ?? ""
             let code = item["code"]?.codeValue

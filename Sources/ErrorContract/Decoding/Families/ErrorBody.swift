@@ -17,22 +17,11 @@ struct ErrorBody {
         self.status = status
         self.headers = headers
         self.object = object
-        var error: JSONValue?
-        var errors: JSONValue?
-        var message: JSONValue?
-        var code: JSONValue?
-        var detail: JSONValue?
-        for member in object.members {
-            switch member.key {
-            case "error": error = member.value
-            case "errors": errors = member.value
-            case "message": message = member.value
-            case "code": code = member.value
-            case "detail": detail = member.value
-            default: break
-            }
-        }
-        (self.error, self.errors, self.message, self.code, self.detail) = (error, errors, message, code, detail)
+        self.error = object["error"]
+        self.errors = object["errors"]
+        self.message = object["message"]
+        self.code = object["code"]
+        self.detail = object["detail"]
     }
 
     subscript(key: String) -> JSONValue? { object[key] }
@@ -65,6 +54,17 @@ extension JSONValue {
         }
     }
 
+    /// What is made of the elements that are objects, in their order; nothing if this is no array.
+    func mapObjects<Value>(_ transform: (JSONObject) -> Value?) -> [Value] {
+        guard case .array(let elements) = self else { return [] }
+        var found: [Value] = []
+        found.reserveCapacity(elements.count)
+        for case .object(let object) in elements {
+            if let value = transform(object) { found.append(value) }
+        }
+        return found
+    }
+
     /// The text as an id, if it is fit for one.
     var idValue: String? {
         stringValue.flatMap { ErrorDecoder.isCode($0) ? $0 : nil }
@@ -88,18 +88,5 @@ extension String {
     var isUpperSnake: Bool {
         utf8.first.map { (0x41...0x5A).contains($0) } == true
             && utf8.allSatisfy { (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F }
-    }
-
-    /// Whether the text holds some ASCII text, byte for byte.
-    func holds(_ text: StaticString) -> Bool {
-        var copy = self
-        return copy.withUTF8 { bytes in
-            text.withUTF8Buffer { needle in
-                guard let first = needle.first, bytes.count >= needle.count else { return needle.isEmpty }
-                return (0...bytes.count - needle.count).contains { start in
-                    bytes[start] == first && bytes[start..<start + needle.count].elementsEqual(needle)
-                }
-            }
-        }
     }
 }

@@ -2,39 +2,42 @@ import HTTPTypes
 
 /// Bodies that are no JSON: pages, XML and lines of text. They give a family, at most a code and an id, never a text.
 extension ErrorDecoder {
-    static func match(text bytes: some Collection<UInt8>, status: Int, headers: HTTPFields) -> DecodedError {
+    /// The start says whose page it is.
+    private static let pageStart = 4_096
+
+    static func match(text bytes: UnsafeBufferPointer<UInt8>, status: Int, headers: HTTPFields) -> DecodedError {
         var answer = DecodedError(status: status)
-        // The start says whose page it is; what is compressed or in UTF-16 is no UTF-8 text either.
-        guard let text = text(bytes.prefix(4_096), isCut: bytes.count > 4_096), !text.utf8.contains(0) else { return answer }
-        let start = text.drop { $0.isWhitespace }
-        guard start.first == "<" else {
-            readLine(text, into: &answer, headers: headers)
+        let page = UnsafeBufferPointer(rebasing: bytes.prefix(pageStart))
+        guard page.beginAsMarkup else {
+            readLine(page, into: &answer)
             return answer
         }
-        let page = text.lowercased()
-        if page.holds("<error"), let code = element("Code", in: text), element("Message", in: text) != nil {
+        let marks = PageMarks(in: page)
+        if marks.contains(.errorElement), let code = element("<Code>", "</Code>", in: page),
+            element("<Message>", "</Message>", in: page) != nil
+        {
             answer.family = .aws
             answer.code = isCode(code) ? ErrorCode(code) : nil
-            answer.requestID = (element("RequestId", in: text) ?? element("RequestID", in: text)).flatMap {
-                isCode($0) ? $0 : nil
-            }
-        } else if isChallenge(page, status: status, headers: headers) {
+            let id = element("<RequestId>", "</RequestId>", in: page) ?? element("<RequestID>", "</RequestID>", in: page)
+            answer.requestID = id.flatMap { isCode($0) ? $0 : nil }
+        } else if isChallenge(marks, status: status, headers: headers) {
             answer.family = .notAPI
             answer.code = .notAPIResponse
-        } else if page.holds("cf-error") || page.holds("cloudflare") || isCloudflare(headers) && (520...530).contains(status) {
+        } else if marks.contains(.cloudflare) || isCloudflare(headers) && (520...530).contains(status) {
             answer.family = .cloudflarePage
             answer.code = ErrorCode("CF_\(status)")
-        } else if page.holds("<center>nginx") || page.holds("<center>openresty") {
+        } else if marks.contains(.nginx) {
             answer.family = .nginx
-        } else if page.holds("<pre>cannot ") {
+        } else if marks.contains(.express) {
             answer.family = .express
-        } else if page.prefix(64).filter({ !$0.isWhitespace }).hasPrefix("<html><body><h1>\(status)") {
+        } else if isHAProxy(page, status: status) {
             answer.family = .haProxy
         }
         return answer
     }
 
-    private static func readLine(_ text: String, into answer: inout DecodedError, headers: HTTPFields) {
+    private static func readLine(_ bytes: UnsafeBufferPointer<UInt8>, into answer: inout DecodedError) {
+        guard bytes.count <= 256, let text = String(validating: bytes, as: UTF8.self) else { return }
         let line = text[...].trimmedText.lowercased()
         guard line.utf8.count <= 200 else { return }
         if line.hasPrefix("error code: "), let number = Int(line.dropFirst("error code: ".count)), (100...9_999).contains(number)
@@ -42,42 +45,44 @@ extension ErrorDecoder {
             answer.family = .cloudflarePage
             answer.code = ErrorCode("CF_\(number)")
         } else if answer.status == 429 || answer.status == 503,
-            line.hasPrefix("too many requests") || line.holds("limit exceeded") || line.hasPrefix("rate limit")
+            line.hasPrefix("too many requests") || line.contains("limit exceeded") || line.hasPrefix("rate limit")
         {
             answer.family = .throttleText
         }
     }
 
+    /// `<html><body><h1>503`, however it is spaced.
+    private static func isHAProxy(_ page: UnsafeBufferPointer<UInt8>, status: Int) -> Bool {
+        let start = page.prefix(64).filter { $0 > 0x20 }
+        return start.withUnsafeBufferPointer { bytes in
+            let tags: StaticString = "<html><body><h1>"
+            guard bytes.stands(tags, at: 0, ignoringCase: true) else { return false }
+            return bytes.dropFirst(tags.utf8CodeUnitCount).starts(with: "\(status)".utf8)
+        }
+    }
+
     private static func isCloudflare(_ headers: HTTPFields) -> Bool {
-        headers[.server]?.lowercased() == "cloudflare" || headers[.cloudflareRay] != nil
+        headers.value(.server)?.lowercased() == "cloudflare" || headers.value(.cloudflareRay) != nil
     }
 
     /// A page under a success is never the API's, nor is one that asks the visitor to prove himself.
-    private static func isChallenge(_ page: String, status: Int, headers: HTTPFields) -> Bool {
-        if (200...399).contains(status) || status == 511 { return true }
-        guard [401, 403, 405, 406, 429, 503].contains(status) else { return false }
-        if headers[.cloudflareMitigated]?.lowercased() == "challenge" { return true }
-        return page.holds("just a moment...") || page.holds("attention required! | cloudflare") || page.holds("captcha")
-            || page.holds("_incapsula_resource") || page.holds("the requested url was rejected")
-            || page.holds("access denied") && page.holds("reference&#32;&#35;") || page.holds("captive portal")
-    }
-
-    /// The text, if the bytes are UTF-8; a character that the cut went through is left out.
-    private static func text(_ bytes: some Collection<UInt8>, isCut: Bool) -> String? {
-        var bytes = Array(bytes)
-        for _ in 0..<(isCut ? 4 : 1) {
-            if let text = String(validating: bytes, as: UTF8.self) { return text }
-            _ = bytes.popLast()
+    private static func isChallenge(_ marks: PageMarks, status: Int, headers: HTTPFields) -> Bool {
+        switch status {
+        case 200...399, 511: true
+        case 401, 403, 405, 406, 429, 503:
+            headers.value(.cloudflareMitigated)?.lowercased() == "challenge" || marks.contains(.challenge)
+                || marks.isSuperset(of: [.accessDenied, .reference])
+        default: false
         }
-        return nil
     }
 
-    /// The text of the first element of a name that has no attributes.
-    private static func element(_ name: String, in text: String) -> String? {
-        let parts = text.split(separator: "<\(name)>", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2 else { return nil }
-        let inner = parts[1].prefix { $0 != "<" }
-        return parts[1].dropFirst(inner.count).hasPrefix("</\(name)>") ? inner.trimmedText : nil
+    /// The text of the first element that has no attributes.
+    private static func element(_ opening: StaticString, _ closing: StaticString, in page: UnsafeBufferPointer<UInt8>) -> String?
+    {
+        guard let tag = page.firstIndex(of: opening) else { return nil }
+        let start = tag + opening.utf8CodeUnitCount
+        guard let end = page[start...].firstIndex(of: UInt8(ascii: "<")), page.stands(closing, at: end) else { return nil }
+        return String(validating: page[start..<end], as: UTF8.self)?[...].trimmedText
     }
 
     /// The name in `ns#ThrottlingException:http://…`.

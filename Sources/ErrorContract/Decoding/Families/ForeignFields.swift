@@ -28,28 +28,47 @@ extension HTTPField.Name {
 }
 
 extension HTTPFields {
+    /// The fields that the decoder looks at, picked out once: it asks for each of them, mostly in vain.
+    var facts: HTTPFields { HTTPFields(lazy.filter { Self.telling.contains($0.name) }) }
+
+    private static let telling: Set<HTTPField.Name> = [
+        .contentType, .date, .server, .errorCode, .requestID, .plainRequestID, .cloudflareRay, .cloudflareMitigated,
+        .amazonRequestID, .microsoftRequestID, .gitHubRequestID, .traceParent, .microsoftErrorCode, .amazonErrorType,
+        .supabaseErrorCode, .retryAfter, .plainRetryAfter, .retryAfterMilliseconds, .microsoftRetryAfterMilliseconds,
+        .rateLimit, .rateLimitRemaining, .rateLimitReset, .oldRateLimitRemaining, .oldRateLimitReset,
+        .oldRateLimitResetAfter, .dashedRateLimitRemaining, .dashedRateLimitReset,
+    ]
+
+    /// The value of a field, which is mostly on one line.
+    func value(_ name: HTTPField.Name) -> String? {
+        guard let first = firstIndex(where: { $0.name == name }) else { return nil }
+        let isAlone = !self[(first + 1)...].contains { $0.name == name }
+        return isAlone ? self[first].value : self[name]
+    }
+
     /// The id by which some log knows the request; the first of the known headers that is fit for one.
     var namedRequestID: String? {
-        let names: [HTTPField.Name] = [
-            .requestID, .plainRequestID, .cloudflareRay, .amazonRequestID, .microsoftRequestID, .gitHubRequestID,
-        ]
-        return names.lazy.compactMap { self[$0] }.first(where: ErrorDecoder.isCode)
+        Self.requestIDs.lazy.compactMap { value($0) }.first(where: ErrorDecoder.isCode)
     }
+
+    private static let requestIDs: [HTTPField.Name] = [
+        .requestID, .plainRequestID, .cloudflareRay, .amazonRequestID, .microsoftRequestID, .gitHubRequestID,
+    ]
 
     /// The trace that the request belongs to, which the server's log may know as well.
     var traceID: String? {
-        self[.traceParent].flatMap { ErrorDecoder.isCode($0) ? $0 : nil }
+        value(.traceParent).flatMap { ErrorDecoder.isCode($0) ? $0 : nil }
     }
 
     /// The code that the contract's server mirrors into a header.
     var contractCode: ErrorCode? {
-        self[.errorCode].flatMap { ErrorDecoder.isCode($0) ? ErrorCode($0) : nil }
+        value(.errorCode).flatMap { ErrorDecoder.isCode($0) ? ErrorCode($0) : nil }
     }
 
     /// The code that a vendor puts into a header of his own.
     var vendorCode: ErrorCode? {
-        if let code = self[.microsoftErrorCode], ErrorDecoder.isCode(code) { return ErrorCode(code) }
-        if let type = self[.amazonErrorType], let code = ErrorDecoder.amazonCode(type) { return code }
-        return self[.supabaseErrorCode].flatMap { ErrorDecoder.isCode($0) ? ErrorCode($0) : nil }
+        if let code = value(.microsoftErrorCode), ErrorDecoder.isCode(code) { return ErrorCode(code) }
+        if let type = value(.amazonErrorType), let code = ErrorDecoder.amazonCode(type) { return code }
+        return value(.supabaseErrorCode).flatMap { ErrorDecoder.isCode($0) ? ErrorCode($0) : nil }
     }
 }

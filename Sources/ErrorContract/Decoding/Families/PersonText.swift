@@ -6,7 +6,18 @@ enum PersonText {
     /// Whether a text holds markup, a stack trace, a database's words or control characters.
     static func isInternal(_ text: String) -> Bool {
         var copy = text
-        return copy.withUTF8 { bytes in bytes.indices.contains { isInternal(bytes, at: $0) } }
+        return copy.withUTF8 { bytes in
+            for index in bytes.indices where isSuspect(bytes[index]) {
+                if isInternal(bytes, at: index) { return true }
+            }
+            return false
+        }
+    }
+
+    /// Whether something internal may begin with a byte; most bytes are done with here.
+    private static func isSuspect(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "<") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "g")
+            || byte == UInt8(ascii: "E") || byte == UInt8(ascii: "S") || byte == UInt8(ascii: "T")
     }
 
     private static func isInternal(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
@@ -17,21 +28,16 @@ enum PersonText {
             case 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "/"), UInt8(ascii: "!"), UInt8(ascii: "?"): return true
             default: return false
             }
-        case 0x0A: return starts(bytes, at: index, with: "\n    at ") || starts(bytes, at: index, with: "\n\tat ")
+        case 0x0A: return bytes.stands("\n    at ", at: index) || bytes.stands("\n\tat ", at: index)
         case 0x09, 0x0D: return false
         case 0x00..<0x20: return true
-        case UInt8(ascii: "T"): return starts(bytes, at: index, with: "Traceback (")
-        case UInt8(ascii: "S"):
-            return starts(bytes, at: index, with: "Stack trace:") || starts(bytes, at: index, with: "SQLSTATE[")
-        case UInt8(ascii: "E"): return starts(bytes, at: index, with: "Exception:")
-        case UInt8(ascii: "#"): return starts(bytes, at: index, with: "#0 /")
-        case UInt8(ascii: "g"): return starts(bytes, at: index, with: "goroutine 1 [")
+        case UInt8(ascii: "T"): return bytes.stands("Traceback (", at: index)
+        case UInt8(ascii: "S"): return bytes.stands("Stack trace:", at: index) || bytes.stands("SQLSTATE[", at: index)
+        case UInt8(ascii: "E"): return bytes.stands("Exception:", at: index)
+        case UInt8(ascii: "#"): return bytes.stands("#0 /", at: index)
+        case UInt8(ascii: "g"): return bytes.stands("goroutine 1 [", at: index)
         default: return false
         }
-    }
-
-    private static func starts(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int, with text: StaticString) -> Bool {
-        text.withUTF8Buffer { bytes.count - index >= $0.count && bytes[index..<index + $0.count].elementsEqual($0) }
     }
 
     /// Takes from an error whatever no person should read.

@@ -15,14 +15,13 @@ extension RetryAfter {
     public static func delay(status: Int, headers: HTTPFields, now: Date) -> Duration? {
         guard !headers.isEmpty else { return nil }
         if let delay = delay(in: headers, now: now) { return delay }
-        if let delay = headers[.plainRetryAfter].flatMap({ plain($0) }) { return delay }
+        if let delay = headers.value(.plainRetryAfter).flatMap({ plain($0) }) { return delay }
         for name in [HTTPField.Name.retryAfterMilliseconds, .microsoftRetryAfterMilliseconds] {
-            if let text = headers[name], let value = number(text) { return delay(milliseconds: value) }
+            if let text = headers.value(name), let value = number(text) { return delay(milliseconds: value) }
         }
         guard status == 429 || status == 503 || status == 403 else { return nil }
-        let base = headers[.date].flatMap { HTTPDate.parse($0, now: now) } ?? now
-        return rateLimit(headers, status: status, base: base, now: now)
-            ?? oldRateLimit(headers, status: status, base: base, now: now)
+        let answer = AnswerTime(headers: headers, now: now)
+        return rateLimit(answer, status: status) ?? oldRateLimit(answer, status: status)
     }
 
     /// Whole seconds, rounded up and cut to ``longest``; `nil` for what is no delay.
@@ -42,7 +41,7 @@ extension RetryAfter {
 
     /// A protobuf duration in JSON, such as `3.5s`.
     static func delay(protobuf text: String) -> Duration? {
-        guard text.hasSuffix("s") else { return nil }
+        guard text.utf8.last == UInt8(ascii: "s") else { return nil }
         return secondsRoundedUp(text.dropLast()).map { min(.seconds($0), longest) }
     }
 
@@ -57,7 +56,8 @@ extension RetryAfter {
     }
 
     /// `RateLimit: "default";r=0;t=30`, `RateLimit: limit=100, remaining=0, reset=30`, and `RateLimit-Reset: 30`.
-    private static func rateLimit(_ headers: HTTPFields, status: Int, base: Date, now: Date) -> Duration? {
+    private static func rateLimit(_ answer: AnswerTime, status: Int) -> Duration? {
+        let headers = answer.headers
         var longestWait: Duration?
         for line in headers[values: .rateLimit] {
             let isOld = line.contains("reset=")
@@ -70,18 +70,19 @@ extension RetryAfter {
             }
         }
         if let longestWait { return longestWait }
-        guard mayCount(remaining: headers[.rateLimitRemaining], status: status) else { return nil }
-        return headers[.rateLimitReset].flatMap { reset($0, base: base, now: now) }
+        guard mayCount(remaining: headers.value(.rateLimitRemaining), status: status) else { return nil }
+        return headers.value(.rateLimitReset).flatMap { reset($0, in: answer) }
     }
 
-    private static func oldRateLimit(_ headers: HTTPFields, status: Int, base: Date, now: Date) -> Duration? {
-        let remaining = headers[.oldRateLimitRemaining] ?? headers[.dashedRateLimitRemaining]
+    private static func oldRateLimit(_ answer: AnswerTime, status: Int) -> Duration? {
+        let headers = answer.headers
+        let remaining = headers.value(.oldRateLimitRemaining) ?? headers.value(.dashedRateLimitRemaining)
         guard mayCount(remaining: remaining, status: status) else { return nil }
         // GitHub sends the fields with every answer: only a quota that is used up is a reason to wait for its end.
-        let isGitHub = headers[.gitHubRequestID] != nil || headers[.server]?.lowercased() == "github.com"
+        let isGitHub = headers.value(.gitHubRequestID) != nil || headers.value(.server)?.lowercased() == "github.com"
         if isGitHub, remaining == nil { return nil }
-        if let wait = headers[.oldRateLimitResetAfter].flatMap(plain) { return wait }
-        return (headers[.oldRateLimitReset] ?? headers[.dashedRateLimitReset]).flatMap { reset($0, base: base, now: now) }
+        if let wait = headers.value(.oldRateLimitResetAfter).flatMap(plain) { return wait }
+        return (headers.value(.oldRateLimitReset) ?? headers.value(.dashedRateLimitReset)).flatMap { reset($0, in: answer) }
     }
 
     private static func mayCount(remaining: String?, status: Int) -> Bool {
@@ -90,20 +91,20 @@ extension RetryAfter {
     }
 
     /// A time at which a quota is renewed: seconds from now up to a year, else since 1970 in seconds or milliseconds, or a date.
-    private static func reset(_ text: String, base: Date, now: Date) -> Duration? {
+    private static func reset(_ text: String, in answer: AnswerTime) -> Duration? {
         if let value = number(text) {
             switch value {
             case ...31_622_400: return delay(seconds: value)
-            case 1e9..<1e11: return distance(to: Date(timeIntervalSince1970: value), from: base)
-            case 1e12..<1e14: return distance(to: Date(timeIntervalSince1970: value / 1_000), from: base)
+            case 1e9..<1e11: return distance(to: Date(timeIntervalSince1970: value), in: answer)
+            case 1e12..<1e14: return distance(to: Date(timeIntervalSince1970: value / 1_000), in: answer)
             default: return nil
             }
         }
-        return HTTPDate.parse(Substring(text).trimmedText, now: now).flatMap { distance(to: $0, from: base) }
+        return HTTPDate.parse(Substring(text).trimmedText, now: answer.now).flatMap { distance(to: $0, in: answer) }
     }
 
-    private static func distance(to date: Date, from base: Date) -> Duration? {
-        delay(seconds: max(0, date.timeIntervalSince(base)))
+    private static func distance(to date: Date, in answer: AnswerTime) -> Duration? {
+        delay(seconds: max(0, date.timeIntervalSince(answer.base)))
     }
 
     private static func parameters(_ text: some StringProtocol) -> [String: String] {
@@ -118,6 +119,9 @@ extension RetryAfter {
 }
 
 extension RetryAfter {
+    private static let secondsKeys = ["retry_after", "retry_after_seconds", "retryAfter", "retryAfterSeconds"]
+    private static let millisecondsKeys = ["retry_after_ms", "retryAfterMs"]
+
     /// The delay that a body names beside its facts, wherever that is usual.
     static func delay(inBody object: JSONObject) -> Duration? {
         let inner = object["error"]?.objectValue
@@ -125,14 +129,10 @@ extension RetryAfter {
             object, object["details"]?.objectValue, inner, inner?["details"]?.objectValue, object["detail"]?.objectValue,
         ]
         for place in places.compactMap(\.self) {
-            for member in place.members {
-                switch member.key {
-                case "retry_after", "retry_after_seconds", "retryAfter", "retryAfterSeconds":
-                    if let delay = delay(seconds: member.value) { return delay }
-                default: break
-                }
+            for key in secondsKeys {
+                if let delay = delay(seconds: place[key]) { return delay }
             }
-            for key in ["retry_after_ms", "retryAfterMs"] {
+            for key in millisecondsKeys {
                 if let value = place[key]?.doubleValue, let delay = delay(milliseconds: value) { return delay }
             }
         }

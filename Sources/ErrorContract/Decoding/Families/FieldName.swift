@@ -1,0 +1,82 @@
+import Foundation
+
+/// A field as a person would name it, such as `items[1].name`, put together step by step.
+struct FieldName {
+    private var bytes: [UInt8] = []
+
+    init() {
+        // Most names fit.
+        bytes.reserveCapacity(48)
+    }
+
+    /// Reads a JSON Pointer such as `#/items/1/name` or `/items/1/name`; `nil` for anything else.
+    init?(pointer: String) {
+        var pointer = pointer
+        let isFragment = pointer.utf8.first == UInt8(ascii: "#")
+        if isFragment, pointer.utf8.contains(UInt8(ascii: "%")) { pointer = pointer.removingPercentEncoding ?? pointer }
+        self.init()
+        guard pointer.withUTF8({ read($0, from: isFragment ? 1 : 0) }) else { return nil }
+    }
+
+    private mutating func read(_ pointer: UnsafeBufferPointer<UInt8>, from start: Int) -> Bool {
+        guard start < pointer.count else { return true }
+        guard pointer[start] == UInt8(ascii: "/") else { return false }
+        // JSON:API wraps what a person calls a field.
+        let wrapper: StaticString = "/data/attributes"
+        let end = start + wrapper.utf8CodeUnitCount
+        let isWrapped = pointer.stands(wrapper, at: start) && (end == pointer.count || pointer[end] == UInt8(ascii: "/"))
+        var stepStart = (isWrapped ? end : start) + 1
+        guard stepStart <= pointer.count else { return true }
+        for index in stepStart...pointer.count where index == pointer.count || pointer[index] == UInt8(ascii: "/") {
+            append(unescaping: pointer[stepStart..<index])
+            stepStart = index + 1
+        }
+        return true
+    }
+
+    private mutating func append(unescaping step: Slice<UnsafeBufferPointer<UInt8>>) {
+        guard step.contains(UInt8(ascii: "~")) else { return append(step) }
+        let text = String(decoding: step, as: UTF8.self)
+        append(text.replacing("~1", with: "/").replacing("~0", with: "~").utf8)
+    }
+
+    /// Adds the name of a member or the index of an element.
+    mutating func append(_ step: some Collection<UInt8>) {
+        let isIndex = !step.isEmpty && step.allSatisfy { (0x30...0x39).contains($0) }
+        if isIndex {
+            bytes.append(UInt8(ascii: "["))
+        } else if !bytes.isEmpty {
+            bytes.append(UInt8(ascii: "."))
+        }
+        bytes.append(contentsOf: step)
+        if isIndex { bytes.append(UInt8(ascii: "]")) }
+    }
+
+    /// Runs a body with a step added to the name, and takes it away again.
+    mutating func within<Value>(_ step: some Collection<UInt8>, _ body: (inout FieldName) -> Value) -> Value {
+        let length = bytes.count
+        append(step)
+        defer { bytes.removeSubrange(length...) }
+        return body(&self)
+    }
+
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+/// A JSON Pointer in a URI fragment, such as `#/items/1/name`, put together step by step.
+struct FieldPointer {
+    private var bytes = [UInt8(ascii: "#")]
+
+    mutating func append(_ step: String) {
+        bytes.append(UInt8(ascii: "/"))
+        for byte in step.utf8 {
+            switch byte {
+            case UInt8(ascii: "~"): bytes.append(contentsOf: "~0".utf8)
+            case UInt8(ascii: "/"): bytes.append(contentsOf: "~1".utf8)
+            default: bytes.append(byte)
+            }
+        }
+    }
+
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+}

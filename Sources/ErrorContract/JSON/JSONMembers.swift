@@ -1,0 +1,50 @@
+/// The members of an object while it is read, which tells quickly whether a key was there before.
+struct JSONMembers {
+    private(set) var list: [(key: String, value: JSONValue)] = []
+    private var positions: [String: Int] = [:]
+    private var marks: UInt64 = 0
+
+    /// Of so many members, looking at each is quicker than hashing them.
+    private static let handful = 32
+
+    init() {
+        list.reserveCapacity(JSONReader.usualCount)
+    }
+
+    /// Adds a member whose key is new, and returns `nil`; or returns the place of the member that has the key already.
+    mutating func append(_ key: String, _ value: JSONValue) -> Int? {
+        if let earlier = position(of: key) { return earlier }
+        if list.count >= Self.handful {
+            if positions.isEmpty { for (index, member) in list.enumerated() { positions[member.key] = index } }
+            positions[key] = list.count
+        }
+        list.append((key, value))
+        return nil
+    }
+
+    mutating func replace(at index: Int, with value: JSONValue) {
+        list[index].value = value
+    }
+
+    private mutating func position(of key: String) -> Int? {
+        let mark = Self.mark(of: key)
+        defer { marks |= mark }
+        // A key that leaves a mark of its own has not been there before.
+        guard marks & mark != 0 else { return nil }
+        return positions.isEmpty ? list.firstIndex(of: key) : positions[key]
+    }
+
+    /// One bit of 64, from the key's length, its first and its last byte.
+    private static func mark(of key: String) -> UInt64 {
+        let ends = UInt64(key.utf8.first ?? 0) &* 7 &+ UInt64(key.utf8.last ?? 0)
+        return 1 << ((ends &+ UInt64(key.utf8.count) &* 11) & 63)
+    }
+}
+
+extension [(key: String, value: JSONValue)] {
+    /// The place of a member. Most keys are told apart by their lengths alone.
+    func firstIndex(of key: String) -> Int? {
+        let length = key.utf8.count
+        return indices.first { self[$0].key.utf8.count == length && self[$0].key == key }
+    }
+}
