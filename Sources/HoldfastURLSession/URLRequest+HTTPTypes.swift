@@ -51,11 +51,13 @@ extension TransportError {
         let code: Code =
             switch urlError?.code {
             case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff: .noInternet
-            case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed: .unreachable
+            case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .secureConnectionFailed: .unreachable
             case .networkConnectionLost, .badServerResponse: .connectionLost
             case .timedOut: .timeout
             case .cancelled: .cancelled
-            case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate: .untrusted
+            case .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot,
+                .serverCertificateNotYetValid, .clientCertificateRejected, .clientCertificateRequired:
+                .untrusted
             case .badURL: .invalidRequest
             default: error is CancellationError ? .cancelled : isReceiving ? .connectionLost : .other
             }

@@ -8,33 +8,33 @@ extension APIError {
     ///     nobody knows whether it took effect.
     ///   - context: Where in the app it happened.
     public init(_ error: TransportError, isSafeToRepeat: Bool, context: String? = nil) {
-        let (kind, code): (Kind, ErrorCode) =
+        let kind: Kind =
             switch error.code {
-            case .noInternet: (.noInternet, .noInternet)
-            case .timeout: (.timeout, .timeout)
-            case .cancelled: (.cancelled, .cancelled)
-            case .invalidRequest: (.invalidRequest, .invalidRequest)
-            default: (.network, .networkError)
+            case .noInternet: .noInternet
+            case .timeout: .timeout
+            case .cancelled: .cancelled
+            case .invalidRequest: .invalidRequest
+            default: .network
             }
-        let isUnknown = error.wasSent && !isSafeToRepeat && [.network, .timeout].contains(kind)
-        let isTransient = [.network, .noInternet, .timeout].contains(kind)
-        self.init(
-            kind: isUnknown ? .unknownOutcome : kind,
-            code: isUnknown ? .unknownOutcome : code,
-            retry: isTransient && !isUnknown ? .withBackoff : .never,
-            recovery: isTransient ? .retry : .dismiss,
-            context: context,
-            underlying: error
-        )
+        let isUnknown = error.wasSent && !isSafeToRepeat && (kind == .network || kind == .timeout)
+        self.init(isUnknown ? .unknownOutcome : kind, context: context, underlying: error)
+        // The same certificate will not be trusted a moment later; on another network it may.
+        if error.code == .untrusted { retry = .never }
     }
 
     /// The error for whatever a call threw.
     init(_ error: any Error, isSafeToRepeat: Bool, context: String?) {
-        switch error {
-        case let error as APIError: self = error
-        case let error as TransportError: self.init(error, isSafeToRepeat: isSafeToRepeat, context: context)
-        case is CancellationError: self.init(kind: .cancelled, code: .cancelled, context: context, underlying: error)
-        default: self.init(kind: .custom, code: .unknown, context: context, underlying: error)
+        if let error = error as? TransportError {
+            self.init(error, isSafeToRepeat: isSafeToRepeat, context: context)
+        } else {
+            self.init(error, context: context)
         }
+    }
+}
+
+extension TransportError: APIErrorConvertible {
+    /// The error as an app sees it that asked nothing of its own to be repeated: what was lost, not what became of it.
+    public func apiError(context: String?) -> APIError {
+        APIError(self, isSafeToRepeat: true, context: context)
     }
 }

@@ -142,7 +142,7 @@ extension Recovery {
             case .unauthorized: .signIn
             case .validation: .fixFields
             case .rateLimited, .throttled: .wait
-            case .server, .network, .noInternet, .timeout: .retry
+            case .server, .network, .noInternet, .timeout, .unknownOutcome: .retry
             default: .dismiss
             }
     }
