@@ -106,17 +106,12 @@ public struct APIClient: Sendable {
         headers: HTTPFields = [:],
         context: String? = nil
     ) async throws(APIError) {
-        let call = try await call(.post, path, body: json(body, context: context), headers: headers, context: context)
-        guard !call.bytes.isEmpty else { return }
-        do throws(APIError) {
-            let _: Acknowledgement = try decoded(call)
-        } catch {
-            guard error.kind == .decoding else { throw error }
-        }
+        _ = try await call(.post, path, body: json(body, context: context), headers: headers, context: context)
     }
 
     /// Sends a request and returns the answer of a success, read whole.
-    /// - Throws: ``APIError`` for every other status, and if no answer came.
+    /// - Throws: ``APIError`` for every other status, for a success whose body refuses or is a page of somebody else, and if no
+    ///   answer came.
     public func send(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -169,14 +164,9 @@ extension APIClient {
         )
         do {
             let (response, rest) = try await passed(request, body: body, context: context)
-            guard response.status.kind == .successful else {
-                throw exchange.refusal(
-                    response,
-                    bytes: try await rest.collect(upTo: ErrorDecoder.maximumBodySize).bytes,
-                    context: context
-                )
-            }
             let bytes = try await rest.collect(upTo: maximumBodySize).bytes
+            // A middleware may have answered by itself.
+            if response.status.kind != .successful { throw exchange.refusal(response, bytes: bytes, context: context) }
             context.record.close(nil)
             return Call(context: context, response: response, bytes: bytes)
         } catch {
@@ -212,20 +202,8 @@ extension APIClient {
             let decoder = JSONDecoder()
             decoder.dateDecodingStrategy = .iso8601
             return try decoder.decode(SuccessEnvelope<Value>.self, from: Data(call.bytes)).value
-        } catch is RefusedInBody {
-            throw exchange.refusal(call.response, bytes: call.bytes, context: call.context)
         } catch {
-            let isPage = call.bytes.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
-            var unreadable = APIError(
-                kind: isPage ? .notAPI : .decoding,
-                code: isPage ? .notAPIResponse : .decodingError,
-                context: call.context.name,
-                attempts: call.context.record.attempts,
-                underlying: error
-            )
-            unreadable.status = call.response.status.code
-            unreadable.requestID = exchange.refusal(call.response, bytes: [], context: call.context).requestID
-            throw unreadable
+            throw exchange.unreadable(call.response, error, context: call.context)
         }
     }
 
@@ -236,7 +214,9 @@ extension APIClient {
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             return RequestBody([UInt8](try encoder.encode(body)), contentType: "application/json")
         } catch {
-            throw APIError(kind: .invalidRequest, code: .invalidRequest, context: context, attempts: 0, underlying: error)
+            var refused = APIError(error, context: context)
+            (refused.kind, refused.code, refused.attempts) = (.invalidRequest, .invalidRequest, 0)
+            throw refused
         }
     }
 
@@ -248,7 +228,7 @@ extension APIClient {
         context: String?
     ) throws(APIError) -> HTTPRequest {
         guard let base, BaseAddress.isPath(path) else {
-            throw APIError(kind: .invalidRequest, code: .invalidRequest, context: context, attempts: 0)
+            throw APIError(.invalidRequest, context: context)
         }
         var fields = headers
         fields[.accept] = "application/json, application/problem+json;q=0.9"

@@ -113,4 +113,51 @@ import Testing
         #expect(try await post(.answer(status: 200, body: "<html>log in"))?.kind == .notAPI)
         #expect(try await post(.answer(status: 302))?.status == 302)
     }
+
+    @Test(
+        "A success that refuses is an error also for those who read the bytes themselves",
+        arguments: [
+            (#"{"success":false,"error_code":429}"#, APIError.Kind.rateLimited),
+            (#"{"ok":false,"error":"invalid_auth"}"#, .unauthorized),
+            (#"{"valid":false,"error":"Nope"}"#, .badRequest), ("<html>log in", .notAPI),
+            (#"{"data":null,"errors":[{"message":"m","extensions":{"code":"FORBIDDEN"}}]}"#, .forbidden),
+        ]
+    )
+    func rawRefusal(body: String, kind: APIError.Kind) async throws {
+        let client = try makeClient(ScriptedTransport([.answer(status: 200, headers: [.requestID: "r1"], body: body)]))
+        let error = await failure { _ = try await client.send(.delete, "/a", context: "delete_a") }
+        #expect(error?.kind == kind && error?.context == "delete_a" && error?.requestID == "r1")
+    }
+
+    @Test("A value that is not as expected is named by its place")
+    func place() async throws {
+        let answer = ScriptedTransport.Step.answer(status: 200, headers: [.requestID: "r1"], body: #"{"id":"x","name":"a"}"#)
+        let error = try await get(answer, context: "load")
+        #expect(error?.kind == .decoding && error?.details["path"] == "id" && error?.details["problem"] == "type")
+        #expect(
+            error?.requestID == "r1" && error?.status == 200 && error?.context == "load" && error?.underlying is DecodingError
+        )
+    }
+
+    private struct Expired: APIErrorConvertible {
+        func apiError(context: String?) -> APIError { APIError(.unauthorized) }
+    }
+
+    private struct Throwing: ClientMiddleware {
+        func intercept(
+            _ request: HTTPRequest,
+            body: RequestBody?,
+            context: CallContext,
+            next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
+        ) async throws -> (HTTPResponse, ResponseBody) {
+            throw Expired()
+        }
+    }
+
+    @Test("A middleware's own error that says what it is is believed")
+    func convertible() async throws {
+        let client = try makeClient(ScriptedTransport([]), middleware: [Throwing()])
+        let error = await failure { _ = try await client.send(.get, "/a", context: "c") }
+        #expect(error?.kind == .unauthorized && error?.context == "c")
+    }
 }

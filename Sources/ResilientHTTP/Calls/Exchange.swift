@@ -20,7 +20,9 @@ struct Exchange: Sendable {
         let begin = clock.now
         let timeout = min(context.attemptTimeout, context.deadline - begin)
         guard timeout > .zero else {
-            throw APIError(kind: .timeout, code: .timeout, recovery: .retry, context: context.name, attempts: number - 1)
+            var error = APIError(.timeout, context: context.name)
+            (error.retry, error.attempts) = (.never, number - 1)
+            throw error
         }
         context.record.note(.attemptStarted(number))
         do throws(APIError) {
@@ -52,7 +54,7 @@ struct Exchange: Sendable {
             let limit = isSuccess ? maximumBodySize : ErrorDecoder.maximumBodySize
             do {
                 let collected = try await answer.1.collect(upTo: limit)
-                if isSuccess, collected.isTruncated { throw tooLarge(response, context: context) }
+                if isSuccess, collected.isTruncated { throw unreadable(response, nil, context: context) }
                 bytes = collected.bytes
             } catch  where !isSuccess && !Task.isCancelled {
                 // The status has said it all; only the server's words are lost.
@@ -62,26 +64,44 @@ struct Exchange: Sendable {
             throw APIError(error, isSafeToRepeat: request.isSafeToRepeat, context: context.name)
         }
         guard response.status.kind == .successful else { throw refusal(response, bytes: bytes, context: context) }
+        if let refusal = refusalInSuccess(response, bytes: bytes, context: context) { throw refusal }
         return (response, ResponseBody(bytes))
     }
 
     /// The error for an answer that refuses.
     func refusal(_ response: HTTPResponse, bytes: [UInt8], context: CallContext) -> APIError {
-        let now = context.surroundings.wallClock()
         let answer = ErrorDecoder().decode(
             status: response.status.code,
             headers: response.headerFields,
             body: bytes,
-            now: now
+            now: context.surroundings.wallClock()
         )
+        return error(answer, context: context)
+    }
+
+    /// The error for a success whose body refuses, or is a page of somebody else.
+    private func refusalInSuccess(_ response: HTTPResponse, bytes: [UInt8], context: CallContext) -> APIError? {
+        ErrorDecoder().refusalInSuccess(
+            status: response.status.code,
+            headers: response.headerFields,
+            body: bytes,
+            now: context.surroundings.wallClock()
+        ).map { error($0, context: context) }
+    }
+
+    private func error(_ answer: DecodedError, context: CallContext) -> APIError {
         var error = APIError(answer, catalogue: catalogue, context: context.name)
-        error.retryAt = error.retryAfter.map { now.addingTimeInterval(Double($0.wholeSecondsRoundedUp)) }
+        error.retryAt = error.retryAfter.map { wait in
+            context.surroundings.wallClock().addingTimeInterval(Double(wait.wholeSecondsRoundedUp))
+        }
         error.attempts = context.record.attempts
         return error
     }
 
-    private func tooLarge(_ response: HTTPResponse, context: CallContext) -> APIError {
-        var error = APIError(kind: .decoding, code: .decodingError, context: context.name)
+    /// The error for a success whose body is not what was asked for.
+    func unreadable(_ response: HTTPResponse, _ underlying: (any Error)?, context: CallContext) -> APIError {
+        var error = underlying.map { APIError($0, context: context.name) } ?? APIError(.decoding, context: context.name)
+        (error.kind, error.code, error.attempts) = (.decoding, .decodingError, context.record.attempts)
         error.status = response.status.code
         error.requestID = refusal(response, bytes: [], context: context).requestID
         return error

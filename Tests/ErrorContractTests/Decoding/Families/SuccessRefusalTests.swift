@@ -18,7 +18,7 @@ import Testing
             (#"{"success":false,"errors":[{"code":7003,"message":"m"}],"messages":[],"result":null}"#, .cloudflareAPI, 200),
             (#"{"data":null,"errors":[{"message":"m","extensions":{"code":"FORBIDDEN"}}]}"#, .graphQL, 403),
             (#"{"errors":[{"message":"m","locations":[]}]}"#, .graphQL, 200), ("<!doctype html><p>Log in", .notAPI, 200),
-            ("\r\n <html>", .notAPI, 200),
+            ("\r\n <html>", .notAPI, 200), ("\u{FEFF}<html>", .notAPI, 200),
         ]
     )
     func refused(text: String, family: ErrorBodyFamily, status: Int) {
@@ -33,11 +33,54 @@ import Testing
             "", " ", "{", "{}", "[]", "null", "text", #"{"success":true,"error":"x"}"#, #"{"valid":false}"#, #"{"ok":false}"#,
             #"{"ok":true,"error":"x"}"#, #"{"success":"false"}"#, #"{"data":{"a":1},"errors":[{"message":"m","path":["b"]}]}"#,
             #"{"errors":[]}"#, #"{"errors":["x"],"imported":3}"#, #"{"data":null,"errors":null}"#, #"{"message":"saved"}"#,
-            #"{"error":null,"data":1}"#, #"{"detail":"x"}"#, #"[{"success":false}]"#, "[[[[", "\u{FEFF}<",
+            #"{"error":null,"data":1}"#, #"{"detail":"x"}"#, #"[{"success":false}]"#, "[[[[", "\u{FEFF}{",
         ]
     )
     func success(text: String) {
         #expect(refusal(text) == nil)
+    }
+
+    private static let megabyte =
+        "[" + Array(repeating: #"{"id":1,"text":"a ] } \" , {"}"#, count: 40_000).joined(separator: ",") + "]"
+
+    @Test(
+        "A large body is a success or a refusal as a small one is, wherever the member stands that says so",
+        arguments: [
+            (#"{"success":true,"data":\#(megabyte)}"#, false), (megabyte, false), (#"{"items":\#(megabyte),"errors":[]}"#, false),
+            (#"{"success":false,"data":\#(megabyte)}"#, true), (#"{"data":\#(megabyte),"success":false}"#, true),
+            (#"{"ok":false,"error":"x","log":\#(megabyte)}"#, true),
+            (#"{"data":\#(megabyte),"errors":[{"message":"m","path":["a"]}]}"#, false),
+        ]
+    )
+    func large(text: String, isRefused: Bool) {
+        let error = refusal(text, headers: [.requestID: "r1"])
+        #expect((error != nil) == isRefused)
+        #expect(error.map { $0.status == 200 && $0.requestID == "r1" && $0.message == nil } ?? true)
+    }
+
+    @Test(
+        "What is passed over is passed over as it stands: quotes, escapes, brackets in texts, nesting of any depth",
+        arguments: [
+            (#"{"a":"}]{[","success":false}"#, true), (#"{"a":"\\","success":false}"#, true),
+            (#"{"a":"\"}","success":false}"#, true),
+            (#"{"a":[{"success":false}],"b":1}"#, false), (#"{"a":{"success":false}}"#, false),
+            (#"{"succe\u0073s":false}"#, true),
+            (#"{"a":-1.5e3 , "b" : [ 1 , 2 ] , "success" : false }"#, true), (#"{"success":false,"success":true}"#, false),
+            (#"{"success":{"x":false}}"#, false), (#"{"success":false,"a":"#, false), (#"{"success":false,"a":"\"#, false),
+            (#"{"success":false,"a":]}"#, false), (#"{"success":false} x"#, false), (#"{"a":}"#, false), (#"{"a":1"#, false),
+            ("\u{FEFF}{\"success\":false}", true), (#"{"errors":[1,2],"data":null}"#, false),
+        ]
+    )
+    func passedOver(text: String, isRefused: Bool) {
+        #expect((refusal(text) != nil) == isRefused)
+    }
+
+    @Test("Nesting beyond any depth is no trap, and no refusal")
+    func deep() {
+        for text in ["[", "{\"a\":", "{\"success\":["] {
+            #expect(refusal(String(repeating: text, count: 200_000)) == nil)
+            #expect(refusal("{\"b\":" + String(repeating: text, count: 200_000)) == nil)
+        }
     }
 
     @Test("A page under a success is no answer of the API, and is never shown")

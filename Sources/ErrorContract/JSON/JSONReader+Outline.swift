@@ -1,0 +1,86 @@
+/// Reading no more of an object than a few of its members.
+extension JSONReader {
+    /// The members of an object that have one of some names; what an array or an object holds is left out of them.
+    ///
+    /// The other members are passed over: no value is built for them, and nothing but their ends is looked for. O(n) in bytes,
+    /// at a small part of the time that it takes to read them.
+    mutating func outline(_ names: Set<String>) throws(JSONSyntaxError) -> JSONObject {
+        var outline = JSONObject()
+        skipSpace()
+        guard take(UInt8(ascii: "{")) else { throw error(.unexpectedCharacter) }
+        skipSpace()
+        if take(UInt8(ascii: "}")) { return outline }
+        while true {
+            skipSpace()
+            guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else { throw error(.unexpectedCharacter) }
+            let name = try string()
+            skipSpace()
+            guard take(UInt8(ascii: ":")) else { throw error(.unexpectedCharacter) }
+            skipSpace()
+            if names.contains(name) { outline[name] = try shell() } else { try skipValue() }
+            skipSpace()
+            if take(UInt8(ascii: ",")) { continue }
+            guard take(UInt8(ascii: "}")) else { throw error(.unexpectedCharacter) }
+            return outline
+        }
+    }
+
+    /// A value, of which nothing is read if it is an array or an object.
+    private mutating func shell() throws(JSONSyntaxError) -> JSONValue {
+        guard position < bytes.count else { throw error(.unexpectedEnd) }
+        switch bytes[position] {
+        case UInt8(ascii: "{"):
+            try skipValue()
+            return .object([:])
+        case UInt8(ascii: "["):
+            try skipValue()
+            return .array([])
+        default: return try value(depth: 1)
+        }
+    }
+
+    /// Passes over a value, however deep; of its form only brackets and quotes are looked at.
+    private mutating func skipValue() throws(JSONSyntaxError) {
+        var depth = 0
+        repeat {
+            guard position < bytes.count else { throw error(.unexpectedEnd) }
+            switch bytes[position] {
+            case UInt8(ascii: "\""): try skipString()
+            case UInt8(ascii: "{"), UInt8(ascii: "["): (depth, position) = (depth + 1, position + 1)
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): (depth, position) = (depth - 1, position + 1)
+            default: skipPlain()
+            }
+        } while depth > 0
+        guard depth == 0 else { throw error(.unexpectedCharacter) }
+    }
+
+    private mutating func skipString() throws(JSONSyntaxError) {
+        position += 1
+        while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: "\""):
+                position += 1
+                return
+            case UInt8(ascii: "\\"): position += 2
+            default: position += 1
+            }
+        }
+        throw error(.unexpectedEnd)
+    }
+
+    /// Passes over one byte at least, up to the next bracket, quote, comma or colon.
+    private mutating func skipPlain() {
+        repeat {
+            position += 1
+        } while position < bytes.count && !Self.isMark(bytes[position])
+    }
+
+    private static func isMark(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: ","),
+            UInt8(ascii: ":"):
+            true
+        default: false
+        }
+    }
+}
