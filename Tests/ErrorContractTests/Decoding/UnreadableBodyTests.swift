@@ -62,12 +62,32 @@ struct UnreadableBody: Sendable, CustomTestStringConvertible {
         #expect(error.message == nil)
     }
 
-    @Test("A body as large as the limit is read")
+    @Test("A body as large as the limit is read, and one byte more is one too many")
     func limit() {
-        let frame = #"{"detail":""}"#.utf8.count
-        let text = String(repeating: "x", count: ErrorDecoder.maximumBodySize - frame)
-        let body = Array(#"{"detail":"\#(text)"}"#.utf8)
-        #expect(body.count == ErrorDecoder.maximumBodySize)
-        #expect(ErrorDecoder().decode(status: 400, headers: [:], body: body, now: .distantPast).message == text)
+        let frame = #"{"detail":"m","pad":""}"#.utf8.count
+        for (excess, message) in [(0, "m"), (1, nil)] {
+            let pad = String(repeating: "x", count: ErrorDecoder.maximumBodySize - frame + excess)
+            let body = Array(#"{"detail":"m","pad":"\#(pad)"}"#.utf8)
+            #expect(ErrorDecoder().decode(status: 400, headers: [:], body: body, now: .distantPast).message == message)
+        }
+    }
+
+    @Test(
+        "A text too long for a person is not shown, whoever wrote it",
+        arguments: [
+            #"{"detail":"T"}"#, #"{"error":{"code":"A_B","message":"T"}}"#, #"{"success":false,"error":"T"}"#,
+            #"{"message":"T"}"#,
+        ]
+    )
+    func longText(body: String) {
+        for (length, isShown) in [(2_048, true), (2_049, false), (60_000, false)] {
+            let bytes = Array(body.replacing("T", with: String(repeating: "x", count: length)).utf8)
+            let error = ErrorDecoder().decode(status: 400, headers: [:], body: bytes, now: .distantPast)
+            #expect((error.message != nil) == isShown)
+        }
+        let field = #"{"error":{"code":"A_B","details":{"validation_errors":[{"field":"a","message":"T"}]}}}"#
+        let bytes = Array(field.replacing("T", with: String(repeating: "x", count: 2_049)).utf8)
+        let violations = ErrorDecoder().decode(status: 400, headers: [:], body: bytes, now: .distantPast).violations
+        #expect(violations == [FieldViolation(field: "a", message: "")])
     }
 }

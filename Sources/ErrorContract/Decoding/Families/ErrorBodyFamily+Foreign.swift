@@ -92,7 +92,4 @@ extension ErrorBodyFamily {
     public static let errorText = Self(rawValue: "error-text")
     /// `{"message":"…"}`.
     public static let messageText = Self(rawValue: "message-text")
-
-    /// Whether the family is one of the contract's own four forms, whose texts are written for people.
-    var isOwn: Bool { self == .standard || self == .flat || self == .success || self == .detail }
 }

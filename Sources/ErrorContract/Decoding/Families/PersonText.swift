@@ -1,6 +1,6 @@
 /// Tells texts for people from what a server says to itself.
 enum PersonText {
-    /// The longest text of another server that is shown, in bytes.
+    /// The longest text that is shown, in bytes.
     static let longest = 2_048
 
     /// Whether a text holds markup, a stack trace, a database's words or control characters.
@@ -43,12 +43,12 @@ enum PersonText {
     /// Takes from an error whatever no person should read.
     static func cleanse(_ error: inout DecodedError) {
         if let text = error.message {
-            let isFit = error.family.isOwn || text.utf8.count <= longest && text.contains { !$0.isWhitespace }
-            if !isFit || isInternal(text) { error.message = nil }
+            let isFit = text.utf8.count <= longest && text.contains { !$0.isWhitespace } && !isInternal(text)
+            if !isFit { error.message = nil }
         }
         for index in error.violations.indices {
             let text = error.violations[index].message
-            if isInternal(text) || !error.family.isOwn && text.utf8.count > longest { error.violations[index].message = "" }
+            if text.utf8.count > longest || isInternal(text) { error.violations[index].message = "" }
             if let code = error.violations[index].code, !ErrorDecoder.isCode(code.rawValue) { error.violations[index].code = nil }
         }
     }
