@@ -34,9 +34,12 @@ public struct ErrorDecoder: Sendable {
         return error
     }
 
+    /// An error is read as well as it can be.
+    static let parser = JSONParser(duplicates: .lastWins, overflow: .null)
+
     private func decodeBody(status: Int, headers: HTTPFields, body: UnsafeBufferPointer<UInt8>) -> DecodedError {
         guard !body.isEmpty else { return DecodedError(status: status, family: .empty) }
-        guard let value = try? JSONParser(duplicates: .lastWins).parse(body) else {
+        guard let value = try? Self.parser.parse(body) else {
             return Self.match(text: body, status: status, headers: headers)
         }
         if let list = value.arrayValue, let answer = Self.match(list: list, status: status) { return answer }

@@ -48,7 +48,8 @@ public enum HTTPDate {
     private static func fullYear(_ text: String, now: Date) -> Int? {
         if let year = digits(text[...], length: 4...4) { return year }
         guard let short = digits(text[...], length: 2...2) else { return nil }
-        let thisYear = 1970 + Int((now.timeIntervalSince1970 / 31_556_952).rounded(.down))
+        guard let years = Int(exactly: (now.timeIntervalSince1970 / 31_556_952).rounded(.down)) else { return nil }
+        let thisYear = 1970 + years
         let year = thisYear - thisYear % 100 + short
         return year > thisYear + 50 ? year - 100 : year
     }

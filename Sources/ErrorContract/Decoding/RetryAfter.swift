@@ -41,9 +41,7 @@ public enum RetryAfter {
     private static func delay(of line: String, in answer: AnswerTime) -> Duration? {
         let trimmed = line[...].trimmedText[...]
         if let seconds = secondsRoundedUp(trimmed) { return min(.seconds(seconds), longest) }
-        guard let date = HTTPDate.parse(trimmed, now: answer.now) else { return nil }
-        let distance = date.timeIntervalSince(answer.base).rounded(.up)
-        return distance <= 0 ? .zero : min(.seconds(distance), longest)
+        return HTTPDate.parse(trimmed, now: answer.now).flatMap { distance(to: $0, in: answer) }
     }
 
     /// Whole seconds of plain digits with an optional fraction; `nil` for anything else.

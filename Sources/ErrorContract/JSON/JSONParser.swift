@@ -12,16 +12,28 @@ public struct JSONParser: Sendable {
         case lastWins
     }
 
+    /// What becomes of a number beyond what a `Double` holds, such as `1e400`.
+    public enum Overflow: Sendable {
+        /// The text is refused.
+        case refused
+        /// It is read as null, so that the rest of the text is not lost.
+        case null
+    }
+
     /// The deepest nesting of arrays and objects that is read.
     public var maximumDepth: Int
     /// What becomes of equal keys.
     public var duplicates: Duplicates
 
+    /// What becomes of numbers that are too large.
+    public var overflow: Overflow
+
     /// Creates a parser.
-    public init(maximumDepth: Int = 64, duplicates: Duplicates = .refused) {
+    public init(maximumDepth: Int = 64, duplicates: Duplicates = .refused, overflow: Overflow = .refused) {
         precondition(maximumDepth > 0, "maximumDepth must be positive (is \(maximumDepth))")
         self.maximumDepth = maximumDepth
         self.duplicates = duplicates
+        self.overflow = overflow
     }
 
     /// Reads one value that fills the whole text.
@@ -32,7 +44,7 @@ public struct JSONParser: Sendable {
     }
 
     private func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<JSONValue, JSONSyntaxError> {
-        var reader = JSONReader(bytes: bytes, maximumDepth: maximumDepth, duplicates: duplicates)
+        var reader = JSONReader(bytes: bytes, options: self)
         return Result { () throws(JSONSyntaxError) in try reader.document() }
     }
 }

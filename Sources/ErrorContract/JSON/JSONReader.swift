@@ -1,14 +1,12 @@
 /// The cursor of ``JSONParser`` over one text. It reads the caller's memory in place and must not outlive it.
 struct JSONReader {
     let bytes: UnsafeBufferPointer<UInt8>
-    private let maximumDepth: Int
-    private let duplicates: JSONParser.Duplicates
+    private let options: JSONParser
     var position = 0
 
-    init(bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int, duplicates: JSONParser.Duplicates) {
+    init(bytes: UnsafeBufferPointer<UInt8>, options: JSONParser) {
         self.bytes = bytes
-        self.maximumDepth = maximumDepth
-        self.duplicates = duplicates
+        self.options = options
     }
 
     var isAtEnd: Bool { position >= bytes.count }
@@ -52,7 +50,7 @@ struct JSONReader {
     static let usualCount = 4
 
     private mutating func object(depth: Int) throws(JSONSyntaxError) -> JSONObject {
-        guard depth <= maximumDepth else { throw error(.tooDeep) }
+        guard depth <= options.maximumDepth else { throw error(.tooDeep) }
         position += 1
         skipSpace()
         if take(UInt8(ascii: "}")) { return [:] }
@@ -65,7 +63,7 @@ struct JSONReader {
             guard take(UInt8(ascii: ":")) else { throw error(.unexpectedCharacter) }
             let value = try value(depth: depth)
             if let earlier = members.append(key, value) {
-                guard duplicates == .lastWins else { throw error(.duplicateKey) }
+                guard options.duplicates == .lastWins else { throw error(.duplicateKey) }
                 members.replace(at: earlier, with: value)
             }
             skipSpace()
@@ -76,7 +74,7 @@ struct JSONReader {
     }
 
     private mutating func array(depth: Int) throws(JSONSyntaxError) -> [JSONValue] {
-        guard depth <= maximumDepth else { throw error(.tooDeep) }
+        guard depth <= options.maximumDepth else { throw error(.tooDeep) }
         position += 1
         var elements: [JSONValue] = []
         skipSpace()
@@ -124,8 +122,10 @@ struct JSONReader {
         if isInteger, integerDigits <= Self.surelyFitting { return .integer(isNegative ? -magnitude : magnitude) }
         let text = text(start..<position)
         if isInteger, let value = Int64(text) { return .integer(value) }
-        guard let value = Double(text), value.isFinite else { throw error(.invalidNumber) }
-        return .number(value)
+        guard let value = Double(text) else { throw error(.invalidNumber) }
+        if value.isFinite { return .number(value) }
+        guard options.overflow == .null else { throw error(.invalidNumber) }
+        return .null
     }
 
     /// So many digits fit 64 bits whatever they are.

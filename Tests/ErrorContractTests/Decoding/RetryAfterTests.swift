@@ -1,89 +1,94 @@
 import ErrorContract
 import Foundation
 import HTTPTypes
+import HoldfastTesting
 import Testing
 
-@Suite struct RetryAfterTests {
+@Suite(.timeLimit(.minutes(1))) struct RetryAfterTests {
     /// 2025-11-04T10:30:00Z
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)
 
-    private func delay(_ lines: [String], date: String? = nil) -> Duration? {
-        var headers = HTTPFields()
-        for line in lines { headers.append(HTTPField(name: .retryAfter, value: line)) }
-        headers[.date] = date
-        return RetryAfter.delay(in: headers, now: Self.now)
+    @Test("An answer names the delay that the table says, and nothing else is one", arguments: RetryAfterCase.all)
+    func table(row: RetryAfterCase) {
+        #expect(row.read(at: Self.now) == row.delay)
+        if row.body.isEmpty {
+            #expect(RetryAfter.delay(status: row.status, headers: row.headers, now: Self.now) == row.delay)
+        }
+    }
+
+    @Test("The table has at least 120 cases, and some of each group")
+    func coverage() {
+        #expect(RetryAfterCase.all.count >= 270)
+        let groups = Dictionary(grouping: RetryAfterCase.all) { $0.group.hasPrefix("vendor") ? "vendor" : $0.group }
+        for (group, least) in [
+            ("seconds", 10), ("date", 12), ("skew", 12), ("garbage", 30), ("overflow", 15), ("lines", 10), ("precedence", 18),
+            ("plain", 15), ("draft", 25), ("old", 35), ("body", 20), ("vendor", 30),
+        ] {
+            #expect(groups[group, default: []].count >= least, "\(group)")
+        }
     }
 
     @Test(
-        "Seconds are read, and decimals round up",
-        arguments: [
-            ("3600", 3600), ("0", 0), (" 5 ", 5), ("\t7\t", 7), ("007", 7), ("1.2", 2), ("1.0", 1), ("1.000", 1), ("0.001", 1),
-            ("0.0", 0),
-        ]
+        "Who waits as told wakes at that moment, and not a nanosecond before",
+        arguments: RetryAfterCase.all.filter { $0.delay != nil }
     )
-    func seconds(text: String, expected: Int) {
-        #expect(delay([text]) == .seconds(expected))
+    func waiting(row: RetryAfterCase) async throws {
+        let clock = ManualClock()
+        let start = Self.now.addingTimeInterval(-600)
+        clock.advance(by: .seconds(600))
+        let delay = try #require(row.read(at: start.addingTimeInterval(clock.now.offset / .seconds(1))))
+        let waiter = Task { try await clock.sleep(for: delay) }
+        if delay > .zero {
+            await clock.waitForSleepers()
+            clock.advance(by: delay - .nanoseconds(1))
+            #expect(clock.sleeperCount == 1, "not before")
+            clock.advance(by: .nanoseconds(1))
+        }
+        try await waiter.value
+        #expect(clock.now.offset == .seconds(600) + delay)
     }
 
     @Test(
-        "Text, signs and other number forms are no delay at all",
-        arguments: [
-            "", "-1", "-0", "+5", "NaN", "inf", "1e3", "0x10", "soon", "5s", ".5", "5.", "1.5.2", "1,5", "1 5", "٣", "½", "PT5S",
-            "Tue, 04 Nov 2025 10:31:00 PST", "null",
-        ]
+        "A local clock that is wrong changes no delay but that of a date in an answer without one",
+        arguments: [-86_400, -3_600, 1, 7_200, 25_920_000]
     )
-    func garbage(text: String) {
-        #expect(delay([text]) == nil)
-    }
-
-    @Test("No header is no delay")
-    func absent() {
-        #expect(delay([]) == nil)
+    func wrongClock(seconds: Int) {
+        for row in RetryAfterCase.all {
+            let isDated = row.headers[.date].map { HTTPDate.parse($0, now: Self.now) != nil } ?? false
+            let isRelative = !row.lines.contains {
+                $0.contains("GMT") || $0.contains("Nov") || $0.contains("17622") || $0.contains("2025-")
+            }
+            guard isDated || isRelative else { continue }
+            #expect(
+                row.read(at: Self.now.addingTimeInterval(Double(seconds))) == row.read(at: Self.now),
+                "\(row.testDescription)"
+            )
+        }
     }
 
     @Test(
-        "A delay beyond ten years is cut to it",
-        arguments: ["315360000", "315360001", "9223372036854775807", "99999999999999999999999"]
+        "A delay is never more than ten years, never less than nothing, and always in whole seconds",
+        arguments: RetryAfterCase.all
     )
-    func cap(text: String) {
-        #expect(delay([text]) == RetryAfter.longest)
+    func bounds(row: RetryAfterCase) {
+        for now in [
+            Self.now, .distantPast, .distantFuture, Date(timeIntervalSince1970: .infinity), Date(timeIntervalSince1970: .nan),
+        ] {
+            guard let delay = row.read(at: now) else { continue }
+            #expect(delay >= .zero && delay <= RetryAfter.longest && delay.components.attoseconds == 0)
+        }
     }
 
-    @Test(
-        "A date is measured against the local clock where the answer carries none",
-        arguments: [
-            ("Tue, 04 Nov 2025 10:31:00 GMT", Duration.seconds(60)), ("Tuesday, 04-Nov-25 10:31:00 GMT", .seconds(60)),
-            ("Tue Nov  4 10:31:00 2025", .seconds(60)), ("Tue, 04 Nov 2025 10:30:00 GMT", .zero),
-            ("Tue, 04 Nov 2025 10:29:59 GMT", .zero), ("Sun, 06 Nov 1994 08:49:37 GMT", .zero),
-            ("Fri, 31 Dec 9999 23:59:59 GMT", RetryAfter.longest),
-        ]
-    )
-    func date(text: String, expected: Duration) {
-        #expect(delay([text]) == expected)
+    @Test("A header counts before the body, whatever the body names", arguments: RetryAfterCase.all.filter { $0.group == "body" })
+    func headerFirst(row: RetryAfterCase) {
+        var row = row
+        row.lines = ["X-RateLimit-Reset: 42"]
+        #expect(row.read(at: Self.now) == .seconds(42))
     }
 
-    @Test("A date is measured against the answer's own, so that a skewed clock does not matter")
-    func skew() {
-        #expect(delay(["Tue, 04 Nov 2025 09:02:00 GMT"], date: "Tue, 04 Nov 2025 09:00:00 GMT") == .seconds(120))
-        #expect(delay(["Tue, 04 Nov 2025 10:31:00 GMT"], date: "Tue, 04 Nov 2025 12:00:00 GMT") == .zero)
-        #expect(delay(["Tue, 04 Nov 2025 10:31:00 GMT"], date: "yesterday") == .seconds(60))
-        #expect(delay(["30"], date: "Tue, 04 Nov 2025 09:00:00 GMT") == .seconds(30))
-    }
-
-    @Test(
-        "Of several lines the largest valid one counts, also when an engine joined them",
-        arguments: [
-            (["5", "30", "10"], 30), (["soon", "7"], 7), (["5, 30"], 30), (["-1, 4"], 4),
-            (["Tue, 04 Nov 2025 10:31:00 GMT, 5"], 60), (["90, Tuesday, 04-Nov-25 10:31:00 GMT"], 90),
-            (["Tue, 04 Nov 2025 10:29:00 GMT", "3"], 3),
-        ]
-    )
-    func lines(lines: [String], expected: Int) {
-        #expect(delay(lines) == .seconds(expected))
-    }
-
-    @Test("Of several lines that are none, none counts")
-    func garbageLines() {
-        #expect(delay(["-5", "-1", "soon", "a, b"]) == nil)
+    @Test("Retry-After alone is read without a status")
+    func headerAlone() {
+        #expect(RetryAfter.delay(in: [.retryAfter: "5"], now: Self.now) == .seconds(5))
+        #expect(RetryAfter.delay(in: [:], now: Self.now) == nil)
     }
 }

@@ -46,6 +46,18 @@ import Testing
     }
 
     @Test(
+        "A number that is too large may be read as null instead, and nothing else is",
+        arguments: ["1e400", "-1e400", "[1e999,2]"]
+    )
+    func overflow(text: String) throws {
+        let value = try JSONParser(overflow: .null).parse(text.utf8)
+        #expect(value == .null || value == [.null, 2])
+        for garbage in ["01", "1.", "1e", "NaN", "-", "1e400x"] {
+            #expect(throws: JSONSyntaxError.self) { try JSONParser(overflow: .null).parse(garbage.utf8) }
+        }
+    }
+
+    @Test(
         "A string with a bad escape, half a surrogate pair or a raw control character is refused",
         arguments: [
             #""\x""#, #""\u12G4""#, #""\u+123""#, #""\uD800""#, #""\uDC00""#, #""\uD800\u0041""#, #""\uD800x""#, #""\uD83D\n""#,

@@ -34,7 +34,7 @@ extension ErrorDecoder {
             let error = decode(status: status, headers: headers, body: body, now: now)
             return error.family == .notAPI || error.family == .aws ? error : nil
         }
-        var reader = JSONReader(bytes: body, maximumDepth: JSONParser().maximumDepth, duplicates: .lastWins)
+        var reader = JSONReader(bytes: body, options: Self.parser)
         guard let outline = try? reader.outline(Self.verdicts) else { return nil }
         let refuses = Self.refuses(outline)
         guard refuses || Self.mayBeGraphQL(outline) else { return nil }

@@ -90,7 +90,8 @@ extension RetryAfter {
         return number(remaining) == 0
     }
 
-    /// A time at which a quota is renewed: seconds from now up to a year, else since 1970 in seconds or milliseconds, or a date.
+    /// A time at which a quota is renewed: seconds from now up to a year, else since 1970 in seconds or milliseconds, or a date
+    /// of HTTP or of RFC 3339.
     private static func reset(_ text: String, in answer: AnswerTime) -> Duration? {
         if let value = number(text) {
             switch value {
@@ -100,10 +101,18 @@ extension RetryAfter {
             default: return nil
             }
         }
-        return HTTPDate.parse(Substring(text).trimmedText, now: answer.now).flatMap { distance(to: $0, in: answer) }
+        let date = HTTPDate.parse(Substring(text).trimmedText, now: answer.now) ?? internetDate(text)
+        return date.flatMap { distance(to: $0, in: answer) }
     }
 
-    private static func distance(to date: Date, in answer: AnswerTime) -> Duration? {
+    /// `2025-11-04T10:31:00Z` (RFC 3339), with and without a fraction.
+    private static func internetDate(_ text: String) -> Date? {
+        guard text.utf8.count <= 40, text.utf8.contains(UInt8(ascii: "T")) else { return nil }
+        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: text.utf8.contains(UInt8(ascii: ".")))
+        return try? style.parse(text)
+    }
+
+    static func distance(to date: Date, in answer: AnswerTime) -> Duration? {
         delay(seconds: max(0, date.timeIntervalSince(answer.base)))
     }
 
@@ -127,6 +136,7 @@ extension RetryAfter {
         let inner = object["error"]?.objectValue
         let places = [
             object, object["details"]?.objectValue, inner, inner?["details"]?.objectValue, object["detail"]?.objectValue,
+            object["parameters"]?.objectValue,
         ]
         for place in places.compactMap(\.self) {
             for key in secondsKeys {

@@ -1,0 +1,49 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import Testing
+
+/// An answer and the delay that it names; a line of `Resources/retry-after.jsonl`.
+struct RetryAfterCase: Sendable, CustomTestStringConvertible {
+    /// What the case is about, such as `skew` or `vendor GitHub, primary limit`.
+    var group: String
+    var status: Int
+    /// The headers, one per line.
+    var lines: [String]
+    var body: String
+    /// The delay in whole seconds; `nil` where none is named.
+    var delay: Duration?
+
+    var testDescription: String { "\(group): \(status) \(lines.joined(separator: " | ").prefix(80)) \(body.prefix(40))" }
+
+    var headers: HTTPFields {
+        var headers = HTTPFields()
+        for line in lines {
+            let pair = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard pair.count == 2, let name = HTTPField.Name(String(pair[0])) else { continue }
+            headers.append(HTTPField(name: name, value: pair[1].trimmingCharacters(in: .whitespaces)))
+        }
+        return headers
+    }
+
+    /// The delay that is read when the local clock stands at a time.
+    func read(at now: Date) -> Duration? {
+        ErrorDecoder().decode(status: status, headers: headers, body: Array(body.utf8), now: now).retryAfter
+    }
+
+    static let all: [RetryAfterCase] = (try? load()) ?? []
+
+    private static func load() throws -> [RetryAfterCase] {
+        let url = try #require(Bundle.module.url(forResource: "Resources/retry-after", withExtension: "jsonl"))
+        return try String(contentsOf: url, encoding: .utf8).split(separator: "\n").map { line in
+            let object = try #require(try JSONParser().parse(line.utf8).objectValue)
+            return RetryAfterCase(
+                group: try #require(object["group"]?.stringValue),
+                status: Int(try #require(object["status"]?.doubleValue)),
+                lines: (object["headers"]?.arrayValue ?? []).compactMap(\.stringValue),
+                body: object["body"]?.stringValue ?? "",
+                delay: object["seconds"]?.doubleValue.map { .seconds($0) }
+            )
+        }
+    }
+}
