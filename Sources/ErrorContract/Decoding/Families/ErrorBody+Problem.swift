@@ -66,10 +66,10 @@ extension ErrorBody {
     /// The last part of a problem's type, which names it.
     private static func tail(of type: String?) -> ErrorCode? {
         guard let type, type != "about:blank" else { return nil }
-        let tail =
-            type.utf8.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: ":") }.last.map {
-                String(Substring($0))
-            } ?? ""
+        let parts = type.utf8.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: ":") }
+        // `https://example.org/` names a host and no problem.
+        let isHost = parts.count == 2 && (parts[0].elementsEqual("https".utf8) || parts[0].elementsEqual("http".utf8))
+        guard !isHost, let tail = parts.last.map({ String(Substring($0)) }) else { return nil }
         // A section of the standard is the class of the status over again.
         guard ErrorDecoder.isCode(tail), !tail.hasPrefix("section-"), !tail.hasPrefix("rfc") else { return nil }
         return ErrorCode(tail)

@@ -38,40 +38,30 @@ import Testing
         return result
     }
 
-    private static func isSound(_ error: DecodedError, status: Int) -> Bool {
-        let names =
-            [error.code?.rawValue, error.requestID].compactMap(\.self) + error.violations.compactMap { $0.code?.rawValue }
-        let hasSoundNames = names.allSatisfy {
-            (1...128).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-        }
-        let hasSoundDelay = error.retryAfter.map { $0 >= .zero && $0 <= RetryAfter.longest } ?? true
-        let texts = [error.message].compactMap(\.self) + error.violations.map(\.message)
-        let hasSoundTexts = texts.allSatisfy { !$0.contains("<html") && !$0.contains("Traceback (") }
-        let hasSoundStatus = error.status == status || (200...299).contains(status) && (400...599).contains(error.status)
-        return hasSoundNames && hasSoundDelay && hasSoundTexts && hasSoundStatus
-    }
-
     @Test("Whatever becomes of a known body, nothing traps and nothing is invented", arguments: [11, 12])
     func mutations(seed: UInt64) throws {
         var generator = SplitMix64(seed: seed)
         for _ in 0..<max(1, Self.rounds / 2) {
-            let fixture = try #require(LabelledBody.all.randomElement(using: &generator))
+            let fixture = try #require(LabelledBody.small.randomElement(using: &generator))
             var bytes = fixture.body
             Self.mutate(&bytes, &generator)
             let headers = Self.mutated(fixture.headers, &generator)
             let decoder = ErrorDecoder()
             let error = decoder.decode(status: fixture.status, headers: headers, body: bytes, now: LabelledBody.now)
             let refusal = decoder.refusalInSuccess(status: 200, headers: headers, body: bytes, now: LabelledBody.now)
-            guard Self.isSound(error, status: fixture.status), refusal.map({ Self.isSound($0, status: 200) }) ?? true else {
-                Issue.record("misread \(fixture.testDescription): \(String(decoding: bytes, as: UTF8.self)) \(headers)")
+            let fault =
+                Soundness.fault(in: error, status: fixture.status) ?? refusal.flatMap { Soundness.fault(in: $0, status: 200) }
+            if let fault {
+                Issue.record("\(fault) from \(fixture.testDescription): \(String(decoding: bytes, as: UTF8.self)) \(headers)")
                 return
             }
         }
     }
 
-    @Test("A body that is cut off anywhere keeps its status, and no half of a text is shown", arguments: LabelledBody.all)
+    @Test("A body that is cut off anywhere keeps its status, and no half of a text is shown", arguments: LabelledBody.small)
     func cut(body: LabelledBody) {
-        guard body.body.first == UInt8(ascii: "{") else { return }
+        guard (try? JSONParser(duplicates: .lastWins).parse(body.body))?.objectValue != nil, body.body.first == UInt8(ascii: "{")
+        else { return }
         for end in 1..<max(2, body.body.count) {
             let error = ErrorDecoder().decode(status: body.status, headers: [:], body: body.body[..<end], now: LabelledBody.now)
             #expect(error.status == body.status && error.message == nil && error.violations.isEmpty && error.retryAfter == nil)

@@ -3,11 +3,13 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// An answer written from the documented shape of some server, and what must be read from it.
+/// An answer written from the documented shape of some server or captured from one, and what must be read from it.
 struct LabelledBody: Sendable, CustomTestStringConvertible {
-    /// The row of the table of families.
+    /// The row of the table of families, or 0.
     var row: Int
     var label: String
+    /// The server that it was captured from; `nil` if it was written from a document.
+    var source: String?
     var status: Int
     var headers: HTTPFields
     var body: [UInt8]
@@ -22,21 +24,31 @@ struct LabelledBody: Sendable, CustomTestStringConvertible {
         ErrorDecoder().decode(status: status, headers: headers, body: body, now: Self.now)
     }
 
-    /// The bodies of all groups under `Resources/bodies`.
-    static let all: [LabelledBody] = {
-        let groups = ["contract", "problem", "error-object", "lists", "frameworks", "platforms", "pages"]
-        return groups.flatMap { (try? load($0)) ?? [] }
-    }()
+    /// The bodies of all files under `Resources/bodies`, at any depth: a list, or an entry on each line.
+    static let loaded = Result { try load() }
+    /// The bodies, or none if a file cannot be read; a test says which.
+    static let all = (try? loaded.get()) ?? []
+    /// Those that are not made to be large.
+    static let small = all.filter { $0.body.count <= 16_384 }
 
-    private static func load(_ group: String) throws -> [LabelledBody] {
-        let url = try #require(Bundle.module.url(forResource: "Resources/bodies/\(group)", withExtension: "json"))
-        let list = try #require(try JSONParser().parse(Data(contentsOf: url)).arrayValue)
-        return try list.map { try LabelledBody(#require($0.objectValue)) }
+    private static func load() throws -> [LabelledBody] {
+        let folder = try #require(Bundle.module.url(forResource: "Resources/bodies", withExtension: nil))
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted()
+        return try paths.filter { $0.contains(".json") }.flatMap { path in
+            let data = try Data(contentsOf: folder.appendingPathComponent(path))
+            let list =
+                try (try? JSONParser().parse(data))?.arrayValue
+                ?? data.split(separator: UInt8(ascii: "\n")).map(JSONParser().parse)
+            return try list.enumerated().map { index, entry in
+                try LabelledBody(#require(entry.objectValue, "entry \(index + 1) of \(path)"))
+            }
+        }
     }
 
     private init(_ json: JSONObject) throws {
-        row = try #require(json["row"]?.doubleValue.map { Int($0) })
+        row = json["row"]?.doubleValue.map { Int($0) } ?? 0
         label = try #require(json["label"]?.stringValue)
+        source = json["source"]?.stringValue
         let status = try #require(json["status"]?.doubleValue.map { Int($0) })
         self.status = status
         headers = [:]
@@ -45,16 +57,7 @@ struct LabelledBody: Sendable, CustomTestStringConvertible {
             let value: String = try #require(member.value.stringValue)
             headers[name] = value
         }
-        if let text = json["text"]?.stringValue {
-            body = Array(text.utf8)
-        } else if let hex = json["hex"]?.stringValue {
-            let digits = Array(hex)
-            body = try stride(from: 0, to: digits.count, by: 2).map {
-                try #require(UInt8(String(digits[$0...$0 + 1]), radix: 16))
-            }
-        } else {
-            body = try #require(json["json"]).encoded()
-        }
+        body = try Self.bytes(of: json)
         let facts = try #require(json["expected"]?.objectValue)
         expected = ErrorDecoder().decode(status: status, headers: [:], body: [], now: Self.now)
         expected.family = ErrorBodyFamily(rawValue: try #require(facts["family"]?.stringValue))
@@ -72,5 +75,18 @@ struct LabelledBody: Sendable, CustomTestStringConvertible {
                 message: try #require(item["message"]?.stringValue)
             )
         }
+    }
+
+    /// The body as `text` (in which `PAD` may stand for many repetitions), as `hex`, or as `json`.
+    private static func bytes(of json: JSONObject) throws -> [UInt8] {
+        if let text = json["text"]?.stringValue {
+            guard let pad = json["pad"]?.objectValue else { return Array(text.utf8) }
+            let part = try #require(pad["with"]?.stringValue)
+            let count = Int(try #require(pad["count"]?.doubleValue))
+            return Array(text.replacing("PAD", with: String(repeating: part, count: count)).utf8)
+        }
+        guard let hex = json["hex"]?.stringValue else { return try #require(json["json"]).encoded() }
+        let digits = Array(hex)
+        return try stride(from: 0, to: digits.count, by: 2).map { try #require(UInt8(String(digits[$0...$0 + 1]), radix: 16)) }
     }
 }

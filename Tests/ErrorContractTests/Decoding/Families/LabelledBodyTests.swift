@@ -16,11 +16,12 @@ import Testing
     }
 
     @Test("There are at least 150 bodies, and at least two of each of the 48 families")
-    func coverage() {
-        #expect(LabelledBody.all.count >= 150)
-        let rows = Dictionary(grouping: LabelledBody.all, by: \.row)
+    func coverage() throws {
+        let bodies = try LabelledBody.loaded.get()
+        #expect(bodies.count >= 150)
+        let rows = Dictionary(grouping: bodies, by: \.row)
         for row in 1...48 { #expect(rows[row, default: []].count >= 2, "row \(row)") }
-        #expect(Set(LabelledBody.all.map(\.testDescription)).count == LabelledBody.all.count, "a label names one body")
+        #expect(Set(bodies.map { $0.testDescription + ($0.source ?? "") }).count == bodies.count, "a label names one body")
     }
 
     /// How many of some bodies were read right, fact by fact.
@@ -31,8 +32,6 @@ import Testing
         var code = 0
         var requestID = 0
         var violations = 0
-        var message = 0
-        var family = 0
 
         mutating func count(_ body: LabelledBody) {
             let (read, expected) = (body.decoded, body.expected)
@@ -42,35 +41,36 @@ import Testing
             code += read.code == expected.code ? 1 : 0
             requestID += read.requestID == expected.requestID ? 1 : 0
             violations += read.violations == expected.violations ? 1 : 0
-            message += read.message == expected.message ? 1 : 0
-            family += read.family == expected.family ? 1 : 0
         }
 
-        func line(_ name: String) -> String {
-            let numbers = [bodies, status, retryAfter, code, requestID, violations, message, family]
-            return Self.columns(name, numbers.map { "\($0)" })
+        /// A line of the table; in the totals as a share.
+        func line(_ name: String, asShare: Bool = false) -> String {
+            let facts = [status, retryAfter, code, requestID, violations]
+            let shares = facts.map { "\(Double($0 * 1_000 / max(1, bodies)) / 10) %" }
+            return Self.columns(name, ["\(bodies)"] + (asShare ? shares : facts.map { "\($0)" }))
         }
 
         static func columns(_ name: String, _ cells: [String]) -> String {
             name.padding(toLength: 22, withPad: " ", startingAt: 0)
-                + cells.map { String(repeating: " ", count: max(0, 9 - $0.count)) + $0 }.joined()
+                + cells.map { String(repeating: " ", count: max(0, 12 - $0.count)) + $0 }.joined()
         }
     }
 
-    @Test("The score reaches the mark")
+    @Test("Of the five facts of an answer enough are read right: status and delay always, code and id in 97 %, fields in 95 %")
     func score() {
         var total = Score()
-        var families: [Int: Score] = [:]
+        var captured = Score()
+        var families: [String: Score] = [:]
         for body in LabelledBody.all {
             total.count(body)
-            families[body.row, default: Score()].count(body)
+            if body.source != nil { captured.count(body) }
+            families[body.expected.family.rawValue, default: Score()].count(body)
         }
-        var lines = [Score.columns("row family", ["bodies", "status", "retry", "code", "id", "fields", "message", "family"])]
-        for (row, score) in families.sorted(by: { $0.key < $1.key }) {
-            let name = LabelledBody.all.first { $0.row == row }?.expected.family.rawValue ?? ""
-            lines.append(score.line("\(row) \(name)"))
-        }
-        print((lines + [total.line("all")]).joined(separator: "\n"))
+        var lines = [Score.columns("family", ["bodies", "status", "retryAfter", "code", "request id", "fields"])]
+        lines += families.sorted { $0.key < $1.key }.map { $1.line($0) }
+        lines += [total.line("all"), total.line("all", asShare: true)]
+        if captured.bodies > 0 { lines.append(captured.line("captured", asShare: true)) }
+        print(lines.joined(separator: "\n"))
         let share = { (right: Int) in Double(right) / Double(max(1, total.bodies)) }
         #expect(share(total.status) == 1)
         #expect(share(total.retryAfter) == 1)

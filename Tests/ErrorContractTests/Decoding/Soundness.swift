@@ -1,0 +1,33 @@
+import ErrorContract
+
+/// What must be true of an error that was read, whatever the answer was.
+enum Soundness {
+    /// The first rule that an error breaks, or `nil`.
+    /// - Parameters:
+    ///   - error: What was read.
+    ///   - status: The HTTP status of the answer.
+    static func fault(in error: DecodedError, status: Int) -> String? {
+        let claims = (200...299).contains(status) && (400...599).contains(error.status)
+        if error.status != status, !claims { return "status \(status) became \(error.status)" }
+        if let delay = error.retryAfter, !(.zero...RetryAfter.longest).contains(delay) { return "a delay of \(delay)" }
+        for name in [error.code?.rawValue, error.requestID] + error.violations.map({ $0.code?.rawValue }) {
+            if let name, !isFitForLog(name) { return "a code or id that is not fit for a log" }
+        }
+        for text in [error.message ?? ""] + error.violations.map(\.message) {
+            if text.utf8.count > longestText { return "a text of \(text.utf8.count) bytes" }
+            if let insides = insides.first(where: text.contains) { return "a text with \(insides)" }
+        }
+        return nil
+    }
+
+    /// The longest text that a person is shown, in bytes.
+    static let longestText = 2_048
+
+    private static let insides = [
+        "<html", "<!doctype", "<!DOCTYPE", "</", "<p>", "<script", "Traceback (", "SQLSTATE[", "\u{0}", "\u{1B}",
+    ]
+
+    private static func isFitForLog(_ name: String) -> Bool {
+        (1...128).contains(name.utf8.count) && name.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+}
