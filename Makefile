@@ -1,4 +1,4 @@
-.PHONY: run test demo bench lint format clean
+.PHONY: run test demo bench fuzz lint format clean
 
 # Build and serve on http://127.0.0.1:8080 for development.
 run:
@@ -16,14 +16,18 @@ demo:
 bench:
 	@scripts/bench $(FILTER)
 
+# Look for an answer that the error decoder traps on or misreads; RUNS=… says how long.
+fuzz:
+	@scripts/fuzz $(RUNS)
+
 # Check the form of the code.
 lint:
 	@scripts/lint
 
 # Put the code into form.
 format:
-	@swift format --in-place --parallel --recursive Package.swift Sources Tests Server/Package.swift Server/Sources Server/Tests Server/Examples Benchmarks/Package.swift Benchmarks/Benchmarks
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests Server/Package.swift Server/Sources Server/Tests Server/Examples Benchmarks/Package.swift Benchmarks/Benchmarks Fuzzing/Package.swift Fuzzing/Sources
 
 # Remove what builds have made; the data folder stays.
 clean:
-	@rm -rf .build Server/.build Benchmarks/.build Package.resolved Server/Package.resolved Benchmarks/Package.resolved
+	@rm -rf .build Server/.build Benchmarks/.build Fuzzing/.build Package.resolved */Package.resolved
