@@ -5,12 +5,12 @@ struct FieldItem {
     var value: String
     var parameters: [String: String] = [:]
 
-    /// The most items that are read of a field.
-    private static let mostItems = 64
+    /// What is read of a field at most.
+    private static let (mostItems, mostBytes) = (64, 8_192)
 
     /// The items of a field's lines. Commas and semicolons in quotes don't part anything; of a repeated parameter the last counts.
     static func items(_ lines: [String]) -> [FieldItem] {
-        lines.lazy.flatMap { split(Array($0.utf8)[...], at: 44) }.prefix(mostItems).compactMap { text in
+        lines.lazy.flatMap { split(Array($0.utf8.prefix(mostBytes))[...], at: 44) }.prefix(mostItems).compactMap { text in
             let parts = split(text, at: 59)
             // An inner list names no policy.
             guard let first = parts.first, !first.isEmpty, first.first != 40 else { return nil }

@@ -50,14 +50,13 @@ struct JointDecision {
         return first
     }
 
-    /// Holds the locks of chained claims.
-    static func holdLocks(
-        _ claims: UnsafeMutableBufferPointer<ResolvedClaim>,
-        from place: Int,
-        _ body: () -> Void
-    ) {
-        guard place >= 0 else { return body() }
-        claims[place].shard.holding { holdLocks(claims, from: claims[place].next, body) }
+    /// Takes the locks of chained claims, from the first on.
+    static func takeLocks(_ claims: UnsafeMutableBufferPointer<ResolvedClaim>, from first: Int) {
+        var place = first
+        while place >= 0 {
+            claims[place].shard.take()
+            place = claims[place].next
+        }
     }
 
     /// Decides while the locks are held.

@@ -45,13 +45,19 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// - Parameter claims: What the request asks of each policy; without any it is admitted.
     /// - Precondition: Every claim names a rule of this limiter, no two the same.
     public func admit(_ claims: [RateLimitClaim]) -> RateLimitAnswer {
-        decide(claims, charges: true)
+        decide(claims, at: clock.now, charges: true)
+    }
+
+    /// Decides about one request at an instant that the caller knows already. One before an earlier one counts as that.
+    /// - Precondition: Every claim names a rule of this limiter, no two the same.
+    public func admit(_ claims: [RateLimitClaim], at instant: C.Instant) -> RateLimitAnswer {
+        decide(claims, at: instant, charges: true)
     }
 
     /// Says what ``admit(_:)`` would say now, and counts nothing.
     /// - Precondition: Every claim names a rule of this limiter, no two the same.
     public func check(_ claims: [RateLimitClaim]) -> RateLimitAnswer {
-        decide(claims, charges: false)
+        decide(claims, at: clock.now, charges: false)
     }
 
     /// Puts another policy, mode or visibility in place under the policy's name, without a fresh burst: what a key was admitted
@@ -90,8 +96,8 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     func digest(of key: any PartitionKey) -> KeyDigest { secret.digest(of: key) }
 
     @inline(__always)
-    private func decide(_ claims: [RateLimitClaim], charges: Bool) -> RateLimitAnswer {
-        let now = elapsed()
+    private func decide(_ claims: [RateLimitClaim], at instant: C.Instant, charges: Bool) -> RateLimitAnswer {
+        let now = origin.duration(to: instant).wholeNanoseconds
         var limits: [RateLimitAnswer.Limit] = []
         var refusal: RateLimitAnswer.Refusal?
         var shadowRefusal: RateLimitAnswer.Refusal?
@@ -99,13 +105,13 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
             for place in claims.indices { memory.initializeElement(at: place, to: resolve(claims[place])) }
             let first = JointDecision.chain(memory, names: names)
             limits.reserveCapacity(claims.count)
-            JointDecision.holdLocks(memory, from: first) {
-                var decision = JointDecision(memory)
-                decision.make(at: now, charges: charges)
-                for place in memory.indices where memory[place].mode != .off { limits.append(decision.limit(place)) }
-                if decision.enforced.place >= 0 { refusal = decision.refusal(decision.enforced) }
-                if decision.inShadow.place >= 0 { shadowRefusal = decision.refusal(decision.inShadow) }
-            }
+            JointDecision.takeLocks(memory, from: first)
+            var decision = JointDecision(memory)
+            decision.make(at: now, charges: charges)
+            for place in memory.indices where memory[place].mode != .off { limits.append(decision.limit(place)) }
+            if decision.enforced.place >= 0 { refusal = decision.refusal(decision.enforced) }
+            if decision.inShadow.place >= 0 { shadowRefusal = decision.refusal(decision.inShadow) }
+            for claim in memory { claim.shard.release() }
         }
         return RateLimitAnswer(limits: limits, refusal: refusal, shadowRefusal: shadowRefusal)
     }

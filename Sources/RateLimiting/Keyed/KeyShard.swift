@@ -1,15 +1,10 @@
-import Synchronization
-
 /// A part of a policy's keys under a lock of its own. It stands in one place of memory from its making on.
 struct KeyShard: ~Copyable {
-    fileprivate let lock = Mutex(())
+    fileprivate var lock = ShardLock()
     /// The latest instant of a decision.
     fileprivate var latest = Int64.min
-    /// Touched only while the lock is held, which a `Mutex<KeyTable>` could not say of several at once.
+    /// Touched only while the lock is held.
     fileprivate(set) var table: KeyTable
-    /// Two shards in one line of a cache would slow each other down.
-    private let padding: (Int64, Int64, Int64, Int64) = (0, 0, 0, 0)
-
     init(_ table: KeyTable) {
         self.table = table
     }
@@ -22,30 +17,37 @@ extension UnsafeMutablePointer<KeyShard> {
     /// Decides about one request.
     @inline(__always)
     func admit(_ digest: UInt64, at now: Int64, cost: Int) -> RateLimitDecision {
-        pointee.lock.withLock { _ in table.admit(digest, at: instant(now), cost: cost) }
+        pointee.lock.take()
+        defer { pointee.lock.release() }
+        return table.admit(digest, at: instant(now), cost: cost)
     }
 
     /// Decides about one request under the shared window.
     @inline(__always)
     func admitToAll(at now: Int64, cost: Int) -> RateLimitDecision {
-        pointee.lock.withLock { _ in table.admitToAll(at: instant(now), cost: cost) }
+        pointee.lock.take()
+        defer { pointee.lock.release() }
+        return table.admitToAll(at: instant(now), cost: cost)
     }
 
     /// Holds the lock.
     /// - Parameter body: Gets the table and an instant that isn't before any that it has seen.
-    func withTable<Result: Sendable>(at now: Int64, _ body: (inout KeyTable, Int64) -> Result) -> Result {
-        pointee.lock.withLock { _ in body(&pointee.table, instant(now)) }
+    func withTable<Result>(at now: Int64, _ body: (inout KeyTable, Int64) -> Result) -> Result {
+        pointee.lock.take()
+        defer { pointee.lock.release() }
+        return body(&pointee.table, instant(now))
     }
 
     /// Holds the lock.
-    func withTable<Result: Sendable>(_ body: (KeyTable) -> Result) -> Result {
-        pointee.lock.withLock { _ in body(pointee.table) }
+    func withTable<Result>(_ body: (KeyTable) -> Result) -> Result {
+        pointee.lock.take()
+        defer { pointee.lock.release() }
+        return body(pointee.table)
     }
 
-    /// Holds the lock, beside others. Of two callers that hold several, both must take them in one order.
-    func holding(_ body: () -> Void) {
-        pointee.lock.withLock { _ in body() }
-    }
+    /// Takes the lock. Of two callers that hold several, both must take them in one order.
+    func take() { pointee.lock.take() }
+    func release() { pointee.lock.release() }
 
     /// The table, while the lock is held.
     var table: KeyTable { pointee.table }

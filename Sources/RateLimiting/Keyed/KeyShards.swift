@@ -10,6 +10,7 @@ final class KeyShards: @unchecked Sendable {
         precondition(capacity > 0, "capacity must be positive (is \(capacity))")
         count = Self.count(capacity: capacity)
         mask = UInt64(count - 1)
+        // A shard takes a line of the cache, so that two don't slow each other down.
         shards = UnsafeMutableRawPointer.allocate(byteCount: count * MemoryLayout<KeyShard>.stride, alignment: 64)
             .bindMemory(to: KeyShard.self, capacity: count)
         for index in 0..<count {

@@ -63,7 +63,7 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
         shards.apply(RateLimitRule(policy), now: elapsed)
     }
 
-    func withTable<Result: Sendable>(of key: Key, _ body: (KeyTable, KeyDigest, Int64) -> Result) -> Result {
+    func withTable<Result>(of key: Key, _ body: (KeyTable, KeyDigest, Int64) -> Result) -> Result {
         let digest = seed.digest(key)
         return shards.shard(of: digest).withTable(at: elapsed()) { table, now in body(table, digest, now) }
     }
