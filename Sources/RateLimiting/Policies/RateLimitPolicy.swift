@@ -76,6 +76,11 @@ public struct RateLimitPolicy: Hashable, Sendable {
     public var burst: Int { terms.burst }
 }
 
+extension RateLimitPolicy: CustomStringConvertible {
+    /// Such as `reset-email 3/3600.0 seconds`.
+    public var description: String { "\(name) \(quota)/\(window)" }
+}
+
 extension FixedWidthInteger {
     /// The quotient of two numbers, the first not negative and the second positive, rounded up.
     func dividedUp(by divisor: Self) -> Self {
