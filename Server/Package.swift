@@ -74,7 +74,7 @@ let package = Package(
         .target(
             name: "ServerMiddleware",
             dependencies: [
-                errorContract, hummingbird, httpTypes, logging,
+                errorContract, rateLimiting, hummingbird, httpTypes, logging,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -230,7 +230,7 @@ let package = Package(
         .testTarget(
             name: "ServerMiddlewareTests",
             dependencies: [
-                "ServerMiddleware", errorContract, hummingbird, httpTypes, logging, inMemoryLogging, holdfastTesting,
+                "ServerMiddleware", errorContract, rateLimiting, hummingbird, httpTypes, logging, inMemoryLogging, holdfastTesting,
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: settings

@@ -1,0 +1,154 @@
+/// An IP address, version 4 or 6, as a number.
+///
+/// An IPv4 address that is mapped into IPv6 (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2) is the IPv4 address, however it is spelled: a
+/// socket that takes both versions names IPv4 peers so. Nothing here asks a name server.
+public struct IPAddress: Hashable, Sendable {
+    /// The versions of the protocol.
+    public enum Version: Hashable, Sendable {
+        case v4, v6
+
+        /// The length of an address in bits.
+        var bitWidth: Int { self == .v4 ? 32 : 128 }
+    }
+
+    /// The version.
+    public let version: Version
+    /// The bits of the address; those of IPv4 are the lowest 32.
+    public let bits: UInt128
+
+    /// An IPv4 address.
+    public init(v4 bits: UInt32) {
+        (version, self.bits) = (.v4, UInt128(bits))
+    }
+
+    /// An IPv6 address; a mapped IPv4 address becomes that.
+    public init(v6 bits: UInt128) {
+        let isMapped = bits >> 32 == 0xFFFF
+        (version, self.bits) = isMapped ? (.v4, bits & 0xFFFF_FFFF) : (.v6, bits)
+    }
+
+    /// Reads an address without port, zone and brackets. O(length).
+    ///
+    /// IPv4 is four decimal numbers without leading zeros, which some readers take for octal; IPv6 is every spelling of
+    /// RFC 4291 §2.2. Anything else is `nil`.
+    public init?(_ text: some StringProtocol) {
+        self.init(bytes: Array(text.utf8)[...])
+    }
+
+    init?(bytes: ArraySlice<UInt8>) {
+        // The longest: six groups of four digits and an IPv4 address.
+        guard bytes.count <= 45 else { return nil }
+        if bytes.contains(UInt8(ascii: ":")) {
+            guard let bits = Self.v6(bytes) else { return nil }
+            self.init(v6: bits)
+        } else {
+            guard let bits = Self.v4(bytes) else { return nil }
+            self.init(v4: bits)
+        }
+    }
+
+    /// The address with all but its first bits cleared.
+    /// - Precondition: `length` is from 0 to the version's length in bits.
+    func prefix(_ length: Int) -> IPAddress {
+        precondition((0...version.bitWidth).contains(length), "a prefix has up to \(version.bitWidth) bits (is \(length))")
+        let cleared = version.bitWidth - length
+        // Two steps, since a shift by the whole width isn't what it says.
+        let kept = cleared == 128 ? 0 : (bits >> UInt128(cleared)) << UInt128(cleared)
+        return IPAddress(version: version, bits: kept)
+    }
+
+    private init(version: Version, bits: UInt128) {
+        (self.version, self.bits) = (version, bits)
+    }
+}
+
+extension IPAddress {
+    private static func v4(_ bytes: ArraySlice<UInt8>) -> UInt32? {
+        let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 4, omittingEmptySubsequences: false)
+        guard parts.count == 4 else { return nil }
+        var bits: UInt32 = 0
+        for part in parts {
+            guard (1...3).contains(part.count), part.count == 1 || part.first != UInt8(ascii: "0") else { return nil }
+            var number: UInt32 = 0
+            for digit in part {
+                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+                number = number * 10 + UInt32(digit - UInt8(ascii: "0"))
+            }
+            guard number <= 255 else { return nil }
+            bits = bits << 8 | number
+        }
+        return bits
+    }
+
+    private static func v6(_ bytes: ArraySlice<UInt8>) -> UInt128? {
+        let colon = UInt8(ascii: ":")
+        var groups: [UInt16] = []
+        /// How many groups stand before the `::`.
+        var gap: Int?
+        var rest = bytes
+        if rest.starts(with: [colon, colon]) {
+            gap = 0
+            rest = rest.dropFirst(2)
+        }
+        while !rest.isEmpty {
+            let group = rest.prefix { $0 != colon }
+            rest = rest[group.endIndex...]
+            if rest.isEmpty, group.contains(UInt8(ascii: ".")) {
+                guard let v4 = v4(group) else { return nil }
+                groups += [UInt16(v4 >> 16), UInt16(v4 & 0xFFFF)]
+                break
+            }
+            guard let number = hexadecimal(group), groups.count < 8 else { return nil }
+            groups.append(number)
+            guard !rest.isEmpty else { break }
+            rest = rest.dropFirst()
+            if rest.first == colon {
+                guard gap == nil else { return nil }
+                gap = groups.count
+                rest = rest.dropFirst()
+            } else if rest.isEmpty {
+                return nil
+            }
+        }
+        // `::` stands for one group at least.
+        guard gap == nil ? groups.count == 8 : groups.count <= 7 else { return nil }
+        if let gap { groups.insert(contentsOf: repeatElement(0, count: 8 - groups.count), at: gap) }
+        return groups.reduce(0) { $0 << 16 | UInt128($1) }
+    }
+
+    private static func hexadecimal(_ digits: ArraySlice<UInt8>) -> UInt16? {
+        guard (1...4).contains(digits.count) else { return nil }
+        var number: UInt16 = 0
+        for digit in digits {
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): number = number << 4 | UInt16(digit - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): number = number << 4 | UInt16(digit - UInt8(ascii: "a") + 10)
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): number = number << 4 | UInt16(digit - UInt8(ascii: "A") + 10)
+            default: return nil
+            }
+        }
+        return number
+    }
+}
+
+extension IPAddress: CustomStringConvertible {
+    /// The canonical spelling (RFC 5952).
+    public var description: String {
+        guard version == .v6 else {
+            return (0..<4).reversed().map { "\((bits >> UInt128($0 * 8)) & 0xFF)" }.joined(separator: ".")
+        }
+        let groups = (0..<8).reversed().map { UInt16((bits >> UInt128($0 * 16)) & 0xFFFF) }
+        let zeros = Self.longestZeros(groups)
+        let text = { (groups: ArraySlice<UInt16>) in groups.map { String($0, radix: 16) }.joined(separator: ":") }
+        return zeros.count < 2 ? text(groups[...]) : "\(text(groups[..<zeros.lowerBound]))::\(text(groups[zeros.upperBound...]))"
+    }
+
+    private static func longestZeros(_ groups: [UInt16]) -> Range<Int> {
+        var (longest, current) = (0..<0, 0..<0)
+        for (index, group) in groups.enumerated() {
+            current = group == 0 ? (current.isEmpty ? index : current.lowerBound)..<(index + 1) : 0..<0
+            if current.count > longest.count { longest = current }
+        }
+        return longest
+    }
+}
