@@ -1,0 +1,23 @@
+/// Where limits are counted: in this process, or in a server that several processes share.
+///
+/// One call decides about a request under all the policies that it claims, all or nothing, whatever else is decided at the same
+/// time. ``JointRateLimiter`` is the one that counts in memory. A store over a network keeps its own time bound: whoever calls it
+/// waits for it, and a request waits with him.
+public protocol RateLimitStore: Sendable {
+    /// Decides about one request.
+    /// - Throws: What kept the store from deciding; then no policy counts the request.
+    func admit(_ claims: [RateLimitClaim]) async throws -> RateLimitAnswer
+    /// Says what ``admit(_:)`` would say now, and counts nothing.
+    func check(_ claims: [RateLimitClaim]) async throws -> RateLimitAnswer
+    /// Puts another policy, mode or visibility in place under the policy's name, without a fresh burst.
+    func change(to rule: RateLimitRule) async throws
+    /// What the keys of claims owe at this moment, to be kept in one transaction with what the request does. Waits for nothing.
+    /// Empty, as by default, if the store isn't kept in that place.
+    func debts(of claims: [RateLimitClaim]) -> [SavedRateLimit]
+}
+
+extension RateLimitStore {
+    public func debts(of claims: [RateLimitClaim]) -> [SavedRateLimit] { [] }
+}
+
+extension JointRateLimiter: RateLimitStore {}
