@@ -18,6 +18,8 @@ let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "sw
 let errorContract = Target.Dependency.product(name: "ErrorContract", package: "holdfast")
 let rateLimiting = Target.Dependency.product(name: "RateLimiting", package: "holdfast")
 let holdfastTesting = Target.Dependency.product(name: "HoldfastTesting", package: "holdfast")
+let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
+let metricsTestKit = Target.Dependency.product(name: "MetricsTestKit", package: "swift-metrics")
 let errorLabContract = Target.Dependency.product(name: "ErrorLabContract", package: "holdfast")
 let accountContract = Target.Dependency.product(name: "AccountContract", package: "holdfast")
 
@@ -51,6 +53,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
         .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
@@ -74,7 +77,7 @@ let package = Package(
         .target(
             name: "ServerMiddleware",
             dependencies: [
-                errorContract, rateLimiting, hummingbird, httpTypes, logging,
+                errorContract, rateLimiting, hummingbird, httpTypes, logging, metrics,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -231,6 +234,7 @@ let package = Package(
             name: "ServerMiddlewareTests",
             dependencies: [
                 "ServerMiddleware", errorContract, rateLimiting, hummingbird, httpTypes, logging, inMemoryLogging, holdfastTesting,
+                metrics, metricsTestKit,
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: settings

@@ -1,0 +1,36 @@
+import ErrorContract
+import HTTPTypes
+public import Hummingbird
+import RateLimiting
+
+/// Adds to every answer, successes and errors alike, how the limits of the request stand: `RateLimit-Policy` and `RateLimit`
+/// (draft-ietf-httpapi-ratelimit-headers-10).
+///
+/// It belongs outside of ``ContractErrorMiddleware``, so that it sees the answers to errors too. Policies that aren't visible are
+/// left out; an answer about which no limit was asked stays as it is.
+public struct RateLimitFieldsMiddleware<Context: LimitedRequestContext>: RouterMiddleware {
+    /// Creates the middleware.
+    public init() {}
+
+    public func handle(
+        _ request: Request,
+        context: Context,
+        next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        var response = try await next(request, context)
+        let limits = await context.limits.visible()
+        guard !limits.isEmpty else { return response }
+        response.headers[.rateLimitPolicy] = RateLimitFields.policies(limits.map(\.policy))
+        response.headers[.rateLimit] = limits.map { limit in
+            RateLimitFields.limit(limit.policy, remaining: limit.remaining, reset: limit.reset)
+        }.joined(separator: ", ")
+        return response
+    }
+}
+
+extension HTTPField.Name {
+    /// `RateLimit-Policy`: the policies that an answer tells of.
+    public static let rateLimitPolicy = limitField(RateLimitFields.policyName)
+    /// `RateLimit`: what is left under each of them.
+    public static let rateLimit = limitField(RateLimitFields.limitName)
+}

@@ -1,0 +1,73 @@
+import CoreMetrics
+import RateLimiting
+import Synchronization
+
+/// The counters of the limits, by policy; no counter names a client.
+///
+/// - `rate_limit_decisions` with `decision`: `allowed`, `refused`, or `shadow_refused` for what would be refused if the policy
+///   were enforced. Of a refused request each policy that refuses it counts, the others don't.
+/// - `rate_limit_near`: admissions that left a tenth of the burst or less.
+/// - `rate_limit_store_errors`: requests about which the store could not decide.
+struct RateLimitMetrics: Sendable {
+    private struct Counters: Sendable {
+        let allowed: Counter
+        let refused: Counter
+        let shadowRefused: Counter
+        let near: Counter
+        let storeErrors: Counter
+
+        init(policy: String, factory: any MetricsFactory) {
+            func counter(_ label: String, decision: String? = nil) -> Counter {
+                let dimensions = [("policy", policy)] + (decision.map { [("decision", $0)] } ?? [])
+                return Counter(label: label, dimensions: dimensions, factory: factory)
+            }
+            allowed = counter("rate_limit_decisions", decision: "allowed")
+            refused = counter("rate_limit_decisions", decision: "refused")
+            shadowRefused = counter("rate_limit_decisions", decision: "shadow_refused")
+            near = counter("rate_limit_near")
+            storeErrors = counter("rate_limit_store_errors")
+        }
+    }
+
+    private let factory: any MetricsFactory
+    private let counters = Cache()
+
+    private final class Cache: Sendable {
+        let byPolicy = Mutex<[String: Counters]>([:])
+    }
+
+    init(factory: any MetricsFactory) {
+        self.factory = factory
+    }
+
+    /// Counts a decision.
+    func decided(_ claims: [RateLimitClaim], _ answer: RateLimitAnswer) {
+        for limit in answer.limits {
+            let policy = limit.policy
+            let counters = counters(of: policy.name)
+            let cost = claims.first { $0.policy == policy.name }?.cost ?? policy.cost
+            let isShort = limit.remaining < cost
+            if answer.isAdmitted {
+                counters.allowed.increment()
+                if limit.remaining * 10 <= policy.burst { counters.near.increment() }
+            } else if isShort {
+                counters.refused.increment()
+            }
+        }
+        if let refusal = answer.shadowRefusal { counters(of: refusal.policy.name).shadowRefused.increment() }
+    }
+
+    /// Counts a request about which the store could not decide.
+    func storeFailed(_ claims: [RateLimitClaim]) {
+        for claim in claims { counters(of: claim.policy).storeErrors.increment() }
+    }
+
+    private func counters(of policy: String) -> Counters {
+        counters.byPolicy.withLock { counters in
+            if let known = counters[policy] { return known }
+            let new = Counters(policy: policy, factory: factory)
+            counters[policy] = new
+            return new
+        }
+    }
+}

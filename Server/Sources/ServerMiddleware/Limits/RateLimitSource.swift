@@ -1,0 +1,31 @@
+public import Hummingbird
+public import RateLimiting
+
+/// A policy's name, and whom a request counts for under it.
+public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
+    let claim: @Sendable (Request, Context, RateLimits) async throws -> RateLimitClaim?
+
+    /// Each client on its own, by address.
+    public static func client(_ policy: String, cost: Int? = nil) -> RateLimitSource {
+        RateLimitSource { request, context, limits in
+            RateLimitClaim(policy, key: limits.client(of: request, in: context), cost: cost)
+        }
+    }
+
+    /// All requests together.
+    public static func everybody(_ policy: String, cost: Int? = nil) -> RateLimitSource {
+        RateLimitSource { _, _, _ in RateLimitClaim(policy, cost: cost) }
+    }
+
+    /// Each key on its own, such as the account that a token speaks for.
+    /// - Parameter key: The key, or `nil` if the policy doesn't apply to the request.
+    public static func key(
+        _ policy: String,
+        cost: Int? = nil,
+        _ key: @escaping @Sendable (Request, Context) async throws -> (any PartitionKey)?
+    ) -> RateLimitSource {
+        RateLimitSource { request, context, _ in
+            try await key(request, context).map { RateLimitClaim(policy, key: $0, cost: cost) }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+public import CoreMetrics
+public import ErrorContract
+public import Hummingbird
+import Logging
+public import RateLimiting
+
+/// The limits of a server: decides about requests, tells the answer's fields, counts for the metrics, logs refusals.
+///
+/// Routes and ``RateLimitMiddleware`` claim units of policies by name; where they are counted is the store's business.
+public final class RateLimits: Sendable {
+    private let store: any RateLimitStore
+    private let identity: ClientIdentity
+    private let metrics: RateLimitMetrics
+    private let log: RefusalLog
+    private let hint = ProxyHint()
+
+    /// Creates the limits of a store.
+    /// - Parameters:
+    ///   - store: Where they are counted.
+    ///   - identity: How it is told who a request comes from.
+    ///   - metrics: Where the counters of ``RateLimitMetrics`` go; the process's own system if `nil`.
+    public init(store: any RateLimitStore, identity: ClientIdentity = ClientIdentity(), metrics: (any MetricsFactory)? = nil) {
+        self.store = store
+        self.identity = identity
+        self.metrics = RateLimitMetrics(factory: metrics ?? MetricsSystem.factory)
+        log = RefusalLog(clock: ContinuousClock())
+    }
+
+    /// Creates limits that are counted in memory.
+    /// - Precondition: There is at least one rule, and no two policies have one name.
+    public convenience init(
+        _ rules: [RateLimitRule],
+        identity: ClientIdentity = ClientIdentity(),
+        metrics: (any MetricsFactory)? = nil
+    ) {
+        self.init(store: JointRateLimiter(rules, clock: ContinuousClock()), identity: identity, metrics: metrics)
+    }
+
+    /// Who a request comes from, as a key for claims.
+    public func client(of request: Request, in context: some LimitedRequestContext) -> ClientAddress {
+        let peer = context.remoteAddress.flatMap(IPAddress.init)
+        hint.give(if: identity.trustedProxies.isEmpty && request.headers[.xForwardedFor] != nil, context.logger)
+        return identity.client(peer: peer, headers: request.headers)
+    }
+
+    /// Decides about a request: under all claims, those of the middleware before and these, or under none.
+    ///
+    /// Whatever the answer will be, ``RateLimitFieldsMiddleware`` adds to it how the visible policies stand.
+    /// - Parameters:
+    ///   - claims: What the request asks besides what the middleware claimed for it. Each names a policy of its own.
+    ///   - context: The request's context.
+    ///   - text: The text of a refusal, given the wait.
+    /// - Returns: The admission, for whoever keeps it together with what the request does.
+    /// - Throws: ``ContractError`` with the code `RATE_LIMIT_EXCEEDED` and the longest wait; then no policy counts the request.
+    ///   With the code `SERVER_SERVICE_UNAVAILABLE` if the store could not decide.
+    @discardableResult
+    public func admit(
+        _ claims: [RateLimitClaim] = [],
+        in context: some LimitedRequestContext,
+        refusing text: (Duration) -> LocalizedText = { ContractText.limited(wait: $0) }
+    ) async throws -> RateLimitAdmission {
+        let claims = claims + context.limits.takePending(of: self)
+        let answer: RateLimitAnswer
+        do {
+            answer = try await store.admit(claims)
+        } catch {
+            metrics.storeFailed(claims)
+            context.logger.error("Limits can't be counted", metadata: ["error.type": "\(type(of: error))"])
+            throw ContractError(.serverServiceUnavailable, retryAfter: .seconds(1))
+        }
+        context.limits.note(answer.limits)
+        metrics.decided(claims, answer)
+        if let refusal = answer.shadowRefusal { log.note(refusal, isShadow: true, context.logger) }
+        guard let refusal = answer.refusal else { return RateLimitAdmission(store: store, claims: claims) }
+        log.note(refusal, isShadow: false, context.logger)
+        // What no wait helps may at least wait for a window.
+        let wait = refusal.retryAfter ?? refusal.policy.window
+        throw ContractError(.rateLimitExceeded, message: text(wait), retryAfter: wait)
+    }
+
+    /// Puts another policy, mode or visibility in place under the policy's name, without a fresh burst.
+    public func change(to rule: RateLimitRule) async throws {
+        try await store.change(to: rule)
+    }
+
+    /// How the limits of claims stand; none if the store can't tell.
+    func look(at claims: [RateLimitClaim]) async -> [RateLimitAnswer.Limit] {
+        do {
+            return try await store.check(claims).limits
+        } catch {
+            metrics.storeFailed(claims)
+            return []
+        }
+    }
+}
+
+/// An admitted request.
+public struct RateLimitAdmission: Sendable {
+    let store: any RateLimitStore
+    let claims: [RateLimitClaim]
+
+    /// What the request's keys owe at this moment, to be kept in the transaction that keeps what the request does.
+    public func debts() -> [SavedRateLimit] { store.debts(of: claims) }
+}

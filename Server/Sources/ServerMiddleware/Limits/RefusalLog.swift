@@ -1,0 +1,45 @@
+import Logging
+import RateLimiting
+import Synchronization
+
+/// Logs refusals, one line per policy and second at most, so that a flood of requests is no flood of lines. No line names a
+/// client.
+struct RefusalLog: Sendable {
+    private struct State {
+        var next: Duration = .zero
+        var unsaid = 0
+    }
+
+    private final class States: Sendable {
+        let byPolicy = Mutex<[String: State]>([:])
+    }
+
+    private let states = States()
+    private let elapsed: @Sendable () -> Duration
+
+    init<C: Clock>(clock: C) where C.Duration == Duration {
+        let origin = clock.now
+        elapsed = { origin.duration(to: clock.now) }
+    }
+
+    /// Notes a refusal.
+    func note(_ refusal: RateLimitAnswer.Refusal, isShadow: Bool, _ logger: Logger) {
+        let now = elapsed()
+        let unsaid = states.byPolicy.withLock { states -> Int? in
+            var state = states[refusal.policy.name] ?? State()
+            defer { states[refusal.policy.name] = state }
+            guard now >= state.next else {
+                state.unsaid += 1
+                return nil
+            }
+            let unsaid = state.unsaid
+            state = State(next: now + .seconds(1))
+            return unsaid
+        }
+        guard let unsaid else { return }
+        var metadata: Logger.Metadata = ["limit.policy": "\(refusal.policy.name)"]
+        metadata["limit.retry_after"] = refusal.retryAfter.map { "\($0.components.seconds)" }
+        if unsaid > 0 { metadata["limit.unsaid"] = "\(unsaid)" }
+        logger.notice(isShadow ? "Limit would refuse" : "Limit refuses", metadata: metadata)
+    }
+}

@@ -1,0 +1,118 @@
+import HTTPTypes
+import HoldfastTesting
+import Hummingbird
+import InMemoryLogging
+import Logging
+import RateLimiting
+import Synchronization
+import Testing
+
+@testable import ServerMiddleware
+
+@Suite struct RateLimitModeTests {
+    @Test("A policy in shadow counts and logs what it would refuse, refuses nobody, and shows nothing")
+    func shadow() async throws {
+        let server = LimitedServer([.rule("ip", 2, mode: .shadow, isVisible: false)])
+        server.group(.client("ip")).get("/") { _, _ in "" }
+        for _ in 0..<5 {
+            let answer = try await server.get(from: "198.51.100.77")
+            #expect(answer.status == .ok)
+            #expect(answer[header: "RateLimit"] == nil && answer[header: "RateLimit-Policy"] == nil)
+        }
+        #expect(server.count("rate_limit_decisions", "ip", decision: "shadow_refused") == 3)
+        #expect(server.count("rate_limit_decisions", "ip", decision: "refused") == 0)
+        let lines = server.logs.entries.filter { "\($0.message)" == "Limit would refuse" }
+        #expect(lines.count == 1)
+        #expect(lines.first?.metadata["limit.policy"] == "ip")
+        for entry in server.logs.entries { #expect(!"\(entry)".contains("198.51")) }
+    }
+
+    @Test("A policy that is off counts nothing and shows nothing")
+    func off() async throws {
+        let server = LimitedServer([.rule("ip", 1, mode: .off), .rule("other", 5)])
+        server.group(.client("ip"), .client("other")).get("/") { _, _ in "" }
+        for remaining in [4, 3, 2] {
+            #expect(try await server.get()[header: "RateLimit"] == #""other";r=\#(remaining);t=60"#)
+        }
+    }
+
+    @Test("Another policy in place while the server runs gives no fresh burst, and a wider one no more than its difference")
+    func live() async throws {
+        let server = LimitedServer([.rule("ip", 3)])
+        server.group(.client("ip")).get("/") { _, _ in "" }
+        for _ in 0..<3 { _ = try await server.get() }
+        try await server.limits.change(to: .rule("ip", 2))
+        #expect(try await server.get().status == .tooManyRequests)
+        try await server.limits.change(to: .rule("ip", 5))
+        for status in [200, 200, 429] { #expect(try await server.get().status.code == status) }
+        #expect(try await server.get()[header: "RateLimit-Policy"] == #""ip";q=5;w=60"#)
+        try await server.limits.change(to: .rule("ip", 5, mode: .off))
+        #expect(try await server.get().status == .ok)
+        try await server.limits.change(to: .rule("ip", 5))
+        #expect(try await server.get().status == .tooManyRequests)
+    }
+
+    @Test("Admissions, refusals and what is nearly used up are counted by policy")
+    func metrics() async throws {
+        let server = LimitedServer([.rule("ip", 20), .rule("key", 3)])
+        server.group(.client("ip"), .key("key") { request, _ in request.uri.path }).get("**") { _, _ in "" }
+        for _ in 0..<5 { _ = try await server.get("/a") }
+        #expect(server.count("rate_limit_decisions", "key", decision: "allowed") == 3)
+        #expect(server.count("rate_limit_decisions", "key", decision: "refused") == 2)
+        #expect(server.count("rate_limit_near", "key") == 1)
+        #expect(server.count("rate_limit_decisions", "ip", decision: "allowed") == 3)
+        #expect(server.count("rate_limit_decisions", "ip", decision: "refused") == 0)
+        #expect(server.count("rate_limit_near", "ip") == 0)
+        for number in 0..<17 { _ = try await server.get("/\(number)") }
+        // 18, 19 and 20 of 20.
+        #expect(server.count("rate_limit_near", "ip") == 3)
+    }
+
+    @Test("A store that can't decide is told as 503, counted, and logged without the client")
+    func storeFailure() async throws {
+        let store = BrokenStore()
+        let server = LimitedServer([], store: store)
+        server.group(.client("ip")).get("/") { _, _ in "" }
+        let answer = try await server.get(from: "198.51.100.77")
+        #expect(answer.status == .serviceUnavailable)
+        #expect(answer[header: "Retry-After"] == "1")
+        #expect(server.count("rate_limit_store_errors", "ip") == 1)
+        #expect(server.logs.entries.contains { $0.level == .error })
+        for entry in server.logs.entries { #expect(!"\(entry)".contains("198.51")) }
+        store.isBroken.withLock { $0 = false }
+        #expect(try await server.get().status == .ok)
+    }
+
+    @Test("A flood of refusals is a line a second, which tells how many were not said")
+    func logFlood() throws {
+        let logs = InMemoryLogHandler()
+        let logger = Logger(label: "test", factory: { _ in logs })
+        let server = LimitedServer([.rule("ip", 1)])
+        let log = RefusalLog(clock: server.clock)
+        let refusal = RateLimitAnswer.Refusal(policy: RateLimitRule.rule("ip", 1).policy, retryAfter: .seconds(7))
+        for _ in 0..<1_000 { log.note(refusal, isShadow: false, logger) }
+        server.clock.advance(by: .seconds(1))
+        log.note(refusal, isShadow: false, logger)
+        #expect(
+            logs.entries.map(\.metadata) == [
+                ["limit.policy": "ip", "limit.retry_after": "7"],
+                ["limit.policy": "ip", "limit.retry_after": "7", "limit.unsaid": "999"],
+            ]
+        )
+    }
+}
+
+/// A store whose server is gone until it is put right.
+private final class BrokenStore: RateLimitStore {
+    struct Gone: Error {}
+
+    let isBroken = Mutex(true)
+
+    func admit(_ claims: [RateLimitClaim]) async throws -> RateLimitAnswer {
+        if isBroken.withLock({ $0 }) { throw Gone() }
+        return RateLimitAnswer(limits: [])
+    }
+
+    func check(_ claims: [RateLimitClaim]) async throws -> RateLimitAnswer { try await admit(claims) }
+    func change(to rule: RateLimitRule) async throws {}
+}

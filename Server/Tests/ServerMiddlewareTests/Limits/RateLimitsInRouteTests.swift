@@ -1,0 +1,90 @@
+import ErrorContract
+import Hummingbird
+import RateLimiting
+import ServerMiddleware
+import Testing
+
+@Suite struct RateLimitsInRouteTests {
+    private struct Login: Decodable {
+        let email: String
+    }
+
+    /// A route that counts by the client, by everybody, and by an address in the body, in one decision.
+    private func server() -> LimitedServer {
+        let server = LimitedServer([.rule("ip", 5), .rule("all", 100, isVisible: false), .rule("email", 2)])
+        let limits = server.limits
+        server.router.group()
+            .add(middleware: RateLimitMiddleware(limits, .client("ip"), .everybody("all"), decides: .inRoute))
+            .post("/") { request, context in
+                let login = try await RequestReader().read(Login.self, from: request)
+                try await limits.admit([RateLimitClaim("email", key: login.email)], in: context)
+                return login.email
+            }
+        return server
+    }
+
+    @Test("A key out of the body and the client's are decided about together, and the body is read once")
+    func jointly() async throws {
+        let server = server()
+        for remaining in [1, 0] {
+            let answer = try await server.answer(.post(#"{"email":"a"}"#))
+            #expect(answer.text == "a")
+            #expect(answer[header: "RateLimit"] == #""email";r=\#(remaining);t=60, "ip";r=\#(remaining + 3);t=60"#)
+        }
+        for _ in 0..<5 {
+            let refused = try await server.answer(.post(#"{"email":"a"}"#))
+            #expect(refused.status == .tooManyRequests)
+            #expect(refused[header: "RateLimit"] == #""email";r=0;t=60, "ip";r=3;t=60"#)
+        }
+        #expect(try await server.answer(.post(#"{"email":"b"}"#))[header: "RateLimit"] == #""email";r=1;t=60, "ip";r=2;t=60"#)
+    }
+
+    @Test("A request that can't be read counts nothing, and its answer tells the limits of its client")
+    func malformed() async throws {
+        let server = server()
+        for body in ["", "{", "[]", #"{"email":7}"#, "{}"] {
+            let answer = try await server.answer(.post(body))
+            #expect(answer.status == .badRequest)
+            #expect(answer[header: "RateLimit"] == #""ip";r=5;t=0"#)
+            #expect(answer[header: "RateLimit-Policy"] == #""ip";q=5;w=60"#)
+        }
+    }
+
+    @Test("The text of a refusal can be the route's own")
+    func text() async throws {
+        let server = LimitedServer([.rule("ip", 1)])
+        let limits = server.limits
+        server.router.get("/") { request, context in
+            let claim = RateLimitClaim("ip", key: limits.client(of: request, in: context))
+            try await limits.admit([claim], in: context) { ContractText.resetLimited(wait: $0) }
+            return ""
+        }
+        _ = try await server.get()
+        let text = "You have tried to reset your password too many times. Please try again in 1 minute."
+        #expect(try await server.get().error["message"]?.stringValue == text)
+    }
+
+    @Test("Keys of several parts are one only if all parts are, in their order")
+    func jointKeys() {
+        let secret = KeySecret()
+        let keys: [JointKey] = [
+            JointKey("a", "b"), JointKey("b", "a"), JointKey("ab", ""), JointKey("", "ab"), JointKey("ab"),
+            JointKey("a", "b", ""),
+            JointKey("a", ClientAddress.unknown), JointKey(1, 2), JointKey(2, 1),
+        ]
+        #expect(Set(keys.map { secret.digest(of: $0) }).count == keys.count)
+        #expect(secret.digest(of: JointKey("a", "b")) == secret.digest(of: JointKey("a", "b")))
+    }
+
+    @Test("Addresses of one client are one key, those of two are two")
+    func clientKeys() throws {
+        let secret = KeySecret()
+        func digest(_ text: String) throws -> KeyDigest {
+            secret.digest(of: ClientAddress(try #require(IPAddress(text))))
+        }
+        #expect(try digest("192.0.2.1") == digest("::ffff:192.0.2.1"))
+        #expect(try digest("2001:db8::1") == digest("2001:db8::2"))
+        let others = try ["192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8:0:1::1", "64:ff9b:1::", "::"].map(digest)
+        #expect(Set(others + [secret.digest(of: ClientAddress.unknown)]).count == 7)
+    }
+}
