@@ -69,7 +69,7 @@ let package = Package(
         .target(
             name: "AccountCore",
             dependencies: [
-                accountContract, errorContract, crypto, lifecycle, logging,
+                accountContract, errorContract, rateLimiting, crypto, lifecycle, logging,
                 .product(name: "JWTKit", package: "jwt-kit"),
             ],
             swiftSettings: settings
@@ -134,14 +134,15 @@ let package = Package(
             name: "AccountRoutes",
             dependencies: [
                 "AccountCore", "APIReference", "RecoveryPages", "ServerMiddleware",
-                accountContract, errorContract, rateLimiting, crypto, hummingbird, httpTypes, logging,
+                accountContract, errorContract, rateLimiting, hummingbird, httpTypes, logging,
             ],
             swiftSettings: settings
         ),
         .target(
             name: "SQLiteStores",
             dependencies: [
-                "AccountCore", accountContract, errorContract, .product(name: "GRDB", package: "GRDB.swift"),
+                "AccountCore", accountContract, errorContract, rateLimiting,
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
         ),
@@ -207,13 +208,14 @@ let package = Package(
         .testTarget(name: "Argon2Tests", dependencies: ["Argon2"], swiftSettings: settings),
         .testTarget(
             name: "AccountCoreTests",
-            dependencies: ["AccountCore", accountContract, errorContract, crypto],
+            dependencies: ["AccountCore", accountContract, errorContract, rateLimiting, crypto],
             swiftSettings: settings
         ),
         .testTarget(
             name: "SQLiteStoresTests",
             dependencies: [
-                "SQLiteStores", "AccountCore", "FileMail", "RecoveryPages", accountContract, errorContract, crypto, logging,
+                "SQLiteStores", "AccountCore", "FileMail", "RecoveryPages", accountContract, errorContract, rateLimiting, crypto,
+                logging,
                 lifecycle, holdfastTesting, inMemoryLogging,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -242,8 +244,8 @@ let package = Package(
         .testTarget(
             name: "HoldfastTests",
             dependencies: [
-                "holdfast", "holdfast-terminal-app", "holdfast-notes-app", "AccountCore", "APIReference", "AppLinks", "Argon2",
-                "ErrorLab", "FileMail", "SQLiteStores", "ServerMiddleware",
+                "holdfast", "holdfast-terminal-app", "holdfast-notes-app", "AccountCore", "AccountRoutes", "APIReference", "AppLinks",
+                "Argon2", "ErrorLab", "FileMail", "SQLiteStores", "ServerMiddleware",
                 accountContract, errorContract, errorLabContract, rateLimiting, httpTypes, logging, lifecycle, holdfastTesting, hummingbird,
                 .product(name: "AccountKit", package: "holdfast"),
                 .product(name: "HoldfastURLSession", package: "holdfast"),

@@ -9,20 +9,21 @@ public import RecoveryPages
 public import ServerMiddleware
 
 /// The pages behind the mailed links. GET changes nothing, however often a scanner opens it; only a sent form does.
-public struct RecoveryPageRoutes<Context: RequestContext>: Sendable {
+public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     private let recovery: PasswordRecovery
     private let freeze: AccountFreeze
-    private let limit: ResetLimit?
+    private let limits: RateLimits
     private let templates: PageTemplates
     private let origins: OriginGuard
     private let reader: RequestReader
     private let localization: Localization
 
     /// Creates the routes.
+    /// - Parameter limits: Have a rule for each ``AccountLimit``.
     public init(
         recovery: PasswordRecovery,
         freeze: AccountFreeze,
-        limit: ResetLimit?,
+        limits: RateLimits,
         templates: PageTemplates,
         origins: OriginGuard,
         reader: RequestReader = RequestReader(),
@@ -30,7 +31,7 @@ public struct RecoveryPageRoutes<Context: RequestContext>: Sendable {
     ) {
         self.recovery = recovery
         self.freeze = freeze
-        self.limit = limit
+        self.limits = limits
         self.templates = templates
         self.origins = origins
         self.reader = reader
@@ -40,15 +41,19 @@ public struct RecoveryPageRoutes<Context: RequestContext>: Sendable {
     /// Adds the routes to a router or a group.
     public func add(to router: some RouterMethods<Context>) {
         router.get("/reset-password") { request, context in await page(request, context) { try await openReset($0) } }
-        router.post("/reset-password") { request, context in await page(request, context) { try await sendReset($0) } }
-        router.post("/reset-password/request") { request, context in
-            await page(request, context) { try await sendRequest($0) }
+        let used = router.limited(by: limits, .client(.tokenIP))
+        used.post("/reset-password") { request, context in
+            await page(request, context) { try await sendReset($0, context) }
         }
+        router.limited(by: limits, .client(.resetIP), .everybody(.resetGlobal))
+            .post("/reset-password/request") { request, context in
+                await page(request, context) { try await sendRequest($0, context) }
+            }
         router.get("/reset-password/not-me") { request, context in
             await page(request, context) { try await openFreeze($0) }
         }
-        router.post("/reset-password/not-me") { request, context in
-            await page(request, context) { try await sendFreeze($0) }
+        used.post("/reset-password/not-me") { request, context in
+            await page(request, context) { try await sendFreeze($0, context) }
         }
     }
 
@@ -63,8 +68,9 @@ public struct RecoveryPageRoutes<Context: RequestContext>: Sendable {
         }
     }
 
-    private func sendReset(_ request: Request) async throws -> RecoveryPage.Kind {
+    private func sendReset(_ request: Request, _ context: Context) async throws -> RecoveryPage.Kind {
         let form = try await reader.read(ResetForm.self, from: request)
+        try await limits.admit(in: context)
         let typed = form.email.flatMap { $0.isEmpty ? nil : $0 }
         let email = typed.flatMap { try? EmailAddress($0) }
         guard let token = try? ResetToken(form.token), (email == nil) == (typed == nil) else { return .invalidLink }
@@ -87,12 +93,12 @@ public struct RecoveryPageRoutes<Context: RequestContext>: Sendable {
         }
     }
 
-    private func sendRequest(_ request: Request) async throws -> RecoveryPage.Kind {
+    private func sendRequest(_ request: Request, _ context: Context) async throws -> RecoveryPage.Kind {
         let form = try await reader.read(RequestForm.self, from: request)
         do {
             let email = try EmailAddress(form.email)
-            try limit?.admit(email)
-            try await recovery.request(email: email, language: localization.language(of: request))
+            let admission = try await limits.admitReset(of: email, in: context)
+            try await recovery.request(email: email, language: localization.language(of: request)) { admission.debts() }
             return .requested
         } catch let refusal as EmailRefusal {
             return .requestProblem(email: form.email, refusal == .empty ? ContractText.emailMissing : ContractText.emailMalformed)
@@ -107,8 +113,9 @@ public struct RecoveryPageRoutes<Context: RequestContext>: Sendable {
         return .freeze(token: token, name: account.firstName.rawValue)
     }
 
-    private func sendFreeze(_ request: Request) async throws -> RecoveryPage.Kind {
+    private func sendFreeze(_ request: Request, _ context: Context) async throws -> RecoveryPage.Kind {
         let form = try await reader.read(FreezeForm.self, from: request)
+        try await limits.admit(in: context)
         guard let token = try? ResetToken(form.token), try await found({ try await freeze.freeze(token) }) != nil else {
             return .invalidLink
         }

@@ -6,50 +6,54 @@ public import Hummingbird
 public import ServerMiddleware
 
 /// Password reset: request, validate, confirm, and the request of apps in the field.
-public struct RecoveryRoutes<Context: RequestContext>: Sendable {
+public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     private let recovery: PasswordRecovery
-    private let limit: ResetLimit?
+    private let limits: RateLimits
     private let reader: RequestReader
     private let localization: Localization
 
     /// Creates the routes.
-    /// - Parameter limit: How many requests an address may make; `nil` for any number.
+    /// - Parameter limits: Have a rule for each ``AccountLimit``.
     public init(
         recovery: PasswordRecovery,
-        limit: ResetLimit?,
+        limits: RateLimits,
         reader: RequestReader = RequestReader(),
         localization: Localization
     ) {
         self.recovery = recovery
-        self.limit = limit
+        self.limits = limits
         self.reader = reader
         self.localization = localization
     }
 
     /// Adds the three routes to a router or a group.
     public func add(to router: some RouterMethods<Context>) {
-        router.post(RouterPath(AccountPath.requestPasswordReset), use: request)
-        router.post(RouterPath(AccountPath.validateResetToken), use: validate)
-        router.post(RouterPath(AccountPath.confirmPasswordReset), use: confirm)
+        router.limited(by: limits, .client(.resetIP), .everybody(.resetGlobal))
+            .post(RouterPath(AccountPath.requestPasswordReset), use: request)
+        router.limited(by: limits, .client(.tokenIP))
+            .post(RouterPath(AccountPath.validateResetToken), use: validate)
+            .post(RouterPath(AccountPath.confirmPasswordReset), use: confirm)
     }
 
     /// Adds the route of apps in the field. Its errors belong in the success form.
     public func addLegacy(to router: some RouterMethods<Context>) {
-        router.post(RouterPath(AccountPath.legacyPasswordReset), use: legacyRequest)
+        router.limited(by: limits, .client(.resetIP), .everybody(.resetGlobal))
+            .post(RouterPath(AccountPath.legacyPasswordReset), use: legacyRequest)
     }
 
     @Sendable private func request(_ request: Request, _ context: Context) async throws -> Response {
-        let language = try await accept(request)
+        let language = try await accept(request, context)
         return try .json(MessageAnswer(message: ContractText.resetRequested.text(in: language)), language: language)
     }
 
     @Sendable private func legacyRequest(_ request: Request, _ context: Context) async throws -> Response {
-        let language = try await accept(request)
+        let language = try await accept(request, context)
         return try .json(LegacyResetAnswer(message: ContractText.resetRequested.text(in: language)), language: language)
     }
 
     @Sendable private func validate(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(ValidateResetTokenRequest.self, from: request)
+        try await limits.admit(in: context)
         return try await translatingDomainErrors {
             let (account, expiresAt) = try await recovery.validate(body.token, email: body.email)
             return try .json(
@@ -65,6 +69,7 @@ public struct RecoveryRoutes<Context: RequestContext>: Sendable {
 
     @Sendable private func confirm(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(ConfirmPasswordResetRequest.self, from: request)
+        try await limits.admit(in: context)
         let language = localization.language(of: request)
         return try await translatingDomainErrors {
             try await recovery.confirm(body.token, email: body.email, newPassword: body.newPassword)
@@ -73,11 +78,13 @@ public struct RecoveryRoutes<Context: RequestContext>: Sendable {
     }
 
     /// The same work for every address, known or not.
-    private func accept(_ request: Request) async throws -> Language {
+    private func accept(_ request: Request, _ context: Context) async throws -> Language {
         let body = try await reader.read(PasswordResetRequest.self, from: request)
         let language = localization.language(of: request)
-        try limit?.admit(body.email)
-        try await translatingDomainErrors { try await recovery.request(email: body.email, language: language) }
+        let admission = try await limits.admitReset(of: body.email, in: context)
+        try await translatingDomainErrors {
+            try await recovery.request(email: body.email, language: language) { admission.debts() }
+        }
         return language
     }
 }

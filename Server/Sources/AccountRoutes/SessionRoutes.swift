@@ -6,29 +6,33 @@ public import Hummingbird
 public import ServerMiddleware
 
 /// Register, sign in, continue, sign out, and who is calling.
-public struct SessionRoutes<Context: RequestContext>: Sendable {
+public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     private let signIn: SignIn
+    private let limits: RateLimits
     private let reader: RequestReader
     private let localization: Localization
 
     /// Creates the routes.
-    public init(signIn: SignIn, reader: RequestReader = RequestReader(), localization: Localization) {
+    /// - Parameter limits: Have a rule for each ``AccountLimit``.
+    public init(signIn: SignIn, limits: RateLimits, reader: RequestReader = RequestReader(), localization: Localization) {
         self.signIn = signIn
+        self.limits = limits
         self.reader = reader
         self.localization = localization
     }
 
     /// Adds the routes to a router or a group.
     public func add(to router: some RouterMethods<Context>) {
-        router.post(RouterPath(AccountPath.register), use: register)
-        router.post(RouterPath(AccountPath.login), use: login)
-        router.post(RouterPath(AccountPath.refresh), use: refresh)
+        router.limited(by: limits, .client(.registerIP)).post(RouterPath(AccountPath.register), use: register)
+        router.limited(by: limits, .client(.loginIP)).post(RouterPath(AccountPath.login), use: login)
+        router.limited(by: limits, .client(.refreshIP)).post(RouterPath(AccountPath.refresh), use: refresh)
         router.post(RouterPath(AccountPath.logout), use: logout)
         router.get(RouterPath(AccountPath.me), use: me)
     }
 
     @Sendable private func register(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(RegisterRequest.self, from: request)
+        try await limits.admit(in: context)
         return try await translatingDomainErrors {
             let opened = try await signIn.register(
                 email: body.email,
@@ -42,6 +46,7 @@ public struct SessionRoutes<Context: RequestContext>: Sendable {
 
     @Sendable private func login(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(LoginRequest.self, from: request)
+        try await limits.admitSignIn(with: body.email, request, in: context)
         return try await translatingDomainErrors {
             let opened = try await signIn.signIn(email: body.email, password: body.password)
             return try .json(try SessionAnswer(opened, rules: signIn.rules))
@@ -50,6 +55,7 @@ public struct SessionRoutes<Context: RequestContext>: Sendable {
 
     @Sendable private func refresh(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(RefreshRequest.self, from: request)
+        try await limits.admit(in: context)
         return try await translatingDomainErrors {
             try .json(try SessionAnswer(try await signIn.refresh(body.refreshToken), rules: signIn.rules))
         }

@@ -1,6 +1,7 @@
 public import AccountCore
 public import Foundation
 import GRDB
+public import RateLimiting
 
 /// Mail intents in SQLite.
 public struct SQLiteMailIntentQueue: MailIntentQueue {
@@ -11,7 +12,7 @@ public struct SQLiteMailIntentQueue: MailIntentQueue {
         self.database = database
     }
 
-    public func enqueue(_ intent: MailIntent) async throws {
+    public func enqueue(_ intent: MailIntent, keeping debts: @escaping @Sendable () -> [SavedRateLimit]) async throws {
         try await database.write { try intent.insert(into: $0) }
     }
 

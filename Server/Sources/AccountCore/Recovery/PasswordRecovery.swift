@@ -1,6 +1,7 @@
 public import AccountContract
 public import ErrorContract
 public import Foundation
+public import RateLimiting
 
 /// Password reset: request, validate, confirm.
 public struct PasswordRecovery: Sendable {
@@ -28,8 +29,14 @@ public struct PasswordRecovery: Sendable {
 
     /// Notes that somebody asks for a reset link. The account is not looked up here: known and unknown addresses take the same
     /// work and the same time, whatever the state of the mail server.
-    public func request(email: EmailAddress, language: Language) async throws {
-        try await intents.enqueue(MailIntent(subject: .passwordReset(email), language: language, createdAt: now()))
+    /// - Parameter debts: What the request's limits owe, kept in the same transaction.
+    public func request(
+        email: EmailAddress,
+        language: Language,
+        keeping debts: @escaping @Sendable () -> [SavedRateLimit] = { [] }
+    ) async throws {
+        let intent = MailIntent(subject: .passwordReset(email), language: language, createdAt: now())
+        try await intents.enqueue(intent, keeping: debts)
     }
 
     /// Looks whether a token may still be used. Changes nothing.

@@ -1,12 +1,13 @@
 public import Crypto
 import Foundation
+public import RateLimiting
 
 /// The server's keys, each derived for one purpose from one secret (HKDF-SHA256, RFC 5869).
 public struct ServerKeys: Sendable {
     /// Signs access tokens.
     public let accessTokens: SymmetricKey
     /// Turns what limits are counted by into keys that can't be read back.
-    public let limitKeys: SymmetricKey
+    public let limitKeys: KeySecret
 
     /// Derives the keys.
     /// - Precondition: `secret` has at least 32 bytes.
@@ -16,6 +17,8 @@ public struct ServerKeys: Sendable {
             HKDF<SHA256>.deriveKey(inputKeyMaterial: secret, info: Data("holdfast/\(purpose)".utf8), outputByteCount: 32)
         }
         accessTokens = derived("access-tokens")
-        limitKeys = derived("limit-keys")
+        let limitKeys = derived("limit-keys").withUnsafeBytes { KeySecret(bytes: $0.prefix(16)) }
+        guard let limitKeys else { preconditionFailure("a derived key has 32 bytes") }
+        self.limitKeys = limitKeys
     }
 }

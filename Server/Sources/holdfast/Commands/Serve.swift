@@ -24,6 +24,13 @@ struct Serve: AsyncParsableCommand {
               PASSWORD_RESET_TOKEN_EXPIRY_HOURS      life of a link (1)
               PASSWORD_RESET_MAX_ATTEMPTS_PER_HOUR   reset requests for one address (3)
               LIMIT_RESET_EMAIL                      the same as quota/seconds, such as 3/3600, or off
+              LIMIT_RESET_IP, LIMIT_RESET_GLOBAL     reset requests of one client (20/60), and in all (600/60)
+              LIMIT_LOGIN_ACCOUNT, LIMIT_LOGIN_IP    sign-ins of one client with one address (10/900), with any (60/60)
+              LIMIT_REFRESH_IP, LIMIT_REGISTER_IP    sessions continued (60/60), registrations (10/3600) of one client
+              LIMIT_TOKEN_IP                         links looked at or used by one client (30/60)
+              RATE_LIMIT_MODE                        enforce (default), shadow (count and log, refuse nobody) or off
+              TRUSTED_PROXIES                        whose Forwarded or X-Forwarded-For counts: addresses, ranges, with commas
+              CLIENT_IPV6_PREFIX                     bits that tell IPv6 clients apart, 48 to 64 (64)
               PASSWORD_RESET_SUBJECT, _PREVIEW       in place of the usual subject and preview
               PASSWORD_MIN_LENGTH, PASSWORD_POLICY   8; length (default) or letters-and-digits
               HOLDFAST_SECRET                        in place of the secret in the data folder

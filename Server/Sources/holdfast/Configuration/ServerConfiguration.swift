@@ -4,7 +4,6 @@ import Configuration
 import ErrorContract
 import Foundation
 import Logging
-import RateLimiting
 
 /// All that a server is told from outside: its command line and the environment. Nothing else reads the environment.
 struct ServerConfiguration: Sendable {
@@ -32,8 +31,7 @@ struct ServerConfiguration: Sendable {
     var resetPreview: String?
     var recoveryRules = RecoveryRules()
     var passwordPolicy = PasswordPolicy()
-    /// `nil` if the limit is off.
-    var resetEmailLimit: RateLimitPolicy? = .resetEmail(quota: 3, window: .seconds(3_600))
+    var limits = LimitSettings()
     /// The time between two batches of mails.
     var mailPause: ClosedRange<Duration> = .milliseconds(200)...(.seconds(2))
     /// The time that a route may take.
@@ -53,12 +51,6 @@ struct ServerConfiguration: Sendable {
 
     /// Whether `/dev` is served.
     var offersDevelopmentPages: Bool { environment == .development && isLoopback }
-}
-
-extension RateLimitPolicy {
-    static func resetEmail(quota: Int, window: Duration) -> RateLimitPolicy {
-        RateLimitPolicy(name: "reset-email", quota: quota, window: window)
-    }
 }
 
 extension ServerConfiguration {
@@ -83,6 +75,7 @@ extension ServerConfiguration {
             default: errorForm
         )
         readRecovery(&settings, isServing: isServing)
+        limits = LimitSettings(&settings)
         secret = settings.text("HOLDFAST_SECRET", isSecret: true).map(HiddenText.init)
         if let secret, secret.text.utf8.count < 32 { settings.refuse("HOLDFAST_SECRET", "must have at least 32 characters") }
         if let level = settings.text("LOG_LEVEL") {
@@ -131,29 +124,13 @@ extension ServerConfiguration {
                 default: false
             )
         )
-        let perHour = settings.integer("PASSWORD_RESET_MAX_ATTEMPTS_PER_HOUR", in: 1...10_000, default: 3)
-        resetEmailLimit = .resetEmail(quota: perHour, window: .seconds(3_600))
-        if let text = settings.text("LIMIT_RESET_EMAIL") {
-            let parts = text.split(separator: "/").map { Int($0) }
-            if text.lowercased() == "off" {
-                resetEmailLimit = nil
-            } else if parts.count == 2, let quota = parts[0], let seconds = parts[1], (1...10_000).contains(quota),
-                (1...31_536_000).contains(seconds)
-            {
-                resetEmailLimit = .resetEmail(quota: quota, window: .seconds(seconds))
-            } else {
-                settings.refuse("LIMIT_RESET_EMAIL", "must be a quota and seconds such as 3/3600, or off (is “\(text)”)")
-            }
-        }
     }
 
     /// A setting that asks for what this version does not have must not be passed over in silence.
     private func refuseUnsupported(_ settings: inout SettingReader) {
         let unsupported = [
             "EMAIL_HOST", "EMAIL_PORT", "EMAIL_USE_TLS", "EMAIL_USE_SSL", "EMAIL_HOST_PASSWORD", "DATABASE_URL", "VALKEY_URL",
-            "TLS_CERT", "TLS_KEY", "TRUSTED_PROXIES", "TEMPLATES_DIR", "ADMIN_TOKEN", "RATE_LIMIT_MODE", "LIMIT_RESET_IP",
-            "LIMIT_RESET_GLOBAL", "LIMIT_LOGIN_ACCOUNT", "LIMIT_LOGIN_IP", "LIMIT_REFRESH_IP", "LIMIT_REGISTER_IP",
-            "LIMIT_TOKEN_IP",
+            "TLS_CERT", "TLS_KEY", "TEMPLATES_DIR", "ADMIN_TOKEN",
         ]
         for name in unsupported where settings.text(name) != nil {
             settings.refuse(name, "is not supported by this version; leave it out")

@@ -29,7 +29,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
     private let keys: ServerKeys
     private let recovery: PasswordRecovery
     private let localization: Localization
-    private let limiter: KeyedRateLimiter<LimitKey, ContinuousClock>?
+    private let limits: RateLimits
     private let logger: Logger
 
     /// Opens the data folder and puts the server together; nothing listens yet.
@@ -41,7 +41,10 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         keys = try stores.keys(secret: configuration.secret)
         mailbox = try MailboxFolder(directory: stores.folder.mailbox, now: { Date() })
         localization = Localization(fallback: configuration.defaultLanguage)
-        limiter = configuration.resetEmailLimit.map { KeyedRateLimiter(policy: $0, clock: ContinuousClock()) }
+        limits = RateLimits(
+            store: JointRateLimiter(configuration.limits.rules, secret: keys.limitKeys, clock: ContinuousClock()),
+            identity: configuration.limits.identity
+        )
         let gate = try HashingGate(
             hashing: try hashing ?? Argon2Hashing(),
             width: ProcessInfo.processInfo.activeProcessorCount
@@ -149,12 +152,13 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             outermost: [
                 LingeringCloseMiddleware(),
                 SecurityHeadersMiddleware(isStrictTransport: configuration.environment == .production),
+                RateLimitFieldsMiddleware(),
             ]
         )
-        SessionRoutes(signIn: signIn, localization: localization).add(to: router)
+        SessionRoutes(signIn: signIn, limits: limits, localization: localization).add(to: router)
         let recoveryRoutes = RecoveryRoutes<Context>(
             recovery: recovery,
-            limit: limiter.map { ResetLimit(limiter: $0, key: keys.limitKeys) },
+            limits: limits,
             localization: localization
         )
         recoveryRoutes.add(to: router)
@@ -162,7 +166,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         RecoveryPageRoutes<Context>(
             recovery: recovery,
             freeze: AccountFreeze(tokens: stores.freezeTokens, now: { Date() }),
-            limit: limiter.map { ResetLimit(limiter: $0, key: keys.limitKeys) },
+            limits: limits,
             templates: try PageTemplates(settings: pageSettings),
             origins: OriginGuard { [address, configuration] origin in
                 if let base = configuration.resetBaseURL { return base.webOrigin == origin }

@@ -1,11 +1,14 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import ServerMiddleware
 
 /// The context of a request, with the connection that it came on.
-struct HoldfastContext: RequestContext {
+struct HoldfastContext: LimitedRequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
+    let limits = RequestLimits()
+    var remoteAddress: SocketAddress? { channel.remoteAddress }
 
     init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)

@@ -14,7 +14,8 @@ import Testing
             let environment = [
                 "PASSWORD_RESET_BASE_URL": "accounts.example.com", "RESET_LINK_STYLE": "cookie", "RESET_LIVE_LINKS": "0",
                 "PASSWORD_MIN_LENGTH": "five", "LIMIT_RESET_EMAIL": "3", "HOLDFAST_SECRET": "hunter2", "LOG_LEVEL": "loud",
-                "EMAIL_HOST": "smtp.example.com",
+                "EMAIL_HOST": "smtp.example.com", "LIMIT_LOGIN_IP": "60", "RATE_LIMIT_MODE": "maybe",
+                "TRUSTED_PROXIES": "0.0.0.0/0", "CLIENT_IPV6_PREFIX": "32",
             ]
             let run = try await Binary.run(["serve", "--port", "0"], environment: environment, in: folder)
             #expect(run.status == 78)
@@ -93,8 +94,8 @@ import Testing
     func unsupportedSettings() async throws {
         try await withFolder { folder in
             let environment = [
-                "ENVIRONMENT": "development", "REGISTRATION_REVEALS_ACCOUNTS": "false", "RATE_LIMIT_MODE": "off",
-                "LIMIT_LOGIN_IP": "1/60", "TRUSTED_PROXIES": "10.0.0.1", "LOG_FORMAT": "json",
+                "ENVIRONMENT": "development", "REGISTRATION_REVEALS_ACCOUNTS": "false", "VALKEY_URL": "redis://127.0.0.1",
+                "TLS_CERT": "cert.pem", "LOG_FORMAT": "json",
             ]
             let run = try await Binary.run(["serve", "--port", "0"], environment: environment, in: folder)
             #expect(run.status == 78)

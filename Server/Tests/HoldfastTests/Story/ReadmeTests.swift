@@ -14,7 +14,9 @@ import Testing
         let block = try block(after: "<!-- walk:", language: "sh")
         let promised = block.matches(of: /# → (\d{3})/).map { String($0.1) }
         #expect(promised.count >= 10)
-        try await withServer { server in
+        try await withServer {
+            $0.limits = LimitSettings()
+        } _: { server in
             let script =
                 "set -euo pipefail\n" + block.replacing("http://127.0.0.1:8080\n", with: server.url.absoluteString + "\n")
             let (status, output, errors) = try await bash(script)

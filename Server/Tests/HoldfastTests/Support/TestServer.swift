@@ -1,11 +1,13 @@
 import AccountContract
 import AccountCore
 import AccountKit
+import AccountRoutes
 import Argon2
 import ErrorContract
 import FileMail
 import Foundation
 import HoldfastURLSession
+import RateLimiting
 import ResilientHTTP
 import Testing
 
@@ -63,6 +65,14 @@ struct TestServer: Sendable {
     }
 }
 
+extension ServerConfiguration {
+    /// How many reset requests one address may make; `nil` for any number.
+    var resetEmailLimit: RateLimitPolicy? {
+        get { limits.policies[.resetEmail] }
+        set { limits.policies[.resetEmail] = newValue }
+    }
+}
+
 /// Runs a server for the time of a closure.
 func withServer<Result: Sendable>(
     _ configure: (inout ServerConfiguration) -> Void = { _ in },
@@ -74,6 +84,10 @@ func withServer<Result: Sendable>(
     configuration.environment = .development
     configuration.appName = "Crowns"
     configuration.mailPause = .milliseconds(1)...(.milliseconds(3))
+    // All tests come from one address.
+    for limit in AccountLimit.allCases where limit != .resetEmail {
+        configuration.limits.policies[limit] = limit.policy(1_000_000, perSeconds: 60)
+    }
     configure(&configuration)
     let log = CapturedLog()
     let hashing = try Argon2Hashing(parameters: .init(memory: 8_192, passes: 1))

@@ -2,6 +2,7 @@ import AccountContract
 import AccountCore
 import FileMail
 import Foundation
+import RateLimiting
 import ServiceLifecycle
 import Synchronization
 import Testing
@@ -30,7 +31,9 @@ private final class UnsettlingQueue: MailIntentQueue {
     }
 
     func postpone(_ id: MailIntent.ID, until due: Date) async throws { throw Dead() }
-    func enqueue(_ intent: MailIntent) async throws { try await queue.enqueue(intent) }
+    func enqueue(_ intent: MailIntent, keeping debts: @escaping @Sendable () -> [SavedRateLimit]) async throws {
+        try await queue.enqueue(intent, keeping: debts)
+    }
     func release(_ id: MailIntent.ID, at now: Date) async throws { try await queue.release(id, at: now) }
     func count() async throws -> Int { try await queue.count() }
 

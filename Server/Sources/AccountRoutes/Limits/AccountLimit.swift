@@ -1,0 +1,57 @@
+public import RateLimiting
+import ServerMiddleware
+
+/// A limit of the account routes, by the name that answers, settings and metrics call it.
+public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
+    /// Reset requests for one address, counted alike whether or not there is an account.
+    case resetEmail = "reset-email"
+    /// Reset requests of one client.
+    case resetIP = "reset-ip"
+    /// Reset requests in all.
+    case resetGlobal = "reset-global"
+    /// Attempts of one client to sign in with one address, right or wrong: nobody can lock out the address for others.
+    case loginAccount = "login-account"
+    /// Attempts of one client to sign in.
+    case loginIP = "login-ip"
+    /// Sessions continued by one client.
+    case refreshIP = "refresh-ip"
+    /// Registrations of one client.
+    case registerIP = "register-ip"
+    /// Links looked at, confirmed or used to freeze an account by one client.
+    case tokenIP = "token-ip"
+
+    /// What is admitted unless the operator says otherwise.
+    public var standard: RateLimitPolicy {
+        switch self {
+        case .resetEmail: policy(3, perSeconds: 3_600)
+        case .resetIP: policy(20, perSeconds: 60)
+        case .resetGlobal: policy(600, perSeconds: 60)
+        case .loginAccount: policy(10, perSeconds: 900)
+        case .loginIP: policy(60, perSeconds: 60)
+        case .refreshIP: policy(60, perSeconds: 60)
+        case .registerIP: policy(10, perSeconds: 3_600)
+        case .tokenIP: policy(30, perSeconds: 60)
+        }
+    }
+
+    /// A policy of this name.
+    public func policy(_ quota: Int, perSeconds seconds: Int) -> RateLimitPolicy {
+        RateLimitPolicy(name: rawValue, quota: quota, window: .seconds(seconds))
+    }
+
+    /// The limit as a rule. Answers never tell how much all others ask, nor what a dry run would say.
+    /// - Parameter policy: What is admitted; ``standard`` if `nil`.
+    public func rule(_ policy: RateLimitPolicy? = nil, mode: RateLimitRule.Mode = .enforce) -> RateLimitRule {
+        RateLimitRule(policy ?? standard, mode: mode, isVisible: self != .resetGlobal && mode == .enforce)
+    }
+
+    /// All limits as they are unless the operator says otherwise.
+    public static var standardRules: [RateLimitRule] { allCases.map { $0.rule() } }
+}
+
+extension RateLimitSource {
+    /// Each client on its own.
+    static func client(_ limit: AccountLimit) -> RateLimitSource { client(limit.rawValue) }
+    /// All requests together.
+    static func everybody(_ limit: AccountLimit) -> RateLimitSource { everybody(limit.rawValue) }
+}

@@ -1,0 +1,30 @@
+import AccountContract
+import ErrorContract
+import Hummingbird
+import RateLimiting
+import ServerMiddleware
+
+extension RateLimits {
+    /// Counts a reset request for an address, besides what the group claims for its client and for all.
+    func admitReset(of email: EmailAddress, in context: some LimitedRequestContext) async throws -> RateLimitAdmission {
+        let claim = RateLimitClaim(AccountLimit.resetEmail.rawValue, key: email.normalized)
+        return try await admit([claim], in: context) { ContractText.resetLimited(wait: $0) }
+    }
+
+    /// Counts an attempt to sign in, whatever its outcome will be.
+    func admitSignIn(
+        with email: EmailAddress,
+        _ request: Request,
+        in context: some LimitedRequestContext
+    ) async throws {
+        let key = JointKey(email.normalized, client(of: request, in: context))
+        try await admit([RateLimitClaim(AccountLimit.loginAccount.rawValue, key: key)], in: context)
+    }
+}
+
+extension RouterMethods where Context: LimitedRequestContext {
+    /// A group whose requests count when their routes ask.
+    func limited(by limits: RateLimits, _ sources: RateLimitSource<Context>...) -> RouterGroup<Context> {
+        group().add(middleware: RateLimitMiddleware(limits, sources, decides: .inRoute))
+    }
+}
