@@ -94,7 +94,8 @@ extension WindowTable where Window: ~Copyable {
         changeOverflow { window, terms in window.spendAll(at: now, terms: terms, ago: ago) }
     }
 
-    private mutating func change(_ key: KeyDigest?, at now: Int64, _ add: (inout Window, RateLimitTerms) -> Void) {
+    /// Adds debt to a key, or to the shared state if the table is full or there is no key.
+    mutating func change(_ key: KeyDigest?, at now: Int64, _ add: (inout Window, RateLimitTerms) -> Void) {
         guard let key else { return changeOverflow(add) }
         let (index, isFound) = find(key.word)
         if isFound {
