@@ -141,7 +141,7 @@ let package = Package(
         .target(
             name: "SQLiteStores",
             dependencies: [
-                "AccountCore", accountContract, errorContract, rateLimiting,
+                "AccountCore", accountContract, errorContract, rateLimiting, lifecycle, logging,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings

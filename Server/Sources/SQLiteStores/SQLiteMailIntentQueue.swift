@@ -12,8 +12,11 @@ public struct SQLiteMailIntentQueue: MailIntentQueue {
         self.database = database
     }
 
-    public func enqueue(_ intent: MailIntent, keeping debts: @escaping @Sendable () -> [SavedRateLimit]) async throws {
-        try await database.write { try intent.insert(into: $0) }
+    public func enqueue(_ intent: MailIntent, keeping debts: @escaping @Sendable () -> RateLimitDebts?) async throws {
+        try await database.write { database in
+            try intent.insert(into: database)
+            try debts()?.keep(in: database)
+        }
     }
 
     public func claim(limit: Int, at now: Date, leaseEnd: Date) async throws -> [MailIntent] {

@@ -72,6 +72,30 @@ enum Schema {
                     """
             )
         }
+        migrator.registerMigration("what limits owe") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE rate_limit (
+                        policy TEXT NOT NULL,
+                        key INTEGER NOT NULL,
+                        owed BLOB NOT NULL,
+                        wall_ns INTEGER NOT NULL,
+                        boot_ns INTEGER NOT NULL,
+                        boot_id TEXT NOT NULL,
+                        covers_ns INTEGER NOT NULL,
+                        lifetime_ns INTEGER NOT NULL,
+                        ends_ns INTEGER NOT NULL,
+                        PRIMARY KEY (policy, key)
+                    ) STRICT, WITHOUT ROWID;
+                    CREATE INDEX rate_limit_ends ON rate_limit(boot_id, ends_ns);
+
+                    CREATE TABLE rate_limit_process (
+                        id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+                        is_clean INTEGER NOT NULL CHECK (is_clean IN (0, 1))
+                    ) STRICT;
+                    """
+            )
+        }
         return migrator
     }
 }

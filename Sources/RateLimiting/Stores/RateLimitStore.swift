@@ -12,12 +12,12 @@ public protocol RateLimitStore: Sendable {
     /// Puts another policy, mode or visibility in place under the policy's name, without a fresh burst.
     func change(to rule: RateLimitRule) async throws
     /// What the keys of claims owe at this moment, to be kept in one transaction with what the request does. Waits for nothing.
-    /// Empty, as by default, if the store isn't kept in that place.
-    func debts(of claims: [RateLimitClaim]) -> [SavedRateLimit]
+    /// `nil`, as by default, if the store isn't kept in that place.
+    func debts(of claims: [RateLimitClaim]) -> RateLimitDebts?
 }
 
 extension RateLimitStore {
-    public func debts(of claims: [RateLimitClaim]) -> [SavedRateLimit] { [] }
+    public func debts(of claims: [RateLimitClaim]) -> RateLimitDebts? { nil }
 }
 
 extension JointRateLimiter: RateLimitStore {}

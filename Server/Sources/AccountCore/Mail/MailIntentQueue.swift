@@ -5,7 +5,7 @@ public import RateLimiting
 public protocol MailIntentQueue: Sendable {
     /// Adds an intent, due at once. When this returns, the intent survives a crash, and so does what its request's limits owe.
     /// - Parameter debts: Asked within the transaction, so that of two concurrent ones the later can't keep the older state.
-    func enqueue(_ intent: MailIntent, keeping debts: @escaping @Sendable () -> [SavedRateLimit]) async throws
+    func enqueue(_ intent: MailIntent, keeping debts: @escaping @Sendable () -> RateLimitDebts?) async throws
     /// Takes the intents that are due, oldest first, and hides them from other workers until `leaseEnd`. An intent whose worker
     /// died comes back then.
     func claim(limit: Int, at now: Date, leaseEnd: Date) async throws -> [MailIntent]
@@ -22,6 +22,6 @@ public protocol MailIntentQueue: Sendable {
 extension MailIntentQueue {
     /// Adds an intent whose request isn't limited.
     public func enqueue(_ intent: MailIntent) async throws {
-        try await enqueue(intent) { [] }
+        try await enqueue(intent) { nil }
     }
 }

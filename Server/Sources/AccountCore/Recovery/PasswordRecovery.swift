@@ -33,7 +33,7 @@ public struct PasswordRecovery: Sendable {
     public func request(
         email: EmailAddress,
         language: Language,
-        keeping debts: @escaping @Sendable () -> [SavedRateLimit] = { [] }
+        keeping debts: @escaping @Sendable () -> RateLimitDebts? = { nil }
     ) async throws {
         let intent = MailIntent(subject: .passwordReset(email), language: language, createdAt: now())
         try await intents.enqueue(intent, keeping: debts)

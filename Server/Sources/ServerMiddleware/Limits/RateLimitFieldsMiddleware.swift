@@ -18,12 +18,12 @@ public struct RateLimitFieldsMiddleware<Context: LimitedRequestContext>: RouterM
         next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         var response = try await next(request, context)
-        let limits = await context.limits.visible()
-        guard !limits.isEmpty else { return response }
-        response.headers[.rateLimitPolicy] = RateLimitFields.policies(limits.map(\.policy))
-        response.headers[.rateLimit] = limits.map { limit in
-            RateLimitFields.limit(limit.policy, remaining: limit.remaining, reset: limit.reset)
-        }.joined(separator: ", ")
+        let answer = await context.limits.answer()
+        guard let policies = RateLimitFields.policies(of: answer), let limits = RateLimitFields.limits(of: answer) else {
+            return response
+        }
+        response.headers[.rateLimitPolicy] = policies
+        response.headers[.rateLimit] = limits
         return response
     }
 }

@@ -100,5 +100,5 @@ public struct RateLimitAdmission: Sendable {
     let claims: [RateLimitClaim]
 
     /// What the request's keys owe at this moment, to be kept in the transaction that keeps what the request does.
-    public func debts() -> [SavedRateLimit] { store.debts(of: claims) }
+    public func debts() -> RateLimitDebts? { store.debts(of: claims) }
 }

@@ -37,13 +37,13 @@ public final class RequestLimits: Sendable {
         }
     }
 
-    /// How the visible limits stand. Those about which nothing was decided, because the route failed before, are looked at now.
-    func visible() async -> [RateLimitAnswer.Limit] {
+    /// How the limits stand. Those about which nothing was decided, because the route failed before, are looked at now.
+    func answer() async -> RateLimitAnswer {
         let pending = state.withLock { state in
             defer { state.pending = [] }
             return state.pending
         }
         for (limits, claims) in pending { note(await limits.look(at: claims)) }
-        return state.withLock { $0.limits.filter(\.isVisible) }
+        return RateLimitAnswer(limits: state.withLock { $0.limits })
     }
 }

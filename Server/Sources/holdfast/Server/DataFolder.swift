@@ -7,6 +7,7 @@ struct DataFolder: Sendable {
 
     var database: URL { Self.database(in: url) }
     var mailbox: URL { url.appending(path: "mailbox") }
+    var limitJournal: URL { url.appending(path: "limits.journal") }
     private var secretFile: URL { url.appending(path: "secret") }
 
     /// Where the database of a folder is.

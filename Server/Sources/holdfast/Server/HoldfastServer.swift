@@ -29,6 +29,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
     private let keys: ServerKeys
     private let recovery: PasswordRecovery
     private let localization: Localization
+    private let limitStore: SQLiteRateLimitStore<ContinuousClock>
     private let limits: RateLimits
     private let logger: Logger
 
@@ -41,10 +42,16 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         keys = try stores.keys(secret: configuration.secret)
         mailbox = try MailboxFolder(directory: stores.folder.mailbox, now: { Date() })
         localization = Localization(fallback: configuration.defaultLanguage)
-        limits = RateLimits(
-            store: JointRateLimiter(configuration.limits.rules, secret: keys.limitKeys, clock: ContinuousClock()),
-            identity: configuration.limits.identity
+        limitStore = try await SQLiteRateLimitStore(
+            configuration.limits.rules,
+            database: stores.database,
+            journal: stores.folder.limitJournal,
+            committed: AccountLimit.committed,
+            secret: keys.limitKeys,
+            clock: ContinuousClock(),
+            logger: logger
         )
+        limits = RateLimits(store: limitStore, identity: configuration.limits.identity)
         let gate = try HashingGate(
             hashing: try hashing ?? Argon2Hashing(),
             width: ProcessInfo.processInfo.activeProcessorCount
@@ -83,6 +90,8 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             logger: logger
         )
         application.addServices(
+            // The first is the last to end: it saves what the last requests were charged.
+            limitStore,
             MailService(server: self),
             Sweeper(
                 sessions: stores.sessions,

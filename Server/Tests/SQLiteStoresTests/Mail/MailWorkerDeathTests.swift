@@ -31,7 +31,7 @@ private final class UnsettlingQueue: MailIntentQueue {
     }
 
     func postpone(_ id: MailIntent.ID, until due: Date) async throws { throw Dead() }
-    func enqueue(_ intent: MailIntent, keeping debts: @escaping @Sendable () -> [SavedRateLimit]) async throws {
+    func enqueue(_ intent: MailIntent, keeping debts: @escaping @Sendable () -> RateLimitDebts?) async throws {
         try await queue.enqueue(intent, keeping: debts)
     }
     func release(_ id: MailIntent.ID, at now: Date) async throws { try await queue.release(id, at: now) }

@@ -1,0 +1,51 @@
+import Foundation
+import GRDB
+import RateLimiting
+
+/// A row of what limits owe, and how much of the past it covers.
+struct LimitRow: Sendable {
+    struct ID: Hashable {
+        let policy: String
+        let key: KeyDigest
+    }
+
+    let saved: SavedRateLimit
+    /// Nanoseconds on the boot's clock: what was admitted before is in it.
+    let covers: Int64
+
+    var id: ID { ID(policy: saved.state.policy, key: saved.key) }
+
+    /// Reads a row.
+    /// - Throws: ``CorruptRow``.
+    init(row: Row) throws {
+        let time = SnapshotTime(wallNanoseconds: row["wall_ns"], bootNanoseconds: row["boot_ns"], bootID: row["boot_id"])
+        let owed: Data = row["owed"]
+        guard let state = RateLimitSnapshot(policy: row["policy"], time: time, owedBytes: owed) else {
+            throw CorruptRow(table: "rate_limit")
+        }
+        let key: Int64 = row["key"]
+        saved = SavedRateLimit(key: KeyDigest(rawValue: UInt64(bitPattern: key)), state: state, lifetime: row["lifetime_ns"])
+        covers = row["covers_ns"]
+    }
+}
+
+extension RateLimitDebts {
+    /// Puts the rows in the place of older ones.
+    func keep(in database: Database) throws {
+        let statement = try database.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO rate_limit
+                    (policy, key, owed, wall_ns, boot_ns, boot_id, covers_ns, lifetime_ns, ends_ns)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        )
+        for row in rows {
+            let time = row.state.time
+            let (end, overflow) = time.bootNanoseconds.addingReportingOverflow(row.lifetime)
+            try statement.execute(arguments: [
+                row.state.policy, Int64(bitPattern: row.key.rawValue), Data(row.state.owedBytes), time.wallNanoseconds,
+                time.bootNanoseconds, time.bootID, covers.bootNanoseconds, row.lifetime, overflow ? .max : end,
+            ])
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import AccountCore
+import GRDB
+import Logging
+import RateLimiting
+public import ServiceLifecycle
+import Synchronization
+
+extension SQLiteRateLimitStore: Service {
+    /// Saves twice a second until the group shuts down, then all that is left.
+    public func run() async throws {
+        guard journal != nil else {
+            try? await gracefulShutdown()
+            return
+        }
+        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            try? await cancelWhenGracefulShutdown { [clock] in
+                try await clock.sleep(until: clock.now.advanced(by: .milliseconds(500)), tolerance: nil)
+            }
+            await saveLogging { try await save() }
+        }
+        await saveLogging { try await close() }
+    }
+
+    /// Saves what has changed since it was last saved.
+    /// - Throws: `StoreFailure`; then it is saved the next time.
+    public func save() async throws {
+        guard let journal else { return }
+        journal.seal(at: time())
+        guard hasChanged.exchange(false, ordering: .sequentiallyConsistent) else { return journal.cover() }
+        do {
+            try await saveAll()
+            journal.cover()
+        } catch {
+            hasChanged.store(true, ordering: .sequentiallyConsistent)
+            throw error
+        }
+    }
+
+    /// Saves all that is left, so that the next process finds nothing missing. Nothing may be decided any more.
+    public func close() async throws {
+        guard journal != nil else { return }
+        try await save()
+        try await database.write { database in
+            try database.execute(sql: "UPDATE rate_limit_process SET is_clean = 1")
+        }
+    }
+
+    private func saveLogging(_ body: () async throws -> Void) async {
+        do {
+            try await body()
+        } catch {
+            logger.error("Limits could not be saved", metadata: ["error.type": "\(type(of: error))"])
+        }
+    }
+}
+
+extension SQLiteRateLimitStore {
+    /// The largest number of rows in one transaction, which others wait for.
+    private static var batch: Int { 500 }
+
+    /// Saves what has changed, some rows at a time.
+    func saveAll() async throws {
+        while try await saveBatch() == Self.batch {}
+    }
+
+    /// Saves some rows and removes some that have ended.
+    private func saveBatch() async throws -> Int {
+        let taken = TakenRows()
+        do {
+            return try await database.write { [limiter, time] database in
+                // Within the transaction: what a request commits on its own is never put back to what was before.
+                let now = time()
+                let rows = limiter.takeChanges(upTo: Self.batch, time: time)
+                taken.rows.withLock { $0 = rows }
+                try RateLimitDebts(rows: rows, covers: now).keep(in: database)
+                // More than come in, so that the table doesn't grow; by the boot's clock, which nobody sets.
+                try database.execute(
+                    sql: """
+                        DELETE FROM rate_limit WHERE (policy, key) IN (
+                            SELECT policy, key FROM rate_limit WHERE boot_id = ? AND ends_ns <= ? LIMIT ?
+                        )
+                        """,
+                    arguments: [now.bootID, now.bootNanoseconds, 2 * Self.batch]
+                )
+                return rows.count
+            }
+        } catch {
+            limiter.returnChanges(taken.rows.withLock { $0 })
+            throw error
+        }
+    }
+}
+
+/// Rows that were taken to be saved, for when that fails.
+private final class TakenRows: Sendable {
+    let rows = Mutex<[SavedRateLimit]>([])
+}

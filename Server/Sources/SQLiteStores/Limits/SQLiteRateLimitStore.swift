@@ -1,0 +1,98 @@
+public import Foundation
+public import Logging
+public import RateLimiting
+import Synchronization
+
+/// Limits that are counted in memory and kept in SQLite, so that a restart forgives nobody.
+///
+/// Decisions wait for no disk. What has changed is saved twice a second; what was admitted since stands in a journal, a mapped
+/// file that outlives a kill of the process. After a stop in good order, and after a kill, the next process goes on with exactly
+/// what was owed. Only if the machine itself went down may admissions be missing: those that had not reached the disk. Then
+/// their time counts as spent, for every key, under every policy whose admissions don't commit with what they admit. Keys are
+/// digests under the server's secret.
+public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == Duration {
+    let limiter: JointRateLimiter<C>
+    let database: SQLiteDatabase
+    let journal: AdmissionJournal?
+    let hasChanged = Atomic(true)
+    let clock: C
+    let time: @Sendable () -> SnapshotTime
+    let logger: Logger
+    private let secret: KeySecret
+
+    /// Opens the limits, as the process before has left them.
+    /// - Parameters:
+    ///   - rules: The rules.
+    ///   - database: Where they are kept.
+    ///   - journal: The file of what is not saved yet. One process at a time has it; another that opens it begins without what
+    ///     is kept, keeps nothing, and logs that.
+    ///   - committed: The names of policies whose admissions are kept by ``debts(of:)`` before they are answered.
+    ///   - secret: The secret under which keys are hashed.
+    ///   - clock: A monotonic clock.
+    ///   - time: The clocks that outlive the process.
+    /// - Throws: `StoreFailure` if the database can't be read or written.
+    /// - Precondition: There is at least one rule, and no two policies have one name.
+    public init(
+        _ rules: [RateLimitRule],
+        database: SQLiteDatabase,
+        journal: URL,
+        committed: Set<String> = [],
+        secret: KeySecret,
+        clock: C,
+        time: @escaping @Sendable () -> SnapshotTime = { .now() },
+        logger: Logger
+    ) async throws {
+        limiter = JointRateLimiter(rules, secret: secret, recordsChanges: true, clock: clock)
+        (self.secret, self.database, self.clock, self.time, self.logger) = (secret, database, clock, time, logger)
+        do {
+            self.journal = try AdmissionJournal(path: journal.path, at: time())
+        } catch {
+            self.journal = nil
+            logger.error("Limits are not kept over a restart", metadata: ["error.type": "\(type(of: error))"])
+            return
+        }
+        try await restore(exceptLost: committed)
+    }
+}
+
+extension SQLiteRateLimitStore: RateLimitStore {
+    public func admit(_ claims: [RateLimitClaim]) -> RateLimitAnswer {
+        let answer = limiter.admit(claims)
+        if answer.isAdmitted { note(claims, answer) }
+        return answer
+    }
+
+    public func check(_ claims: [RateLimitClaim]) -> RateLimitAnswer { limiter.check(claims) }
+
+    public func change(to rule: RateLimitRule) {
+        limiter.change(to: rule)
+        hasChanged.store(true, ordering: .sequentiallyConsistent)
+    }
+
+    public func debts(of claims: [RateLimitClaim]) -> RateLimitDebts? {
+        guard journal != nil else { return nil }
+        let now = time()
+        return RateLimitDebts(rows: limiter.saved(claims, time: time), covers: now)
+    }
+
+    private func note(_ claims: [RateLimitClaim], _ answer: RateLimitAnswer) {
+        guard let journal else { return }
+        // Before the note: a save that finds nothing changed forgets the notes before it.
+        hasChanged.store(true, ordering: .sequentiallyConsistent)
+        // Those in shadow count nothing if one of them would refuse.
+        let uncounted = answer.shadowRefusal == nil ? [] : limiter.currentRules.filter { $0.mode == .shadow }.map(\.policy.name)
+        // Read behind the charge: a save that covers a later instant has seen it.
+        let now = time().bootNanoseconds
+        for limit in answer.limits where !uncounted.contains(limit.policy.name) {
+            guard let claim = claims.first(where: { $0.policy == limit.policy.name }) else { continue }
+            journal.note(
+                AdmissionJournal.Note(
+                    key: secret.digest(of: claim.key).rawValue,
+                    policy: JournalFile.hash(claim.policy),
+                    bootNanoseconds: now,
+                    units: UInt32(clamping: claim.cost ?? limit.policy.cost)
+                )
+            )
+        }
+    }
+}

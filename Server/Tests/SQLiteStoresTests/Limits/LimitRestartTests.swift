@@ -1,0 +1,205 @@
+import AccountContract
+import AccountCore
+import ErrorContract
+import Foundation
+import HoldfastTesting
+import RateLimiting
+import Testing
+
+@testable import SQLiteStores
+
+@Suite struct LimitRestartTests {
+    private let rules: [RateLimitRule] = [
+        .rule("hour", 3, per: 3_600), .rule("paced", 100, per: 60, algorithm: .strictGCRA(burst: 10)),
+        .rule("plain", 100, per: 60, algorithm: .plainGCRA(burst: 10)),
+    ]
+
+    @Test("A restart forgives nobody: what is left is the same to the unit, and returns at the same instant")
+    func restart() async throws {
+        try await withMachine { machine in
+            try await {
+                let process = try await machine.start(rules)
+                for _ in 0..<2 { process.take("hour") }
+                for _ in 0..<7 { process.take("paced") }
+                for _ in 0..<7 { process.take("plain") }
+                try await process.close()
+            }()
+            machine.pass(.seconds(1))
+            let process = try await machine.start(rules)
+            #expect(process.left("hour") == 1)
+            // One unit has returned in a second.
+            #expect(process.left("paced") == 4)
+            #expect(process.left("plain") == 4)
+            #expect(process.left("hour", "bea") == 3)
+            machine.pass(.seconds(3_598))
+            #expect(process.left("hour") == 1)
+            machine.pass(.seconds(1))
+            #expect(process.left("hour") == 3)
+        }
+    }
+
+    @Test("A kill -9 forgives nobody either, whether or not there was a save, and charges nobody more", arguments: [false, true])
+    func kill(savesBetween: Bool) async throws {
+        try await withMachine { machine in
+            try await {
+                let process = try await machine.start(rules)
+                process.take("hour")
+                for _ in 0..<3 { process.take("paced") }
+                machine.pass(.milliseconds(10))
+                if savesBetween { try await process.save() }
+                process.take("hour")
+                for _ in 0..<4 { process.take("paced") }
+                process.take("hour", "bea")
+            }()
+            machine.pass(.milliseconds(990))
+            let process = try await machine.start(rules)
+            #expect(process.left("hour") == 1)
+            #expect(process.left("paced") == 4)
+            #expect(process.left("hour", "bea") == 2)
+            #expect(process.left("hour", "cia") == 3)
+            #expect(process.take("hour"))
+            #expect(!process.take("hour"))
+        }
+    }
+
+    @Test("Kills in a row forgive nobody")
+    func kills() async throws {
+        try await withMachine { machine in
+            for left in [2, 1, 0] {
+                let process = try await machine.start(rules)
+                process.take("hour")
+                #expect(process.left("hour") == left)
+            }
+            for _ in 0..<3 {
+                let process = try await machine.start(rules)
+                #expect(!process.take("hour"))
+            }
+        }
+    }
+
+    @Test(
+        "Within one boot no step of the wall clock forgives or charges anything, after a stop and after a kill",
+        arguments: [Duration.seconds(86_400), .seconds(-86_400), .seconds(-1_800_000_000)],
+        [false, true]
+    )
+    func clockSteps(step: Duration, isKill: Bool) async throws {
+        try await withMachine { machine in
+            try await {
+                let process = try await machine.start(rules)
+                process.take("hour")
+                process.take("hour")
+                for _ in 0..<10 { process.take("paced") }
+                if !isKill { try await process.close() }
+            }()
+            machine.stepWallClock(by: step)
+            machine.pass(.seconds(1))
+            let process = try await machine.start(rules)
+            #expect(process.left("hour") == 1)
+            #expect(process.left("paced") == 1)
+            machine.stepWallClock(by: step)
+            try await process.save()
+            machine.pass(.seconds(3_599))
+            #expect(process.left("hour") == 3)
+        }
+    }
+
+    @Test("Across boots the wall clock tells the time, and one that was set back tells none")
+    func reboot() async throws {
+        for (step, left) in [(Duration.zero, 1), (.seconds(-3_000), 0)] {
+            try await withMachine { machine in
+                try await {
+                    let process = try await machine.start(rules)
+                    process.take("hour")
+                    machine.pass(.seconds(3_000))
+                    process.take("hour")
+                    process.take("hour")
+                    try await process.close()
+                }()
+                machine.stepWallClock(by: step)
+                machine.reboot(after: .seconds(600))
+                let process = try await machine.start(rules)
+                #expect(process.left("hour") == left)
+            }
+        }
+    }
+
+    @Test("If the machine went down, the time that may be missing counts as spent, for keys that nobody knows too")
+    func machineCrash() async throws {
+        try await withMachine { machine in
+            try await {
+                let process = try await machine.start(rules, committed: ["paced"])
+                process.take("hour")
+                process.take("paced")
+                try await process.save()
+            }()
+            machine.reboot(after: .seconds(30))
+            let process = try await machine.start(rules, committed: ["paced"])
+            #expect(!process.take("hour"))
+            #expect(!process.take("hour", "bea"))
+            // Nothing of this one can be missing.
+            #expect(process.left("paced", "bea") == 10)
+            machine.pass(.seconds(3_599))
+            #expect(!process.take("hour", "bea"))
+            machine.pass(.seconds(31))
+            #expect(process.left("hour") == 3)
+            #expect(process.left("hour", "bea") == 3)
+        }
+    }
+
+    @Test("A machine that comes back after a window holds nothing against anybody")
+    func longDowntime() async throws {
+        try await withMachine { machine in
+            try await {
+                let process = try await machine.start(rules)
+                process.take("hour")
+                try await process.save()
+            }()
+            machine.reboot(after: .seconds(4_000))
+            let process = try await machine.start(rules)
+            #expect(process.left("hour") == 3)
+            #expect(process.left("hour", "bea") == 3)
+        }
+    }
+
+    @Test("A reset request's limits commit with its intent, and outlive the machine")
+    func withIntent() async throws {
+        try await withMachine { machine in
+            let intents = SQLiteMailIntentQueue(machine.database)
+            let email = try EmailAddress("ana@example.com")
+            try await {
+                let process = try await machine.start(rules, committed: ["hour"])
+                for _ in 0..<3 {
+                    let claims = [RateLimitClaim("hour", key: email.normalized)]
+                    #expect(process.admit(claims).isAdmitted)
+                    let intent = MailIntent(subject: .passwordReset(email), language: .english, createdAt: Date())
+                    try await intents.enqueue(intent) { process.debts(of: claims) }
+                }
+            }()
+            try FileManager.default.removeItem(at: machine.journal)
+            machine.reboot()
+            let process = try await machine.start(rules, committed: ["hour"])
+            #expect(process.left("hour", email.normalized) == 0)
+            #expect(process.left("hour", "bea@example.com") == 3)
+            #expect(try await intents.count() == 3)
+        }
+    }
+
+    @Test("An intent that can't be kept keeps no limits")
+    func failedIntent() async throws {
+        try await withMachine { machine in
+            let process = try await machine.start(rules)
+            let intents = SQLiteMailIntentQueue(machine.database)
+            let intent = MailIntent(
+                subject: .passwordReset(try EmailAddress("ana@example.com")),
+                language: .english,
+                createdAt: Date()
+            )
+            process.take("hour")
+            try await intents.enqueue(intent)
+            await #expect(throws: StoreFailure.self) {
+                try await intents.enqueue(intent) { process.debts(of: [RateLimitClaim("hour", key: "ana")]) }
+            }
+            #expect(try await machine.rows() == 0)
+        }
+    }
+}
