@@ -4,6 +4,7 @@ The labels are made here, per server, by reading the body with Python: another r
 difference before you keep a new capture.
 """
 import json
+import re
 import sys
 
 import servers
@@ -21,10 +22,11 @@ def steps(path) -> tuple[str, str]:
     return name, "#" + "".join(f"/{step}" for step in path)
 
 
-def violation(path, message, code=None) -> dict:
+def violation(path, message, code=None, is_pointed=False) -> dict:
+    """A problem; with a pointer where the body itself says a place of the request's body."""
     name, pointer = steps(path)
     made = {"field": name, "message": message}
-    if path:
+    if is_pointed:
         made["pointer"] = pointer
     if code:
         made["code"] = code
@@ -64,9 +66,11 @@ def fastapi_label(body) -> dict:
         return {"message": body["detail"]}
     items = []
     for item in body["detail"]:
-        path = item["loc"][1:] if item["loc"][0] in ("body", "path", "query") else item["loc"]
-        items.append((path, item["msg"], item["type"]))
-    return {"violations": [violation(path, message, code) for path, message, code in items]}
+        where, path = item["loc"][0], item["loc"][1:]
+        # The number is a place in the text, not in the value.
+        is_text = item["type"] == "json_invalid"
+        items.append(violation([] if is_text else path, item["msg"], item["type"], is_pointed=where == "body" and not is_text))
+    return {"violations": items}
 
 
 def flask_label(body) -> dict:
@@ -74,7 +78,12 @@ def flask_label(body) -> dict:
 
 
 def hummingbird_label(body) -> dict:
-    return {"message": body["error"]["message"]}
+    text = body["error"]["message"]
+    missing = re.fullmatch(r"Coding key `(\w+)` not found\.", text)
+    if missing:
+        return {"message": text, "violations": [{"field": missing[1], "message": text}]}
+    # A sentence about Swift's types is nothing for a person.
+    return {} if "<" in text else {"message": text}
 
 
 def no_label(body) -> dict:
@@ -110,7 +119,7 @@ def main():
     def notes(source, start, label, module=None):
         made = servers.tokens(module) if module else ("valid", "expired")
         requests = [
-            (fault.name, fault.method, fault.path, {"Accept": "application/json", "Accept-Language": language, **fault.headers}, fault.body, fault.times)
+            (f"{fault.name} ({language})", fault.method, fault.path, {"Accept": "application/json", "Accept-Language": language, **fault.headers}, fault.body, fault.times)
             for language in (("en", "es") if module == "notes_drf" else ("en",))
             for fault in faults(*made)
         ]

@@ -19,7 +19,14 @@ extension ErrorDefinition {
         status: 423,
         summary: "Note is locked",
         userAction: "Unlock the note first",
-        message: LocalizedText(en: "This note is locked.", es: "Esta nota está bloqueada.")
+        message: LocalizedText(
+            en: "This note is locked.",
+            es: "Esta nota está bloqueada.",
+            he: "הפתק הזה נעול.",
+            pt: "Esta nota está bloqueada.",
+            fr: "Cette note est verrouillée.",
+            de: "Diese Notiz ist gesperrt."
+        )
     )
 }
 

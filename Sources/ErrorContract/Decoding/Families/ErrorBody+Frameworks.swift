@@ -4,6 +4,10 @@ extension ErrorBody {
         if error == true, self["reason"]?.stringValue != nil { return answer(.vapor, message: self["reason"]) }
         if self["statusCode"]?.intValue != nil, let node = node() { return node }
         if let spring = springBoot() { return spring }
+        // Beside the 48 families of the table: met when real servers were asked.
+        if code?.intValue == status, self["name"]?.stringValue != nil, let text = self["description"], text.stringValue != nil {
+            return answer(.flask, message: text)
+        }
         return laravel() ?? rails() ?? python()
     }
 

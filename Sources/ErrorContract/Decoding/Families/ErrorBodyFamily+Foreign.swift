@@ -40,6 +40,8 @@ extension ErrorBodyFamily {
     public static let djangoThrottle = Self(rawValue: "django-throttle")
     /// FastAPI: `detail` is a list or an object.
     public static let fastAPI = Self(rawValue: "fastapi")
+    /// Flask, by the handler of its documentation that makes JSON of Werkzeug's pages.
+    public static let flask = Self(rawValue: "flask")
     /// slowapi.
     public static let slowAPI = Self(rawValue: "slowapi")
     /// Laravel.
