@@ -42,7 +42,7 @@ public struct ErrorDecoder: Sendable {
         guard let value = try? Self.parser.parse(body) else {
             return Self.match(text: body, status: status, headers: headers)
         }
-        if let list = value.arrayValue, let answer = Self.match(list: list, status: status) { return answer }
+        if let list = value.arrayValue, let answer = Self.match(list: list, status: status, headers: headers) { return answer }
         guard let object = value.objectValue else { return DecodedError(status: status, family: .otherJSON) }
         var error =
             Self.match(ErrorBody(status: status, headers: headers, object: object))

@@ -64,8 +64,12 @@ extension ErrorBody {
         var answer = answer(.rails)
         if errors.objectValue?.isEmpty == false {
             let all = FieldViolation.map(errors)
-            answer.violations = all.filter { $0.field != "base" }
-            let whole = all.filter { $0.field == "base" }.map(\.message)
+            // Phoenix writes one text under `detail`.
+            let isWhole = { (field: String) in
+                field == "base" || field == "detail" && errors.objectValue?["detail"]?.stringValue != nil
+            }
+            answer.violations = all.filter { !isWhole($0.field) }
+            let whole = all.filter { isWhole($0.field) }.map(\.message)
             answer.message = whole.isEmpty ? nil : whole.joined(separator: " ")
             return all.isEmpty ? nil : answer
         }

@@ -69,9 +69,10 @@ extension ErrorBody {
         let parts = type.utf8.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: ":") }
         // `https://example.org/` names a host and no problem.
         let isHost = parts.count == 2 && (parts[0].elementsEqual("https".utf8) || parts[0].elementsEqual("http".utf8))
+        // So does one for where all of them are described.
         guard !isHost, let tail = parts.last.map({ String(Substring($0)) }) else { return nil }
         // A section of the standard is the class of the status over again.
-        guard ErrorDecoder.isCode(tail), !tail.hasPrefix("section-"), !tail.hasPrefix("rfc") else { return nil }
+        guard ErrorDecoder.isCode(tail), !tail.hasPrefix("section-"), !tail.hasPrefix("rfc"), tail != "errors" else { return nil }
         return ErrorCode(tail)
     }
 

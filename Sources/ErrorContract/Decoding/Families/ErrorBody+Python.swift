@@ -67,12 +67,21 @@ extension ErrorBody {
         var answer = answer(.djangoREST)
         answer.violations.reserveCapacity(object.members.count)
         var name = FieldName()
-        guard Self.collect(.object(object), at: &name, into: &answer) else { return nil }
+        for member in object.members {
+            let isWrapper = Self.wrappers.contains(member.key)
+            let isMap =
+                isWrapper
+                ? Self.collect(member.value, at: &name, into: &answer)
+                : name.within(member.key.utf8) { Self.collect(member.value, at: &$0, into: &answer) }
+            guard isMap else { return nil }
+        }
         return answer.violations.isEmpty && answer.message == nil ? nil : answer
     }
 
     /// Names under which problems stand that belong to no field.
-    private static let wholeBody = ["non_field_errors", "__all__", "error"]
+    private static let wholeBody = ["non_field_errors", "__all__", "error", ""]
+    /// Names under which others keep such a map.
+    private static let wrappers = ["fieldErrors", "formErrors", "message"]
 
     /// Whether a value is nothing but lists of texts, however deep; what they say is collected.
     private static func collect(_ value: JSONValue, at name: inout FieldName, into answer: inout DecodedError) -> Bool {

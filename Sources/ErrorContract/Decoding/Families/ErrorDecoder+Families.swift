@@ -3,14 +3,21 @@ import HTTPTypes
 /// The families, most specific first. A shape that two of them share belongs to the one with more telling members.
 extension ErrorDecoder {
     static func match(_ body: ErrorBody) -> DecodedError? {
+        body.completed(family(of: body))
+    }
+
+    private static func family(of body: ErrorBody) -> DecodedError? {
         if let answer = body.contractProblem() { return answer }
         if let inner = body.error?.objectValue, let answer = body.errorObject(inner) { return answer }
         if let answer = body.refusal() { return answer }
         return body.platform() ?? body.problem() ?? body.framework() ?? body.list() ?? body.coded() ?? body.text()
     }
 
-    /// A list instead of an object: Django REST framework's texts.
-    static func match(list: [JSONValue], status: Int) -> DecodedError? {
+    /// A list instead of an object: Django REST framework's texts, or the problems that others keep under `errors`.
+    static func match(list: [JSONValue], status: Int, headers: HTTPFields) -> DecodedError? {
+        if list.contains(where: { $0.objectValue?.string("message") != nil }) {
+            return ErrorBody(status: status, headers: headers, object: ["errors": .array(list)]).completed(nil)
+        }
         let texts = list.compactMap(\.stringValue)
         guard !texts.isEmpty, texts.count == list.count else { return nil }
         var answer = DecodedError(status: status, family: .djangoREST)

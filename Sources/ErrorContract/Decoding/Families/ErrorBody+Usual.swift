@@ -1,0 +1,129 @@
+/// Bodies of no known family, and members beside those of a family: read by the names that many servers use.
+extension ErrorBody {
+    /// Adds what an answer lacks and the body names under a usual name: to any family an id, to one that was told by little more
+    /// than one member all facts.
+    func completed(_ answer: DecodedError?) -> DecodedError? {
+        var read = answer ?? DecodedError(status: status, family: .otherJSON)
+        read.requestID = read.requestID ?? usualRequestID
+        let isLoose = Self.loose.contains(read.family)
+        if read.violations.isEmpty, isLoose || read.family == .problem { read.violations = usualViolations }
+        if isLoose {
+            if read.message == nil || read.family == .errorText { read.message = usualMessage ?? read.message }
+            read.code = read.code ?? usualCode ?? (read.message == nil ? nil : usualNumber)
+        }
+        let isEmpty = read.code == nil && read.message == nil && read.requestID == nil && read.violations.isEmpty
+        return answer == nil && isEmpty ? nil : read
+    }
+
+    private static let loose: Set<ErrorBodyFamily> = [.otherJSON, .messageText, .errorText, .hummingbird, .openAI, .google]
+
+    /// Where facts stand: the object and what it calls its error; the first of its errors, where nothing is said of them all.
+    private var places: [JSONObject] {
+        let first = message == nil && error == nil ? errors?.arrayValue?.first?.objectValue : nil
+        return [error?.objectValue?["data"]?.objectValue, error?.objectValue, object, first].compactMap(\.self)
+    }
+
+    private var usualRequestID: String? {
+        for place in places {
+            for key in Self.requestIDKeys {
+                if let id = place[key]?.idValue { return id }
+            }
+        }
+        return nil
+    }
+
+    private static let requestIDKeys = [
+        "request_id", "requestId", "correlationId", "correlation_id", "traceId", "trace_id", "debug_id", "fbtrace_id",
+        "clerk_trace_id",
+    ]
+
+    private var usualCode: ErrorCode? {
+        for place in places {
+            for key in ["code", "error_code", "errorCode", "errorType", "error_type", "category", "name", "type", "id"] {
+                if let text = place[key]?.stringValue, Self.isName(text, under: key) { return ErrorCode(text) }
+            }
+        }
+        return error?.codeValue.flatMap { $0.rawValue.isCamelCase ? $0 : nil }
+    }
+
+    private var usualNumber: ErrorCode? {
+        places.lazy.compactMap { $0["code"]?.intValue }.first.flatMap { number in
+            number != 0 && !(400...599).contains(number) ? ErrorCode("\(number)") : nil
+        }
+    }
+
+    /// Whether a text under a key is a name for what went wrong, rather than for a thing.
+    private static func isName(_ text: String, under key: String) -> Bool {
+        guard ErrorDecoder.isCode(text), text != "error" else { return false }
+        return switch key {
+        case "category": text.isUpperSnake
+        case "name", "type": text.isUpperSnake || text.hasSuffix("Error") || text.hasSuffix("Exception")
+        case "id": text.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x5F }
+        default: true
+        }
+    }
+
+    private var usualMessage: String? {
+        for place in places {
+            for key in Self.messageKeys {
+                switch place[key] {
+                case .string(let text)? where !text.isEmpty: return text
+                case .array(let items)?:
+                    let texts = items.compactMap(\.stringValue)
+                    if !texts.isEmpty, texts.count == items.count { return texts.joined(separator: " ") }
+                case .object(let inner)?:
+                    if let text = inner.string("value") { return text }
+                default: break
+                }
+            }
+        }
+        return nil
+    }
+
+    private static let messageKeys = [
+        "message", "messages", "error_message", "errorMessage", "errorMessages", "error_description", "description", "reason",
+        "detail", "msg", "title", "error_summary", "errors",
+    ]
+}
+
+extension ErrorBody {
+    private var usualViolations: [FieldViolation] {
+        let inner = error?.objectValue
+        let innerDetails = inner?["details"]
+        let lists = [
+            errors, self["violations"], self["details"], self["issues"], inner?["issues"], innerDetails,
+            innerDetails?.objectValue?["errors"],
+        ]
+        for list in lists.compactMap(\.self) {
+            let found = list.mapObjects(Self.usualViolation)
+            if !found.isEmpty { return found }
+        }
+        return FieldViolation.map(errors)
+    }
+
+    private static func usualViolation(_ item: JSONObject) -> FieldViolation? {
+        let text = item.string("message", "msg", "description", "detail")
+        guard let text, let field = usualField(item) else { return nil }
+        let code = (item["code"] ?? item["errorCode"] ?? item["issue"])?.codeValue
+        guard field.utf8.first == UInt8(ascii: "/") else { return FieldViolation(field: field, code: code, message: text) }
+        return .at(pointer: field, code: code, message: text)
+    }
+
+    private static func usualField(_ item: JSONObject) -> String? {
+        if let field = item.string("field", "propertyPath", "property", "param") ?? item.string("path") { return field }
+        if let field = item["fields"]?.arrayValue?.first?.stringValue { return field }
+        guard let path = item["path"]?.arrayValue, !path.isEmpty else { return nil }
+        var name = FieldName()
+        for step in path { name.append((step.stringValue ?? step.intValue.map { String($0) } ?? "").utf8) }
+        return name.text
+    }
+}
+
+extension String {
+    /// Whether this is a name such as `RecordNotFound`, and no word.
+    fileprivate var isCamelCase: Bool {
+        let capitals = utf8.count { (0x41...0x5A).contains($0) }
+        return capitals > 1 && capitals < utf8.count
+            && utf8.allSatisfy { (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) }
+    }
+}
