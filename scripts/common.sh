@@ -39,6 +39,9 @@ need_formulae() {
     done
 }
 
+# fresh_manifest: makes SwiftPM look again for the files of the package in the folder above, which it does not do by itself.
+fresh_manifest() { touch Package.swift; }
+
 # need_test_tools: what the tests use besides: curl and jq for the README's walk, Python to read mails with other eyes, a browser,
 # what looks at the API.
 need_test_tools() {
