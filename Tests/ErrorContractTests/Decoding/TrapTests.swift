@@ -1,0 +1,182 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import Testing
+
+/// Mistakes that other clients made with error answers, each under its name.
+@Suite struct TrapTests {
+    /// 2025-11-04T10:30:00Z
+    private static let now = Date(timeIntervalSince1970: 1_762_252_200)
+
+    private func decode(_ text: String, status: Int = 400, headers: HTTPFields = [:]) -> DecodedError {
+        ErrorDecoder().decode(status: status, headers: headers, body: Array(text.utf8), now: Self.now)
+    }
+
+    @Test("Trap: the body is asked whether it is an error, and the status is not", arguments: [400, 404, 429, 500, 503])
+    func statusFirst(status: Int) {
+        let error = APIError(decode(#"{"success":true,"data":{"id":1}}"#, status: status))
+        #expect(error.status == status && error.kind != .decoding && error.message == nil)
+    }
+
+    @Test("Trap: the status in the body counts before the one of HTTP")
+    func statusInBody() {
+        #expect(decode(#"{"status":404,"error":"Not Found"}"#, status: 500).status == 500)
+        #expect(decode(#"{"type":"about:blank","title":"t","status":200}"#, status: 503).status == 503)
+    }
+
+    @Test(
+        "Trap: the content type is believed",
+        arguments: [
+            "text/html", "text/plain", "application/octet-stream", "application/xml", "", "application/json; charset=utf-16",
+        ]
+    )
+    func contentType(type: String) {
+        let error = decode(#"{"error":{"code":"AUTH_TOKEN_EXPIRED","message":"m"}}"#, status: 401, headers: [.contentType: type])
+        #expect(error.code == .authTokenExpired && error.message == "m")
+        #expect(decode("<html></html>", headers: [.contentType: "application/json"]).message == nil)
+    }
+
+    @Test("Trap: a negative delay is read as a year")
+    func negativeYear() {
+        for text in ["-3", "-1", "-2025"] { #expect(RetryAfter.delay(in: [.retryAfter: text], now: Self.now) == nil) }
+    }
+
+    @Test("Trap: a date becomes NaN, and the request is repeated at once")
+    func dateIsNoNumber() {
+        let headers: HTTPFields = [.retryAfter: "Tue, 04 Nov 2025 10:32:00 GMT"]
+        #expect(RetryAfter.delay(in: headers, now: Self.now) == .seconds(120))
+    }
+
+    @Test("Trap: any date means never")
+    func dateIsNotNever() {
+        #expect(RetryAfter.delay(in: [.retryAfter: "Tue, 04 Nov 2025 10:30:01 GMT"], now: Self.now) == .seconds(1))
+        #expect(RetryAfter.delay(in: [.retryAfter: "Tue, 04 Nov 2025 10:29:00 GMT"], now: Self.now) == .zero)
+    }
+
+    @Test("Trap: a fraction is ignored, and the repeat comes too early")
+    func fraction() {
+        #expect(RetryAfter.delay(in: [.retryAfter: "0.4"], now: Self.now) == .seconds(1))
+        #expect(decode(#"{"message":"m","retry_after":64.57}"#, status: 429).retryAfter == .seconds(65))
+    }
+
+    @Test(
+        "Trap: a delay is made up where none is named",
+        arguments: [
+            #"{"message":"Try again in 30 seconds"}"#, #"{"error":"retry_after 30"}"#, #"{"retry_after":"30"}"#,
+            #"{"retry_after":true}"#,
+            #"{"data":{"retry_after":30}}"#, #"{"limit":100,"remaining":0,"window":60}"#, "Retry-After: 30",
+            "<p>retry_after: 30</p>",
+        ]
+    )
+    func inventedDelay(text: String) {
+        for status in [200, 400, 429, 500, 503] { #expect(decode(text, status: status).retryAfter == nil) }
+    }
+
+    @Test("Trap: fields that stand in every answer are taken for a refusal's", arguments: [200, 400, 401, 404, 422, 500])
+    func remainingQuota(status: Int) throws {
+        let name = try #require(HTTPField.Name("X-RateLimit-Reset"))
+        #expect(decode("", status: status, headers: [name: "1762252260"]).retryAfter == nil)
+    }
+
+    @Test(
+        "Trap: an edge replaces the body, and the code is lost",
+        arguments: ["error code: 502", "", "<html><center>nginx</center></html>"]
+    )
+    func eatenBody(text: String) {
+        let error = decode(text, status: 502, headers: [.errorCode: "SERVER_TIMEOUT", .requestID: "o-1"])
+        #expect(error.code == .serverTimeout && error.requestID == "o-1")
+    }
+
+    @Test("Trap: a member of another type is fatal to the rest")
+    func wrongType() {
+        let error = decode(#"{"error":{"code":"A_B","message":"m","details":7,"request_id":[1],"timestamp":{}}}"#)
+        #expect(error.code == ErrorCode("A_B") && error.message == "m" && error.details.isEmpty && error.requestID == nil)
+    }
+
+    @Test("Trap: a member that nobody knows is fatal")
+    func unknownMember() {
+        #expect(decode(#"{"error":{"code":"A_B","message":"m","new":{"deep":[1,{}]}},"also":null}"#).code == ErrorCode("A_B"))
+    }
+
+    @Test("Trap: a code of a newer server breaks an older app")
+    func newCode() {
+        let error = APIError(decode(#"{"error":{"code":"RATE_LIMIT_LUNAR","message":"m"}}"#, status: 429))
+        #expect(error.code.rawValue == "RATE_LIMIT_LUNAR" && error.kind == .rateLimited && error.recovery == .wait)
+    }
+
+    @Test(
+        "Trap: markup, a stack trace or a database's words reach a person",
+        arguments: [
+            #"{"detail":"<!DOCTYPE html><html><body>502</body></html>"}"#, #"{"message":"a<br/>b"}"#,
+            #"{"error":"<?xml version=\"1.0\"?>"}"#,
+            #"{"error":{"code":"A_B","message":"Traceback (most recent call last):"}}"#,
+            #"{"message":"SQLSTATE[23000]: Integrity constraint violation"}"#,
+            #"{"message":"java.lang.NullPointerException: x\n\tat com.example.A.b(A.java:1)"}"#,
+            #"{"message":"Error: x\n    at Object.<anonymous> (/srv/app.js:1:1)"}"#, #"{"message":"goroutine 1 [running]:"}"#,
+            #"{"message":"m","exception":"RuntimeException","file":"/srv/a.php","line":1,"trace":[]}"#,
+            "<html><body><h1>It works</h1></body></html>",
+            "<?xml version=\"1.0\"?><Error><Code>A</Code><Message>M</Message></Error>",
+            "Too many requests, please try again later.", "panic: runtime error",
+        ]
+    )
+    func insides(text: String) {
+        for status in [400, 404, 500] {
+            let error = decode(text, status: status)
+            #expect(error.message == nil)
+            for language in Language.supported {
+                let shown = APIError(error).presentation(in: language, now: Self.now).message
+                #expect(!shown.isEmpty && !shown.contains("<") && !shown.contains("at ") && !shown.contains("SQL"))
+            }
+        }
+    }
+
+    @Test("Trap: no more than 64 KiB is looked at, however much comes")
+    func bounded() {
+        /// Counts how far it is read.
+        final class Body: Collection {
+            var furthest = 0
+            let count = 50_000_000
+            var startIndex: Int { 0 }
+            var endIndex: Int { count }
+            func index(after index: Int) -> Int { index + 1 }
+            func index(_ index: Int, offsetBy distance: Int) -> Int { index + distance }
+            func index(_ index: Int, offsetBy distance: Int, limitedBy limit: Int) -> Int? {
+                index + distance > limit ? nil : index + distance
+            }
+            func distance(from start: Int, to end: Int) -> Int { end - start }
+            subscript(index: Int) -> UInt8 {
+                furthest = Swift.max(furthest, index)
+                return UInt8(ascii: "[")
+            }
+        }
+        let body = Body()
+        let error = ErrorDecoder().decode(status: 500, headers: [:], body: body, now: Self.now)
+        #expect(error.family == .unreadable && body.furthest < ErrorDecoder.maximumBodySize)
+    }
+
+    @Test("Trap: a rate and a quota that is used up are both 429, and one of them is repeated in vain")
+    func quota() {
+        #expect(APIError(decode(#"{"error":{"code":"RATE_LIMIT_EXCEEDED","message":"m"}}"#, status: 429)).isRetryable)
+        #expect(!APIError(decode(#"{"error":{"code":"RATE_LIMIT_QUOTA_EXCEEDED","message":"m"}}"#, status: 429)).isRetryable)
+    }
+
+    @Test(
+        "Trap: a stale key of another service signs the person out",
+        arguments: ["API_KEY_INVALID", "API_KEY_EXPIRED", "SOCIAL_TOKEN_EXPIRED"]
+    )
+    func otherCredential(code: String) {
+        let error = APIError(decode("", status: 401, headers: [.errorCode: code]))
+        #expect(error.retry == .never && error.recovery != .signIn)
+    }
+
+    @Test("Trap: a dead reset link is taken for a dead session")
+    func deadLink() {
+        let error = APIError(decode(#"{"error":{"code":"AUTH_RESET_TOKEN_INVALID","message":"m"}}"#, status: 400))
+        #expect(error.retry == .never && error.recovery == .requestNewLink)
+    }
+
+    @Test("Trap: of two equal keys each reader takes another, or the parser traps")
+    func duplicateKeys() {
+        #expect(decode(#"{"error":{"code":"A_B","code":"C_D","message":"m"}}"#).code == ErrorCode("C_D"))
+    }
+}
