@@ -109,6 +109,8 @@ let package = Package(
                 .product(name: "Mustache", package: "swift-mustache"),
             ],
             resources: [
+                .embedInCode("Templates/errors.css"),
+                .embedInCode("Templates/errors.html.mustache"),
                 .embedInCode("Templates/mail.html.mustache"),
                 .embedInCode("Templates/mail.txt.mustache"),
                 .embedInCode("Templates/mailbox.html.mustache"),
@@ -245,7 +247,7 @@ let package = Package(
             name: "HoldfastTests",
             dependencies: [
                 "holdfast", "holdfast-terminal-app", "holdfast-notes-app", "AccountCore", "AccountRoutes", "APIReference", "AppLinks",
-                "Argon2", "ErrorLab", "FileMail", "SQLiteStores", "ServerMiddleware",
+                "Argon2", "ErrorLab", "FileMail", "RecoveryPages", "SQLiteStores", "ServerMiddleware",
                 accountContract, errorContract, errorLabContract, rateLimiting, httpTypes, logging, lifecycle, holdfastTesting, hummingbird,
                 .product(name: "AccountKit", package: "holdfast"),
                 .product(name: "HoldfastURLSession", package: "holdfast"),

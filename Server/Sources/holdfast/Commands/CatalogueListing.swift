@@ -13,15 +13,6 @@ struct CatalogueListing {
         }.joined(separator: "\n")
     }
 
-    /// A Markdown table.
-    var markdown: String {
-        let head = ["| code | status | what happened | what to do | retry |", "|---|---|---|---|---|"]
-        let rows = catalogue.definitions.map {
-            "| `\($0.code)` | \($0.status) | \($0.summary) | \($0.userAction) | \($0.retry.rawValue) |"
-        }
-        return (head + rows).joined(separator: "\n")
-    }
-
     /// An array with one object for each code.
     var json: String {
         let items = catalogue.definitions.map { definition -> JSONValue in

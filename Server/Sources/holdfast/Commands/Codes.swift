@@ -1,15 +1,19 @@
 import APIReference
 import ArgumentParser
 import ErrorContract
+import RecoveryPages
 
 /// `holdfast codes`
 struct Codes: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Print the catalogue of error codes.")
+    static let configuration = CommandConfiguration(
+        abstract: "Print the catalogue of error codes.",
+        discussion: "A server shows the same as pages: /errors, and /errors/CODE for each code."
+    )
 
     @Flag(help: "Print JSON.")
     var json = false
 
-    @Flag(help: "Print a Markdown table.")
+    @Flag(help: "Print the reference as Markdown.")
     var markdown = false
 
     @Flag(name: .customLong("openapi"), help: "Print the components of an OpenAPI 3.1 document: schemas, answers, examples.")
@@ -27,6 +31,6 @@ struct Codes: ParsableCommand {
             return Terminal.say(String(decoding: document.encoded(), as: UTF8.self))
         }
         let listing = CatalogueListing(catalogue: .standard)
-        Terminal.say(json ? listing.json : markdown ? listing.markdown : listing.table)
+        Terminal.say(json ? listing.json : markdown ? ErrorReference().markdown : listing.table)
     }
 }

@@ -148,7 +148,9 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         ContractErrorRenderer(
             // Apps in the field read this form there, whatever the server's own is.
             forms: ErrorForms(configuration.errorForm, below: [AccountPath.legacyPasswordReset: .success]),
-            localization: localization
+            localization: localization,
+            // Never from the request: without a configured address the reference is relative to this server.
+            pages: (configuration.resetBaseURL?.webOrigin ?? "") + pageSettings.basePath + ErrorPages.path
         )
     }
 
@@ -190,6 +192,9 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             changePassword: "\(pageSettings.basePath)/reset-password"
         ).add(to: router)
         try ReferenceRoutes<Context>(apiDescription, address: { [address] in address.known }).add(to: router)
+        ErrorPageRoutes<Context>(
+            pages: try ErrorPages(appName: configuration.appName, basePath: pageSettings.basePath)
+        ).add(to: router)
         HealthRoutes(checks: [.init("database") { [stores] in try await stores.database.ping() }]).add(to: router)
         if configuration.offersDevelopmentPages {
             try MailboxRoutes<Context>(mailbox: mailbox, localization: localization).add(to: router)

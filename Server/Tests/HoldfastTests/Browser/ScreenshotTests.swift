@@ -25,10 +25,14 @@ import Testing
             let request = server.url.absoluteString + "/reset-password"
             try await WebDriver.run { driver in
                 try await driver.browser(language: .spanish, width: width, isDark: isDark) { browser in
-                    for (name, address) in [("reset", link), ("dead-link", dead), ("request", request)] {
+                    let code = server.url.absoluteString + "/errors/RATE_LIMIT_EXCEEDED"
+                    for (name, address) in [
+                        ("reset", link), ("dead-link", dead), ("request", request), ("error", code),
+                        ("errors", server.url.absoluteString + "/errors"),
+                    ] {
                         try await browser.open(address)
                         if name == "reset" { try await browser.type("una clave Larga1", into: "#new_password") }
-                        try await look(browser, name, width, isDark)
+                        try await look(browser, name, width, isDark, isKept: name != "errors")
                     }
                     try await browser.open(link)
                     try await browser.type("una clave Larga1", into: "#new_password")

@@ -1,6 +1,7 @@
 import Configuration
 import ErrorContract
 import Foundation
+import RecoveryPages
 import Testing
 
 @testable import holdfast
@@ -24,7 +25,7 @@ import Testing
             let table = try await Binary.run(["codes"], in: folder)
             #expect(table.output.split(separator: "\n").count == 58)
             let markdown = try await Binary.run(["codes", "--markdown"], in: folder)
-            #expect(markdown.output.split(separator: "\n").count == 60)
+            #expect(markdown.output == ErrorReference().markdown + "\n")
             let json = try JSONParser().parse(try await Binary.run(["codes", "--json"], in: folder).output.utf8.dropLast())
             let items = try #require(json.arrayValue)
             #expect(items.count == 58)
