@@ -6,10 +6,8 @@ import Hummingbird
 /// The route's task is cancelled, but not waited for: one that does not listen must not keep the client waiting. What it does later
 /// is its own affair; whether it took effect is unknown. A body that is streamed after the route has returned is not bounded.
 public struct RequestDeadline: Sendable {
-    private typealias Route = @Sendable () async throws -> Response
-
     private let limit: Duration
-    private let run: @Sendable (Duration, @escaping Route) async throws -> Response
+    private let deadlines: any DeadlineSource
 
     /// Creates a deadline.
     /// - Parameters:
@@ -18,11 +16,8 @@ public struct RequestDeadline: Sendable {
     /// - Precondition: `limit` is positive.
     public init<C: Clock>(_ limit: Duration, clock: C = ContinuousClock()) where C.Duration == Duration {
         precondition(limit > .zero, "limit must be positive (is \(limit))")
-        let deadlines = Deadlines(clock: clock)
-        // The connection ends with the answer: the route may hold on to what has come on it.
-        let expired = ContractError(.serverTimeout, headers: [.connection: "close"])
         self.limit = limit
-        self.run = { try await deadlines.run(within: $0, throwing: expired, $1) }
+        self.deadlines = Deadlines(clock: clock)
     }
 
     /// The time that a request has.
@@ -31,6 +26,8 @@ public struct RequestDeadline: Sendable {
     /// Runs a route for a request.
     /// - Throws: ``ContractError`` with the code `SERVER_TIMEOUT` if the time is over; what the route throws is passed on.
     func run(for request: Request, _ route: @escaping @Sendable () async throws -> Response) async throws -> Response {
-        try await run(limit(of: request), route)
+        // The connection ends with the answer: the route may hold on to what has come on it.
+        let expired = ContractError(.serverTimeout, headers: [.connection: "close"])
+        return try await deadlines.run(within: limit(of: request), throwing: expired, route)
     }
 }

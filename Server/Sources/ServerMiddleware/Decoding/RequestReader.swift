@@ -14,15 +14,33 @@ public struct RequestReader: RequestDecoder, Sendable {
     /// The time in which a body must have come whole.
     public var bodyDeadline: Duration
 
+    private let deadlines: any DeadlineSource
+
+    /// Shared by the readers that name no clock.
     private static let deadlines = Deadlines(clock: ContinuousClock())
 
     /// Creates a reader.
     public init(maximumBodySize: Int = 65_536, maximumDepth: Int = 32, bodyDeadline: Duration = .seconds(15)) {
+        self.init(maximumBodySize, maximumDepth, bodyDeadline, Self.deadlines)
+    }
+
+    /// Creates a reader whose time is measured by a clock of the caller's.
+    public init<C: Clock>(
+        maximumBodySize: Int = 65_536,
+        maximumDepth: Int = 32,
+        bodyDeadline: Duration = .seconds(15),
+        clock: C
+    ) where C.Duration == Duration {
+        self.init(maximumBodySize, maximumDepth, bodyDeadline, Deadlines(clock: clock))
+    }
+
+    private init(_ maximumBodySize: Int, _ maximumDepth: Int, _ bodyDeadline: Duration, _ deadlines: any DeadlineSource) {
         precondition(maximumBodySize > 0, "maximumBodySize must be positive (is \(maximumBodySize))")
         precondition(bodyDeadline > .zero, "bodyDeadline must be positive (is \(bodyDeadline))")
-        self.bodyDeadline = bodyDeadline
         self.maximumBodySize = maximumBodySize
         self.maximumDepth = maximumDepth
+        self.bodyDeadline = bodyDeadline
+        self.deadlines = deadlines
     }
 
     /// Reads a value of any `Decodable` type.
@@ -54,7 +72,7 @@ public struct RequestReader: RequestDecoder, Sendable {
         let body = request.body
         // In all, not between two bytes: a client that sends one every few seconds is slow too.
         let tooSlow = ContractError(.requestTimeout, headers: [.connection: "close"])
-        return try await Self.deadlines.run(within: bodyDeadline, throwing: tooSlow) { try await collect(body) }
+        return try await deadlines.run(within: bodyDeadline, throwing: tooSlow) { try await collect(body) }
     }
 
     private func collect(_ body: RequestBody) async throws -> [UInt8] {

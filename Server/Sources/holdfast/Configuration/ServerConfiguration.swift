@@ -4,6 +4,7 @@ import Configuration
 import ErrorContract
 import Foundation
 import Logging
+import ServerMiddleware
 
 /// All that a server is told from outside: its command line and the environment. Nothing else reads the environment.
 struct ServerConfiguration: Sendable {
@@ -35,7 +36,9 @@ struct ServerConfiguration: Sendable {
     /// The time between two batches of mails.
     var mailPause: ClosedRange<Duration> = .milliseconds(200)...(.seconds(2))
     /// The time that a route may take.
-    var requestDeadline: Duration = .seconds(30)
+    var requestDeadline = RequestDeadline(.seconds(30))
+    /// How bodies are read, and the time in which they must have come.
+    var reader = RequestReader()
     /// In place of the secret in the data folder.
     var secret: HiddenText?
     var logLevel: Logger.Level = .info

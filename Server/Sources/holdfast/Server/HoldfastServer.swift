@@ -159,17 +159,18 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         let router = ContractRouter(
             context: Context.self,
             renderer: renderer,
-            deadline: RequestDeadline(configuration.requestDeadline),
+            deadline: configuration.requestDeadline,
             outermost: [
                 LingeringCloseMiddleware(),
                 SecurityHeadersMiddleware(isStrictTransport: configuration.environment == .production),
                 RateLimitFieldsMiddleware(),
             ]
         )
-        SessionRoutes(signIn: signIn, limits: limits, localization: localization).add(to: router)
+        SessionRoutes(signIn: signIn, limits: limits, reader: configuration.reader, localization: localization).add(to: router)
         let recoveryRoutes = RecoveryRoutes<Context>(
             recovery: recovery,
             limits: limits,
+            reader: configuration.reader,
             localization: localization
         )
         recoveryRoutes.add(to: router)
@@ -184,6 +185,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
                 guard let bound = address.known else { return false }
                 return bound.webOrigin == origin || "http://localhost:\(bound.port ?? 80)" == origin
             },
+            reader: configuration.reader,
             localization: localization
         ).add(to: router)
         WellKnownRoutes<Context>(

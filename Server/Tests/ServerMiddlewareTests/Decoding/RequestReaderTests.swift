@@ -1,5 +1,6 @@
 import ErrorContract
 import HTTPTypes
+import HoldfastTesting
 import Hummingbird
 import ServerMiddleware
 import Testing
@@ -140,7 +141,7 @@ import Testing
     }
 
     @Test("A body that does not come whole in time is refused as too slow")
-    func slowBody() async {
+    func slowBody() async throws {
         let (stream, body) = AsyncStream<ByteBuffer>.makeStream()
         body.yield(ByteBuffer(string: "{"))
         let request = Request.make(
@@ -148,10 +149,14 @@ import Testing
             headers: [.contentType: "application/json"],
             body: RequestBody(asyncSequence: stream)
         )
-        let reader = RequestReader(bodyDeadline: .milliseconds(1))
-        await #expect { try await reader.read(Input.self, from: request) } throws: { error in
-            (error as? ContractError)?.code == .requestTimeout
-        }
+        let clock = ManualClock()
+        let reader = RequestReader(clock: clock)
+        async let refusal = #expect(throws: ContractError.self) { try await reader.read(Input.self, from: request) }
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(15))
+        let error = try #require(await refusal)
+        #expect(error.code == .requestTimeout)
+        #expect(error.headers[.connection] == "close")
         body.finish()
     }
 }

@@ -113,12 +113,12 @@ import Testing
     func wrapped() async throws {
         let router = makeRouter()
         router.add(middleware: CORSMiddleware(allowOrigin: .all))
-        router.get("/limited") { _, _ -> Response in throw ContractError(.rateLimitExceeded, retryAfter: .seconds(7)) }
+        router.get("/limited") { _, _ -> Response in throw ContractError(.rateLimitQuotaExceeded, retryAfter: .seconds(7)) }
         router.get("/taken") { _, _ -> Response in throw HTTPError(.unauthorized, headers: [.wwwAuthenticate: "Basic"]) }
         let origin: HTTPFields = [.origin: "https://example.com"]
         let limited = try await answer(router, .make(.get, "/limited", headers: origin))
         #expect(limited.status == .tooManyRequests)
-        #expect(limited[header: "X-Error-Code"] == "RATE_LIMIT_EXCEEDED")
+        #expect(limited[header: "X-Error-Code"] == "RATE_LIMIT_QUOTA_EXCEEDED")
         #expect(limited.headers[.retryAfter] == "7")
         #expect(limited.headers[.accessControlAllowOrigin] == "*")
         #expect(limited.headers[values: .contentType].count == 1)

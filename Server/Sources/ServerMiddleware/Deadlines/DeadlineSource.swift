@@ -1,8 +1,17 @@
-extension Deadlines {
+/// Something that ends waiting at deadlines.
+protocol DeadlineSource: Sendable {
     /// Runs an operation in a task of its own, and waits no longer than a time for it.
     ///
     /// An operation that is late is cancelled, and left to itself: waiting for one that does not listen would be no deadline.
     /// - Throws: `expired` if the time is over; what the operation throws is passed on.
+    func run<Value: Sendable>(
+        within time: Duration,
+        throwing expired: any Error,
+        _ operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value
+}
+
+extension Deadlines: DeadlineSource {
     func run<Value: Sendable>(
         within time: Duration,
         throwing expired: any Error,
