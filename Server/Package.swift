@@ -249,6 +249,7 @@ let package = Package(
                 "holdfast", "holdfast-terminal-app", "holdfast-notes-app", "AccountCore", "AccountRoutes", "APIReference", "AppLinks",
                 "Argon2", "ErrorLab", "FileMail", "RecoveryPages", "SQLiteStores", "ServerMiddleware",
                 accountContract, errorContract, errorLabContract, rateLimiting, httpTypes, logging, lifecycle, holdfastTesting, hummingbird,
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "AccountKit", package: "holdfast"),
                 .product(name: "HoldfastURLSession", package: "holdfast"),
                 .product(name: "ResilientHTTP", package: "holdfast"),

@@ -2,7 +2,6 @@ import ErrorContract
 import Foundation
 import HoldfastTesting
 import ServerMiddleware
-import ServiceLifecycle
 import Testing
 
 @testable import holdfast_notes_app
@@ -14,19 +13,11 @@ import Testing
         log: CapturedLog = CapturedLog(),
         _ body: (URL) async throws -> Void
     ) async throws {
-        let port = AsyncStream<Int>.makeStream()
-        let application = try makeApplication(
-            port: 0,
-            deadline: RequestDeadline(.seconds(30), clock: clock),
-            logger: log.logger
-        ) { port.continuation.yield($0) }
-        let group = ServiceGroup(services: [application], logger: log.logger)
-        try await withThrowingTaskGroup { tasks in
-            tasks.addTask { try await group.run() }
-            let bound = try #require(await port.stream.first { _ in true })
-            try await body(try #require(URL(string: "http://127.0.0.1:\(bound)")))
-            await group.triggerGracefulShutdown()
-            try await tasks.waitForAll()
+        let deadline = RequestDeadline(.seconds(30), clock: clock)
+        try await withApplication(log: log) { logger, listening in
+            try makeApplication(port: 0, deadline: deadline, logger: logger, onListening: listening)
+        } _: { url in
+            try await body(url)
         }
     }
 

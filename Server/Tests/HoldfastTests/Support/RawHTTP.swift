@@ -55,7 +55,18 @@ enum RawHTTP {
         }
     }
 
-    private static func received(sending bytes: [UInt8], port: UInt16) throws -> [UInt8] {
+    /// Sends bytes, says that no more will come, and returns all that comes until the server closes.
+    static func exchangeToEnd(_ bytes: [UInt8], with url: URL) async throws -> String {
+        let port = UInt16(url.port ?? 80)
+        return try await withCheckedThrowingContinuation { continuation in
+            Thread {
+                let text = Result { String(decoding: try received(sending: bytes, port: port, untilWhole: false), as: UTF8.self) }
+                continuation.resume(with: text)
+            }.start()
+        }
+    }
+
+    private static func received(sending bytes: [UInt8], port: UInt16, untilWhole: Bool = true) throws -> [UInt8] {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard socket >= 0 else { throw Failure(description: "no socket") }
         defer { close(socket) }
@@ -78,13 +89,14 @@ enum RawHTTP {
             guard count > 0 else { break }
             sent += count
         }
+        if !untilWhole { shutdown(socket, Int32(SHUT_WR)) }
         var received: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             let count = recv(socket, &buffer, buffer.count, 0)
             guard count > 0 else { break }
             received.append(contentsOf: buffer[..<count])
-            if isWhole(received) { break }
+            if untilWhole, isWhole(received) { break }
         }
         return received
     }

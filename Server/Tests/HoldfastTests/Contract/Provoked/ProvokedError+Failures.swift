@@ -1,0 +1,59 @@
+import ErrorContract
+import Foundation
+import GRDB
+import HoldfastTesting
+import Testing
+
+@testable import holdfast
+
+extension ProvokedError {
+    /// Too many requests, and what goes wrong on the server. The last ones leave its database broken.
+    static let failures: [ProvokedError] = [
+        ProvokedError(.rateLimitExceeded, "a fourth reset request within the hour") { provocation in
+            let body = #"{"email":"limit-\#(provocation.mark)@example.com"}"#
+            for _ in 0..<3 { #expect(try await provocation.send("POST", "/api/request-password-reset/", body).status == 200) }
+            return try await provocation.send("POST", "/api/request-password-reset/", body)
+        },
+        ProvokedError(.serverInternalError, "a library that fails") { provocation in
+            try await provocation.register(password: ScriptedHashing.failing)
+        },
+        ProvokedError(.serverTimeout, "a route that hangs") { provocation in
+            let answer = try await provocation.moving(provocation.clocks.route) {
+                try await provocation.register(password: ScriptedHashing.hanging)
+            }
+            provocation.hashing.release()
+            return answer
+        },
+        ProvokedError(.serverDatabaseError, "a database that lost a table") { provocation in
+            try provocation.breakDatabase()
+            return try await provocation.send(
+                "POST",
+                "/api/auth/login",
+                #"{"email":"a@example.com","password":"correct horse battery"}"#
+            )
+        },
+        ProvokedError(.serverServiceUnavailable, "a database that does not answer") { provocation in
+            try provocation.breakDatabase()
+            return try await provocation.send("GET", "/health/ready")
+        },
+    ]
+}
+
+extension Provocation {
+    fileprivate func register(password: String) async throws -> RawHTTP.Answer {
+        let body = #"{"email":"new-\#(mark)@example.com","password":"\#(password)","first_name":"Ana"}"#
+        return try await send("POST", "/api/auth/register", body)
+    }
+
+    /// Takes the accounts away, as a botched restore would.
+    fileprivate func breakDatabase() throws {
+        var configuration = Configuration()
+        // The server writes too.
+        configuration.busyMode = .timeout(20)
+        let queue = try DatabaseQueue(path: server.server.stores.folder.database.path, configuration: configuration)
+        try queue.write { database in
+            if try database.tableExists("account") { try database.execute(sql: "ALTER TABLE account RENAME TO lost") }
+        }
+        try queue.close()
+    }
+}

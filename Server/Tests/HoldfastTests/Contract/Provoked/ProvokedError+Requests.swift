@@ -1,0 +1,52 @@
+import ErrorContract
+import Foundation
+
+extension ProvokedError {
+    private static let reset = "/api/request-password-reset/"
+
+    /// What is wrong with a request before anybody looks at what it says.
+    static let requests: [ProvokedError] = [
+        ProvokedError(.requestMalformed, "JSON that ends too early", "POST", reset, #"{"email":"#),
+        ProvokedError(.requestMalformed, "a key twice", "POST", reset, #"{"email":"a@example.com","email":"b@example.com"}"#),
+        ProvokedError(.requestMethodNotAllowed, "a wrong method", "DELETE", reset),
+        ProvokedError(.requestMethodNotAllowed, "a wrong method, GET", "GET", "/api/auth/login"),
+        ProvokedError(
+            .requestTooLarge,
+            "a body of 70 KB",
+            "POST",
+            reset,
+            #"{"email":""# + String(repeating: "a", count: 70_000) + #""}"#
+        ),
+        ProvokedError(.requestUnsupportedMediaType, "a body of text", "POST", reset, "a@example.com", "Content-Type: text/plain"),
+        ProvokedError(.requestTimeout, "a body that does not come") { provocation in
+            let lines = ["POST \(reset) HTTP/1.1", "Host: x", "Content-Type: application/json", "Content-Length: 9"]
+            let head = (lines + provocation.headers).joined(separator: "\r\n") + "\r\n\r\n"
+            return try await provocation.moving(provocation.clocks.body) {
+                try await RawHTTP.exchange(Array(head.utf8), with: provocation.server.url)
+            }
+        },
+        ProvokedError(.resourceNotFound, "an unknown path", "GET", "/api/nothing"),
+        ProvokedError(.resourceNotFound, "an unknown path, POST", "POST", "/api/nothing", "{}"),
+    ]
+
+    /// What is wrong with what a request says.
+    static let input: [ProvokedError] = [
+        ProvokedError(.validationMissingField, "no address", "POST", reset, "{}"),
+        ProvokedError(.validationInvalidEmail, "an address that is none", "POST", reset, #"{"email":"nope"}"#),
+        ProvokedError(.validationInvalidFormat, "a number for an address", "POST", reset, #"{"email":7}"#),
+        ProvokedError(
+            .validationFieldTooLong,
+            "a very long token",
+            "POST",
+            "/api/validate-reset-token/",
+            #"{"token":""# + String(repeating: "a", count: 600) + #""}"#
+        ),
+        ProvokedError(
+            .validationInvalidInput,
+            "different faults at once",
+            "POST",
+            "/api/auth/register",
+            #"{"email":"nope","password":null,"first_name":5}"#
+        ),
+    ]
+}

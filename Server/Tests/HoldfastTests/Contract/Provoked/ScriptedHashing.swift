@@ -1,0 +1,31 @@
+import AccountCore
+import Dispatch
+import Foundation
+
+/// Password hashes that cost nothing, and that fail or hang where a password asks for it.
+final class ScriptedHashing: PasswordHashing {
+    /// What a failing library may say: nothing of it is for anybody's eyes.
+    struct Trouble: Error, LocalizedError, CustomStringConvertible {
+        static let secrets = ["hunter2", "INSERT INTO account", "/srv/holdfast", "Trouble"]
+
+        let description = "INSERT INTO account VALUES ('hunter2') failed in /srv/holdfast/Hashing.swift"
+        var errorDescription: String? { description }
+    }
+
+    static let failing = "a password that fails"
+    static let hanging = "a password that hangs"
+
+    private let gate = DispatchSemaphore(value: 0)
+
+    /// Lets one hanging hash end.
+    func release() { gate.signal() }
+
+    func hash(_ password: String) throws -> String {
+        if password == Self.failing { throw Trouble() }
+        if password == Self.hanging { gate.wait() }
+        return "plain:" + password
+    }
+
+    func verify(_ password: String, against hash: String) -> Bool { hash == "plain:" + password }
+    func needsRehash(_ hash: String) -> Bool { false }
+}
