@@ -74,6 +74,8 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
     public let credentials: Credentials
     /// The time that the client gives the call, in milliseconds; the client's own if `nil`.
     public let timeoutMilliseconds: Int?
+    /// How many calls it takes to see what happens.
+    public let calls: Int
     /// What the first call and the next ones get; the last goes for all that follow.
     public let expected: [LabExpectation]
 
@@ -81,7 +83,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
     public var id: String { name }
 
     private enum CodingKeys: String, CodingKey {
-        case name, group, summary, advice, method, path, credentials, expected
+        case name, group, summary, advice, method, path, credentials, calls, expected
         case timeoutMilliseconds = "timeout_ms"
     }
 
@@ -95,6 +97,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
         path: String,
         credentials: Credentials = .none,
         timeoutMilliseconds: Int? = nil,
+        calls: Int = 1,
         expected: [LabExpectation]
     ) {
         self.name = name
@@ -105,6 +108,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
         self.path = path
         self.credentials = credentials
         self.timeoutMilliseconds = timeoutMilliseconds
+        self.calls = calls
         self.expected = expected
     }
 

@@ -78,6 +78,7 @@ extension LabScenario {
                     root + LabPath.limited,
                     [("quota", "2"), ("window", "20"), ("session", LabPath.sessionPlace)]
                 ),
+                calls: 3,
                 expected: [
                     .success(), .success(),
                     .failure(LabFailure(.rateLimited, .rateLimitExceeded, status: 429, retryAfter: 1...20)),
