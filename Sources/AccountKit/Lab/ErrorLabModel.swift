@@ -1,0 +1,175 @@
+public import ErrorContract
+public import ErrorLabContract
+public import Foundation
+public import Observation
+public import ResilientHTTP
+
+/// The screen on which the author of an app tries the app's error handling against a server's error lab.
+///
+/// ```swift
+/// #if DEBUG
+///     let model = ErrorLabModel(baseURL: url, transport: .urlSession(), language: .english)
+/// #endif
+/// ```
+///
+/// A scenario goes through a client like the app's own: give the model the middleware that the app uses, and ``LabRun/exchanges``
+/// tells what it repeated. What is left over, the model does by the contract if ``followsAdvice`` is set: it waits and repeats,
+/// refreshes the lab's session, and asks to sign in. There is no work that outlives a call; a cancelled run leaves no trace.
+@Observable
+@MainActor
+public final class ErrorLabModel {
+    /// Where the screen stands.
+    public enum State: Sendable {
+        /// Nothing was tried yet. → `running`
+        case idle
+        /// A scenario is being tried. → `finished`, or back to what was before if it was cancelled
+        case running(LabScenario)
+        /// A scenario was tried. → `running`
+        case finished(LabRun)
+    }
+
+    /// The scenarios: those that are built in, until ``load()`` has asked the server.
+    public internal(set) var scenarios: [LabScenario]
+    /// Why the server's scenarios could not be loaded.
+    public internal(set) var loadFailure: APIError?
+    /// Where the screen stands.
+    public internal(set) var state = State.idle
+    /// What was done so far in the run that is going on, or in the last one.
+    public internal(set) var steps: [LabStep] = []
+    /// What the last run leaves to the person, to be shown as an alert.
+    public internal(set) var alert: ErrorPresentation?
+    /// Whether the model does what an error's retry class says; if not, each run is a single call.
+    public var followsAdvice = true
+    /// The longest wait before a repeat; a longer one ends the run.
+    public var maximumWait = Duration.seconds(10)
+
+    /// The language of the errors.
+    public let language: Language
+    let client: APIClient
+    let recorder: LabRecorder
+    let presenter: Presenter
+    let stopwatch: Stopwatch
+    let root: String
+    let newSession: @Sendable () -> String
+    @ObservationIgnored var session = ""
+    @ObservationIgnored var tokens: LabTokens?
+    @ObservationIgnored var sentBefore = 0
+
+    /// Creates the model.
+    /// - Parameters:
+    ///   - baseURL: The server's address.
+    ///   - transport: The HTTP engine.
+    ///   - middleware: What the app puts between its client and the transport, the first outermost.
+    ///   - language: The language of the errors.
+    ///   - root: The path that the lab is mounted at.
+    ///   - clock: What waits are measured on.
+    ///   - wallClock: The local time, from which ``ErrorContract/ErrorPresentation/Action/retryAt(_:)`` counts.
+    ///   - newSession: Makes names of sessions: letters, digits and `._-`, at most 64.
+    public init<C: Clock>(
+        baseURL: URL,
+        transport: any HTTPTransport,
+        middleware: [any ClientMiddleware] = [],
+        language: Language,
+        root: String = LabPath.root,
+        clock: C = ContinuousClock(),
+        wallClock: @escaping @Sendable () -> Date = { Date() },
+        newSession: @escaping @Sendable () -> String = { UUID().uuidString.lowercased() }
+    ) where C.Duration == Duration {
+        stopwatch = Stopwatch(clock)
+        recorder = LabRecorder(stopwatch: stopwatch)
+        client = APIClient(
+            baseURL: baseURL,
+            transport: transport,
+            language: language,
+            middleware: middleware + [recorder],
+            wallClock: wallClock
+        )
+        presenter = Presenter(language: language, wallClock: wallClock)
+        scenarios = LabScenario.all(root: root)
+        self.language = language
+        self.root = root
+        self.newSession = newSession
+    }
+
+    /// Asks the server for its scenarios: it may have codes of its own. Those that are built in stay if it can't be asked.
+    public func load() async {
+        do throws(APIError) {
+            let listing: LabListing = try await client.get(root + LabPath.scenarios, context: LabRecorder.context)
+            scenarios = listing.scenarios
+            loadFailure = nil
+        } catch {
+            guard !error.isAbandoned else { return }
+            loadFailure = error
+        }
+    }
+
+    /// Tries a scenario in a session of its own. Ignored while another is being tried.
+    public func run(_ scenario: LabScenario) async {
+        guard !isRunning else { return }
+        session = newSession()
+        (tokens, sentBefore) = (nil, 0)
+        await run(scenario, isSignedIn: false)
+    }
+
+    /// Tries the last scenario once more, in the same session, so that a sequence goes on.
+    public func runAgain() async {
+        guard let run = lastRun else { return }
+        await self.run(run.scenario, isSignedIn: false)
+    }
+}
+
+extension ErrorLabModel {
+    /// The scenarios of one sort.
+    public struct Section: Hashable, Sendable, Identifiable {
+        /// The sort.
+        public let group: LabScenario.Group
+        /// The scenarios, in the order of the table.
+        public let scenarios: [LabScenario]
+        /// The name of the sort.
+        public var id: String { group.rawValue }
+    }
+
+    /// The scenarios sort by sort, in the order in which each is met first.
+    public var sections: [Section] {
+        var groups: [LabScenario.Group] = []
+        for scenario in scenarios where !groups.contains(scenario.group) { groups.append(scenario.group) }
+        return groups.map { group in Section(group: group, scenarios: scenarios.filter { $0.group == group }) }
+    }
+
+    /// Whether a scenario is being tried.
+    public var isRunning: Bool {
+        if case .running = state { true } else { false }
+    }
+
+    /// The last run, once it has ended.
+    public var lastRun: LabRun? {
+        if case .finished(let run) = state { run } else { nil }
+    }
+
+    /// Whether there is an alert; set to `false`, it is taken away. For the binding of a view.
+    public var isAlertShown: Bool {
+        get { alert != nil }
+        set { if !newValue { alert = nil } }
+    }
+
+    /// Does what the person chose in the alert.
+    /// - Returns: The action if it is the app's to do, such as writing to support.
+    @discardableResult
+    public func perform(_ action: ErrorPresentation.Action) async -> ErrorPresentation.Action? {
+        guard let run = lastRun else { return nil }
+        alert = nil
+        switch action {
+        case .retry: await runAgain()
+        case .retryAt(let date):
+            if let error = run.error, let waiting = presenter.stillWaiting(error, until: date) {
+                alert = presenter.presentation(of: waiting)
+            } else {
+                await runAgain()
+            }
+        case .signIn: await self.run(run.scenario, isSignedIn: true)
+        case .dismiss, .fixFields: break
+        case .requestNewLink, .contactSupport, .openSettings, .updateApp: return action
+        }
+        return nil
+    }
+}

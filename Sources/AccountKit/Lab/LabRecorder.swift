@@ -1,0 +1,77 @@
+import ErrorContract
+import HTTPTypes
+import ResilientHTTP
+import Synchronization
+
+/// Notes the requests that the lab's own calls lead to. As the innermost middleware it sees each repeat of those outside it.
+final class LabRecorder: ClientMiddleware {
+    /// The name of the calls that are noted.
+    static let context = "error_lab"
+    /// The largest number of requests of one run that are noted.
+    static let maximum = 100
+
+    private struct State {
+        var start: Duration = .zero
+        var exchanges: [LabExchange] = []
+    }
+
+    private let state = Mutex(State())
+    private let stopwatch: Stopwatch
+
+    init(stopwatch: Stopwatch) {
+        self.stopwatch = stopwatch
+    }
+
+    /// The requests since the last start.
+    var exchanges: [LabExchange] { state.withLock(\.exchanges) }
+
+    /// Forgets the requests so far.
+    func start() {
+        let now = stopwatch.elapsed
+        state.withLock { $0 = State(start: now) }
+    }
+
+    func intercept(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        context: CallContext,
+        next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
+    ) async throws -> (HTTPResponse, ResponseBody) {
+        guard context.name == Self.context, let id = begin(request) else { return try await next(request, body) }
+        do {
+            let answer = try await next(request, body)
+            end(id, .answered(status: answer.0.status.code))
+            return answer
+        } catch {
+            end(id, .lost((error as? TransportError)?.code ?? (error is CancellationError ? .cancelled : .other)))
+            throw error
+        }
+    }
+
+    private func begin(_ request: HTTPRequest) -> Int? {
+        let now = stopwatch.elapsed
+        return state.withLock { state in
+            guard state.exchanges.count < Self.maximum else { return nil }
+            let exchange = LabExchange(
+                id: state.exchanges.count + 1,
+                method: request.method.rawValue,
+                path: request.path ?? "",
+                start: now - state.start,
+                outcome: .pending,
+                duration: .zero
+            )
+            state.exchanges.append(exchange)
+            return exchange.id
+        }
+    }
+
+    private func end(_ id: Int, _ outcome: LabExchange.Outcome) {
+        let now = stopwatch.elapsed
+        state.withLock { state in
+            // A run that was given up may end behind the start of the next.
+            guard state.exchanges.indices.contains(id - 1), state.exchanges[id - 1].outcome == .pending else { return }
+            state.exchanges[id - 1].outcome = outcome
+            state.exchanges[id - 1].duration = now - state.start - state.exchanges[id - 1].start
+        }
+    }
+}

@@ -1,0 +1,68 @@
+#if canImport(SwiftUI)
+    public import AccountKit
+    public import ErrorContract
+    import ErrorLabContract
+    public import SwiftUI
+
+    /// The screen on which the author of an app tries the app's error handling against a server's error lab. For debug builds.
+    public struct ErrorLabView: View {
+        @Bindable private var model: ErrorLabModel
+        private let perform: @MainActor (ErrorPresentation.Action) -> Void
+
+        /// Creates the screen.
+        /// - Parameters:
+        ///   - model: What it shows.
+        ///   - perform: Does what is the app's to do after an error, such as writing to support.
+        public init(
+            model: ErrorLabModel,
+            perform: @escaping @MainActor (ErrorPresentation.Action) -> Void = { _ in }
+        ) {
+            self.model = model
+            self.perform = perform
+        }
+
+        /// The screen.
+        public var body: some View {
+            Form {
+                Section {
+                    Toggle("Do what the contract says", isOn: $model.followsAdvice)
+                    if let failure = model.loadFailure { Text("Built-in scenarios: \(failure.description)").font(.footnote) }
+                }
+                if model.isRunning {
+                    Section("Running") { LabStepList(steps: model.steps) }
+                } else if let run = model.lastRun {
+                    LabRunSection(run: run)
+                    ActionButton(title: "Again") { await model.runAgain() }
+                }
+                ForEach(model.sections) { section in
+                    Section(section.group.rawValue) {
+                        ForEach(section.scenarios) { scenario in
+                            LabScenarioRow(scenario: scenario, isEnabled: !model.isRunning) { await model.run(scenario) }
+                        }
+                    }
+                }
+            }
+            .navigationTitle("Error lab")
+            .task { await model.load() }
+            .errorAlert(model.alert, isPresented: $model.isAlertShown, in: model.language) { action in
+                if let remaining = await model.perform(action) { perform(remaining) }
+            }
+        }
+    }
+
+    /// A scenario with a button that tries it.
+    private struct LabScenarioRow: View {
+        let scenario: LabScenario
+        let isEnabled: Bool
+        let run: @MainActor () async -> Void
+
+        var body: some View {
+            VStack(alignment: .leading) {
+                Text(scenario.name).font(.headline)
+                Text(scenario.summary)
+                Text(scenario.advice).font(.footnote).foregroundStyle(.secondary)
+                ActionButton(title: "Try", isEnabled: isEnabled, action: run)
+            }
+        }
+    }
+#endif

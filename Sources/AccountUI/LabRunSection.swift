@@ -1,0 +1,46 @@
+#if canImport(SwiftUI)
+    import AccountKit
+    import ErrorContract
+    import SwiftUI
+
+    /// What came of a run.
+    struct LabRunSection: View {
+        let run: LabRun
+
+        var body: some View {
+            Section(run.scenario.name) {
+                LabeledContent("Took", value: run.elapsed.formatted())
+                if let error = run.error {
+                    LabeledContent("Kind", value: error.kind.rawValue)
+                    LabeledContent("Code", value: error.code.rawValue)
+                    if let status = error.status { LabeledContent("Status", value: "\(status)") }
+                    if let delay = error.retryAfter { LabeledContent("Retry after", value: delay.formatted()) }
+                    LabeledContent("Retry", value: error.retry.rawValue)
+                    LabeledContent("Recovery", value: error.recovery.rawValue)
+                    if let id = error.requestID { LabeledContent("Request", value: id) }
+                    ForEach(Array(error.violations.enumerated()), id: \.offset) { _, violation in
+                        LabeledContent(violation.field, value: violation.message)
+                    }
+                } else {
+                    Text("Succeeded")
+                }
+                LabStepList(steps: run.steps)
+                ForEach(run.exchanges) { exchange in
+                    LabeledContent("\(exchange.id). \(exchange.method)", value: exchange.outcome.description)
+                }
+                ForEach(run.differences, id: \.self) { Text($0).foregroundStyle(.red) }
+            }
+        }
+    }
+
+    /// What was done, in order.
+    struct LabStepList: View {
+        let steps: [LabStep]
+
+        var body: some View {
+            ForEach(Array(steps.enumerated()), id: \.offset) { _, step in
+                Text(step.description).font(.footnote)
+            }
+        }
+    }
+#endif
