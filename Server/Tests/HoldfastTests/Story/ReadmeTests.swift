@@ -11,7 +11,7 @@ import Testing
 @Suite struct ReadmeTests {
     @Test("The README's walk with curl gives the statuses that it promises")
     func walk() async throws {
-        let block = try block(after: "<!-- walk:", language: "sh")
+        let block = try Document("README.md").block(after: "<!-- walk:", language: "sh")
         let promised = block.matches(of: /# → (\d{3})/).map { String($0.1) }
         #expect(promised.count >= 10)
         try await withServer {
@@ -29,10 +29,8 @@ import Testing
 
     @Test("The README's Swift example is the one that stands here, and does what it says")
     func example() async throws {
-        let written = try block(after: "<!-- example:", language: "swift")
-        let source = try String(contentsOfFile: #filePath, encoding: .utf8)
-        let compiled = try #require(source.split(separator: "// example\n").dropFirst().first)
-        #expect(normalized(written) == normalized(String(compiled)))
+        let written = try Document("README.md").block(after: "<!-- example:", language: "swift")
+        #expect(try Document.lines(of: written) == Document.compiled("example"))
         try await withServer { server in
             #expect(try await Self.greet(server.url) == "Error: Correo o contraseña incorrectos")
             _ = try await server.client().register(
@@ -56,37 +54,5 @@ import Testing
             return "\(shown.title): \(shown.message)"
         }
         // example
-    }
-
-    /// The first fenced block behind a mark.
-    private func block(after mark: String, language: String) throws -> String {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../../../..").standardized
-        let text = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
-        let start = try #require(text.firstRange(of: mark)).upperBound
-        let fence = try #require(text[start...].firstRange(of: "```\(language)\n")).upperBound
-        let end = try #require(text[fence...].firstRange(of: "```")).lowerBound
-        return String(text[fence..<end])
-    }
-
-    private func normalized(_ code: String) -> [String] {
-        code.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
-    }
-
-    private func bash(_ script: String) async throws -> (Int32, String, String) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/bash")
-        process.arguments = ["-c", script]
-        let (output, errors) = (Pipe(), Pipe())
-        process.standardOutput = output
-        process.standardError = errors
-        try await process.start()
-        return await withCheckedContinuation { continuation in
-            Thread {
-                let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-                let complaint = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-                process.waitUntilExit()
-                continuation.resume(returning: (process.terminationStatus, text, complaint))
-            }.start()
-        }
     }
 }
