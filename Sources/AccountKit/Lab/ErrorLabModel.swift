@@ -82,9 +82,9 @@ public final class ErrorLabModel {
             transport: transport,
             language: language,
             middleware: middleware + [recorder],
-            wallClock: wallClock
+            surroundings: ClientSurroundings(clock: MonotonicClock(clock), wallClock: wallClock)
         )
-        presenter = Presenter(language: language, wallClock: wallClock)
+        presenter = Presenter(language: language, catalogue: client.catalogue, wallClock: wallClock)
         scenarios = LabScenario.all(root: root)
         self.language = language
         self.root = root
