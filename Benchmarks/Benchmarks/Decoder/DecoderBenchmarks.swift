@@ -8,9 +8,9 @@ let benchmarks: @Sendable () -> Void = {
         metrics: [.wallClock],
         timeUnits: .nanoseconds,
         warmupIterations: 10,
-        scalingFactor: .kilo,
+        scalingFactor: .one,
         maxDuration: .seconds(2),
-        maxIterations: 1_000
+        maxIterations: 50_000
     )
     decodeErrors()
     decodeSuccesses()

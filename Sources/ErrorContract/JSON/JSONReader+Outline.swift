@@ -2,8 +2,8 @@
 extension JSONReader {
     /// The members of an object that have one of some names; what an array or an object holds is left out of them.
     ///
-    /// The other members are passed over: no value is built for them, and nothing but their ends is looked for. O(n) in bytes,
-    /// at a small part of the time that it takes to read them.
+    /// The other members are passed over: no value is built for them, and nothing but their ends is looked for. O(n) in
+    /// bytes.
     mutating func outline(_ names: Set<String>) throws(JSONSyntaxError) -> JSONObject {
         var outline = JSONObject()
         skipSpace()
