@@ -61,6 +61,7 @@ public final class ErrorLabModel {
     ///   - transport: The HTTP engine.
     ///   - middleware: What the app puts between its client and the transport, the first outermost.
     ///   - language: The language of the errors.
+    ///   - timeout: The time that a call may take, unless its scenario says otherwise.
     ///   - root: The path that the lab is mounted at.
     ///   - clock: What waits are measured on.
     ///   - wallClock: The local time, from which ``ErrorContract/ErrorPresentation/Action/retryAt(_:)`` counts.
@@ -70,6 +71,7 @@ public final class ErrorLabModel {
         transport: any HTTPTransport,
         middleware: [any ClientMiddleware] = [],
         language: Language,
+        timeout: Duration = .seconds(30),
         root: String = LabPath.root,
         clock: C = ContinuousClock(),
         wallClock: @escaping @Sendable () -> Date = { Date() },
@@ -81,6 +83,7 @@ public final class ErrorLabModel {
             baseURL: baseURL,
             transport: transport,
             language: language,
+            timeout: timeout,
             middleware: middleware + [recorder],
             surroundings: ClientSurroundings(clock: MonotonicClock(clock), wallClock: wallClock)
         )

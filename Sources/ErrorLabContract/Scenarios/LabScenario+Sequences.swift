@@ -72,16 +72,18 @@ extension LabScenario {
             LabScenario(
                 "limited",
                 .limits,
-                "Two requests in twenty seconds; the third is refused. RateLimit tells what is left.",
+                "Two requests in a minute; the third is refused. RateLimit tells what is left.",
                 advice: "Slows down by what RateLimit says, and is never refused; refused, it waits as told.",
                 path: LabPath.join(
                     root + LabPath.limited,
-                    [("quota", "2"), ("window", "20"), ("session", LabPath.sessionPlace)]
+                    [("quota", "2"), ("window", "60"), ("session", LabPath.sessionPlace)]
                 ),
                 calls: 3,
                 expected: [
                     .success(), .success(),
-                    .failure(LabFailure(.rateLimited, .rateLimitExceeded, status: 429, retryAfter: 1...20)),
+                    .failure(LabFailure(.rateLimited, .rateLimitExceeded, status: 429, retryAfter: 1...60)),
+                    // Repeated when it was told.
+                    .success(),
                 ]
             )
         ]

@@ -4,7 +4,7 @@ import Foundation
 import HoldfastTesting
 import Testing
 
-@Suite struct BrokenConnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct BrokenConnectionTests {
     @Test(
         "A connection breaks where it was asked to, and how",
         arguments: [
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("A wait ends when the client hangs up", .timeLimit(.minutes(1)), arguments: ["delay_ms=120000", "dribble_ms=6000"])
+    @Test("A wait ends when the client hangs up", arguments: ["delay_ms=120000", "dribble_ms=6000"])
     func departure(query: String) async throws {
         try await LabServer.run { server in
             let connection = try RawConnection(get: "\(LabServer.root)/answer?\(query)", from: server.url)
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test("A wait does not hold up the end of the server", .timeLimit(.minutes(1)))
+    @Test("A wait does not hold up the end of the server")
     func shutdown() async throws {
         try await LabServer.run { server in
             let connection = try RawConnection(get: "\(LabServer.root)/answer?delay_ms=120000", from: server.url)

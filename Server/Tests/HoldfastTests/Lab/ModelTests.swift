@@ -39,15 +39,23 @@ import Testing
 @MainActor
 private func tryOut(_ scenario: LabScenario, _ url: URL) async {
     let clock = ManualClock()
-    let model = ErrorLabModel(baseURL: url, transport: .urlSession(), language: .spanish, clock: clock)
+    let model = ErrorLabModel(
+        baseURL: url,
+        transport: .urlSession(),
+        language: .spanish,
+        timeout: .seconds(300),
+        clock: clock
+    )
     let pump = Task {
         while !Task.isCancelled {
-            if clock.sleeperCount > 0 { clock.advance(by: .seconds(1)) }
-            await Task.yield()
+            await clock.waitForSleepers()
+            clock.advance(by: .seconds(1))
         }
     }
     await model.run(scenario)
     pump.cancel()
+    // It waits for a sleeper, and ends with this one.
+    try? await clock.sleep(for: .seconds(1))
     guard let run = model.lastRun else {
         Issue.record("\(scenario.name) did not end")
         return

@@ -8,7 +8,7 @@ struct RawConnection: Sendable {
         case closed
         /// The server reset it.
         case reset
-        /// Something else went wrong, such as that nothing came for twenty seconds.
+        /// Something else went wrong, such as that nothing came for two minutes.
         case failed(Int32)
     }
 
@@ -18,7 +18,7 @@ struct RawConnection: Sendable {
     init(get target: String, from url: URL, host: String? = nil, headers: [String] = []) throws {
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard socket >= 0 else { throw RawHTTP.Failure(description: "no socket") }
-        var timeout = timeval(tv_sec: 20, tv_usec: 0)
+        var timeout = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -38,7 +38,7 @@ import Testing
 /// Makes the calls of a scenario in a session of its own, and compares.
 private func expectPromise(of scenario: LabScenario, from url: URL) async {
     // Its own connections: on one that was used before, libcurl repeats a GET that was lost by itself.
-    var client = APIClient(baseURL: url, transport: .urlSession())
+    var client = APIClient(baseURL: url, transport: .urlSession(), timeout: .seconds(300))
     if let timeout = scenario.timeoutMilliseconds { client.timeout = .milliseconds(timeout) }
     let place: (Int) -> Comment = { "\(scenario.name), call \($0)" }
     var tokens: LabTokens?
@@ -47,8 +47,9 @@ private func expectPromise(of scenario: LabScenario, from url: URL) async {
     } catch {
         Issue.record("\(scenario.name): no token: \(error)")
     }
-    // One call more than is told apart: the last promise goes for all that follow.
-    for call in 1...(scenario.expected.count + (tokens == nil ? 1 : 0)) {
+    // One call more than is told apart: the last promise goes for all that follow. A limit's is kept only after the wait.
+    let calls = scenario.calls > 1 ? scenario.calls : scenario.expected.count + (tokens == nil ? 1 : 0)
+    for call in 1...calls {
         let expectation = scenario.expectation(ofCall: call)
         do throws(APIError) {
             // As a client does: a refresh between the first call and the next.
