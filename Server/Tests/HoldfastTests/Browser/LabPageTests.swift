@@ -40,30 +40,29 @@ import Testing
         }
     }
 
-    @Test(
-        "A scenario is tried as its row says",
-        arguments: [
-            ("Sequences", "third-time-lucky", "503 Service Unavailable", "server"),
-            ("Sessions", "token-expired", "401 Unauthorized", "unauthorized"),
-            ("Sessions", "token-good", "200 OK", "A success: the client reads the value, wrapped or flat."),
-            ("Connections", "drop-before", "No answer: the connection broke", "network"),
-            ("Connections", "drop-post", "No answer: the connection broke", "unknownOutcome"),
-            ("Connections", "too-slow", "No answer: the time was up", "timeout"),
-            ("Connections", "drop-body", "200 OK", "network"), ("Bodies", "captive-portal", "200 OK", "notAPI"),
-            ("Bodies", "charset-utf16", "429 Too Many Requests", "rateLimited"),
-            (
-                "Redirects", "redirect-same-origin", "200 OK, redirected",
-                "A success: the client reads the value, wrapped or flat."
-            ),
+    @Test("A scenario is tried as its row says")
+    func scenarios() async throws {
+        let success = "A success: the client reads the value, wrapped or flat."
+        let rows = [
+            ("third-time-lucky", "503 Service Unavailable", "server"), ("token-expired", "401 Unauthorized", "unauthorized"),
+            ("token-good", "200 OK", success), ("drop-before", "No answer: the connection broke", "network"),
+            ("drop-post", "No answer: the connection broke", "unknownOutcome"),
+            ("too-slow", "No answer: the time was up", "timeout"), ("drop-body", "200 OK", "network"),
+            ("captive-portal", "200 OK", "notAPI"), ("charset-utf16", "429 Too Many Requests", "rateLimited"),
+            ("redirect-same-origin", "200 OK, redirected", success),
         ]
-    )
-    func scenario(group: String, name: String, status: String, reading: String) async throws {
         try await withPage { browser, _ in
             _ = try await browser.evaluate("document.querySelectorAll('#scenarios details').forEach(d => d.open = true)")
-            try await browser.click("[data-name='\(name)']")
-            try await browser.shows(reading, in: "#reading dd:nth-of-type(1)")
-            let shown = try await browser.text("#status")
-            #expect(shown.hasPrefix(status), "\(shown)")
+            for (name, status, reading) in rows {
+                try await browser.click("[data-name='\(name)']")
+                let summary = try await browser.evaluate(
+                    "return document.querySelector(\"[data-name='\(name)']\").parentNode.querySelector('p').textContent"
+                )
+                try await browser.shows("\(name): \(summary.stringValue ?? "")", in: "#summary")
+                try await browser.shows(reading, in: "#reading dd:nth-of-type(1)")
+                let shown = try await browser.text("#status")
+                #expect(shown.hasPrefix(status), "\(name): \(shown)")
+            }
         }
     }
 

@@ -17,12 +17,7 @@ import Testing
         let scenarios = LabScenario.all().filter { $0.group.rawValue == group }
         #expect(!scenarios.isEmpty)
         try await withServer { server in
-            await withTaskGroup(of: Void.self) { tasks in
-                for (number, scenario) in scenarios.enumerated() {
-                    if number >= 8 { await tasks.next() }
-                    tasks.addTask { await expectPromise(of: scenario, from: server.url) }
-                }
-            }
+            for scenario in scenarios { await expectPromise(of: scenario, from: server.url) }
         }
     }
 
