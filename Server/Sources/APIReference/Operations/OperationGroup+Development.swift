@@ -4,7 +4,10 @@ extension OperationGroup {
     /// What is served in development only, on a loopback address.
     static let development = OperationGroup(
         "Development",
-        "Served in development and on a loopback address only; a request by another host name gets 404.",
+        """
+        Served in development and on a loopback address only; a request by another host name gets 404. The error lab at `/dev/lab` describes \
+        itself, at `/dev/lab/scenarios`.
+        """,
         [mailbox, mail]
     )
 

@@ -39,6 +39,25 @@ extension OperationGroup {
                 "Needs nothing from elsewhere, and no JavaScript.",
                 answers: [APIAnswer(200, "The page.", .page)]
             ),
+            APIOperation(
+                .get,
+                "/errors",
+                id: "errorCodes",
+                "All error codes as a page",
+                "By family; each links to its own page.",
+                answers: [APIAnswer(200, "The page.", .page)]
+            ),
+            APIOperation(
+                .get,
+                "/errors/{code}",
+                id: "errorCode",
+                "One error code as a page",
+                "What the `type` of problem details leads to. For a code that is none, a browser gets a page as well.",
+                answers: [APIAnswer(200, "The page.", .page)]
+            ).with {
+                $0.parameters = [APIParameter(name: "code", place: .path, schema: .text(), about: "The code.")]
+                $0.ownCodes = [.resourceNotFound]
+            },
         ]
     )
 }

@@ -18,8 +18,10 @@ extension APISettings {
         errorForm = configuration.errorForm
         minimumPasswordLength = configuration.passwordPolicy.minimumLength
         needsLettersAndDigits = configuration.passwordPolicy.requiresLettersAndDigits
-        limits = [configuration.resetEmailLimit].compactMap(\.self).map {
-            Limit(name: $0.name, quota: $0.quota, window: $0.window)
+        if configuration.limits.mode == .enforce {
+            limits = configuration.limits.policies.values
+                .map { Limit(name: $0.name, quota: $0.quota, window: $0.window) }
+                .sorted { $0.name < $1.name }
         }
         servesAppleAssociation = configuration.associatedApps.apple != nil
         servesAndroidLinks = configuration.associatedApps.android != nil

@@ -83,7 +83,9 @@ import Testing
             }
             _ = try await serve(environment: environment, in: folder, signal: SIGTERM) { url in
                 let client = AccountClient(api: APIClient(baseURL: url, transport: .urlSession()), store: store)
-                let (me, refreshed) = (try await client.me(), try await client.refresh())
+                let me = try await client.me()
+                try await client.refresh()
+                let refreshed = try await client.me()
                 #expect(me.firstName == "Ana")
                 #expect(refreshed.firstName == "Ana")
             }

@@ -1,6 +1,7 @@
 import AccountContract
 import AccountKit
 import ErrorContract
+import ResilientHTTP
 import Testing
 
 @testable import holdfast
@@ -15,7 +16,8 @@ import Testing
                 password: try Password("correct horse battery"),
                 firstName: try FirstName("Ana")
             )
-            #expect(try await client.refresh().firstName == "Ana")
+            try await client.refresh()
+            #expect(try await client.me().firstName == "Ana")
             #expect(try await client.me().email == EmailAddress("ana@example.com"))
         }
     }
