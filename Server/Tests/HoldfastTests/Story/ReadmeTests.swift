@@ -3,7 +3,9 @@ import AccountKit
 import ErrorContract
 import Foundation
 import HoldfastURLSession
+import Hummingbird
 import ResilientHTTP
+import ServerMiddleware
 import Testing
 
 @testable import holdfast
@@ -54,5 +56,37 @@ import Testing
             return "\(shown.title): \(shown.message)"
         }
         // example
+    }
+
+    @Test("The README's Hummingbird app is the one that stands here, and answers in the contract")
+    func mounting() async throws {
+        struct Note: Decodable {
+            let title: String
+        }
+
+        // mount
+        let router = ContractRouter(context: BasicContractContext.self)
+        router.post("/notes") { request, context in try await request.decode(as: Note.self, context: context).title }
+        let application = Application(router: router, server: .contractHTTP1())
+        // mount
+        let written = try Document("README.md").block(after: "<!-- mount:", language: "swift")
+        #expect(try Document.lines(of: written) == Document.compiled("mount"))
+        try await withApplication { logger, listening in
+            Application(
+                responder: application.responder,
+                server: application.server,
+                configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+                onServerRunning: { listening($0.localAddress?.port ?? 0) },
+                logger: logger
+            )
+        } _: { url in
+            let json = ["Content-Type: application/json"]
+            let fine = try await RawHTTP.send("POST", "/notes", to: url, headers: json, body: Array(#"{"title":"T"}"#.utf8))
+            #expect(fine.text == "T")
+            let empty = try await RawHTTP.send("POST", "/notes", to: url, headers: json, body: Array("{}".utf8))
+            #expect(empty.decoded.violations.map(\.pointer) == ["#/title"])
+            #expect(try await RawHTTP.send("GET", "/notes", to: url)["Allow"] == "POST")
+            #expect(try await RawHTTP.exchange(Array("HELLO\r\n\r\n".utf8), with: url)["X-Error-Code"] == "REQUEST_MALFORMED")
+        }
     }
 }
