@@ -240,6 +240,7 @@ let package = Package(
                 "ServerMiddleware", errorContract, rateLimiting, hummingbird, httpTypes, logging, inMemoryLogging, holdfastTesting,
                 metrics, metricsTestKit,
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
             ],
             swiftSettings: settings
         ),

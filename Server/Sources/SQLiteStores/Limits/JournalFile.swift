@@ -8,7 +8,7 @@ final class JournalFile: @unchecked Sendable {
     private let descriptor: Int32
 
     /// How many notes a half holds.
-    static let capacity = 16_384
+    static let capacity = 32_768
     private static let headerSize = 4_096
     private static let noteSize = 32
     private static let size = headerSize + 2 * capacity * noteSize

@@ -5,8 +5,7 @@ import RateLimiting
 
 extension SQLiteRateLimitStore {
     /// Takes over what the process before has left.
-    /// - Parameter committed: The policies of which nothing can be missing.
-    func restore(exceptLost committed: Set<String>) async throws {
+    func restore() async throws {
         guard let journal else { return }
         let now = time()
         let (rows, wasClean) = try await read()
@@ -19,7 +18,7 @@ extension SQLiteRateLimitStore {
                 "The process before was killed: its last limits are counted",
                 metadata: ["limit.keys": "\(notes.count)"]
             )
-            chargeLost(journal.remains, except: committed, at: now)
+            chargeLost(journal.remains, at: now)
         }
         // What was taken over is saved under this boot's time before anything is forgotten.
         try await saveAll()
@@ -62,7 +61,7 @@ extension SQLiteRateLimitStore {
         }
     }
 
-    private func chargeLost(_ remains: AdmissionJournal.Remains, except committed: Set<String>, at now: SnapshotTime) {
+    private func chargeLost(_ remains: AdmissionJournal.Remains, at now: SnapshotTime) {
         guard !remains.isComplete else { return }
         let names = Set(limiter.currentRules.map(\.policy.name)).subtracting(committed)
         limiter.chargeLost(remains.uncertainty, after: remains.aliveAt, at: now, under: names)

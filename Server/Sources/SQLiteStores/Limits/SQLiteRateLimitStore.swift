@@ -18,6 +18,7 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     let clock: C
     let time: @Sendable () -> SnapshotTime
     let logger: Logger
+    let committed: Set<String>
     private let secret: KeySecret
 
     /// Opens the limits, as the process before has left them.
@@ -44,6 +45,7 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     ) async throws {
         limiter = JointRateLimiter(rules, secret: secret, recordsChanges: true, clock: clock)
         (self.secret, self.database, self.clock, self.time, self.logger) = (secret, database, clock, time, logger)
+        self.committed = committed
         do {
             self.journal = try AdmissionJournal(path: journal.path, at: time())
         } catch {
@@ -51,7 +53,7 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
             logger.error("Limits are not kept over a restart", metadata: ["error.type": "\(type(of: error))"])
             return
         }
-        try await restore(exceptLost: committed)
+        try await restore()
     }
 }
 
@@ -80,10 +82,10 @@ extension SQLiteRateLimitStore: RateLimitStore {
         // Before the note: a save that finds nothing changed forgets the notes before it.
         hasChanged.store(true, ordering: .sequentiallyConsistent)
         // Those in shadow count nothing if one of them would refuse.
-        let uncounted = answer.shadowRefusal == nil ? [] : limiter.currentRules.filter { $0.mode == .shadow }.map(\.policy.name)
+        let shadow = answer.shadowRefusal == nil ? [] : limiter.currentRules.filter { $0.mode == .shadow }.map(\.policy.name)
         // Read behind the charge: a save that covers a later instant has seen it.
         let now = time().bootNanoseconds
-        for limit in answer.limits where !uncounted.contains(limit.policy.name) {
+        for limit in answer.limits where !committed.contains(limit.policy.name) && !shadow.contains(limit.policy.name) {
             guard let claim = claims.first(where: { $0.policy == limit.policy.name }) else { continue }
             journal.note(
                 AdmissionJournal.Note(

@@ -31,6 +31,7 @@ public final class RequestLimits: Sendable {
     /// Notes how limits stand after a decision; of two states of one policy the later counts.
     func note(_ limits: [RateLimitAnswer.Limit]) {
         state.withLock { state in
+            guard !state.limits.isEmpty else { return state.limits = limits }
             let names = Set(limits.map(\.policy.name))
             state.limits.removeAll { names.contains($0.policy.name) }
             state.limits += limits
