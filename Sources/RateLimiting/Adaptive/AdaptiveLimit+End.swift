@@ -1,0 +1,73 @@
+extension AdaptiveLimit {
+    /// Takes a call back that has ended, and learns from how it did. A call that was handed back already is ignored.
+    /// - Parameters:
+    ///   - now: Nanoseconds on a monotonic clock.
+    ///   - generator: The source of the jitter.
+    public mutating func end(
+        _ call: AdmittedCall,
+        with end: CallEnd,
+        at now: Int64,
+        using generator: inout some RandomNumberGenerator
+    ) {
+        let counts =
+            switch end {
+            case .refused, .unreachable, .withdrawn: false
+            case .answered, .lost, .abandoned: true
+            }
+        guard ledger.end(call, counts: counts, at: now, window: longestWindow) else { return }
+        switch end {
+        case .answered(let limits, let retryAfter):
+            spacing.answered(after: now - call.sent)
+            learn(limits, from: call, isRefusal: false, at: now)
+            if let retryAfter {
+                block(for: retryAfter, at: now)
+            } else {
+                halved.admitted(call, policy: policy.quotas[policy.pace])
+            }
+        case .refused(let limits, let retryAfter):
+            spacing.answered(after: now - call.sent)
+            learn(limits, from: call, isRefusal: true, at: now)
+            let hasReset = limits.contains { $0.remaining == 0 && $0.reset ?? .zero > .zero }
+            if let retryAfter, retryAfter > .zero {
+                block(for: retryAfter, at: now)
+            } else if !hasReset {
+                halve(after: call, at: now, using: &generator)
+            }
+        case .lost, .unreachable: spacing.failed()
+        case .abandoned, .withdrawn: break
+        }
+    }
+
+    private mutating func halve(after call: AdmittedCall, at now: Int64, using generator: inout some RandomNumberGenerator) {
+        let pace = policy.quotas[policy.pace]
+        let used = pace.quota - windows[policy.pace].remaining(at: now, policy: pace)
+        halved.refused(call, used: used, policy: pace, at: now, using: &generator)
+    }
+
+    private var longestBlock: Int64 { policy.longestBlock.wholeNanoseconds(upTo: .max / 4) }
+
+    private mutating func block(for time: Duration, at now: Int64) {
+        blockedUntil = max(blockedUntil, now + time.wholeNanoseconds(upTo: longestBlock))
+    }
+
+    private mutating func learn(_ limits: [ServerLimit], from call: AdmittedCall, isRefusal: Bool, at now: Int64) {
+        for told in limits where told.name?.utf8.count ?? 0 <= Self.longestName {
+            let known = learned.firstIndex { $0.name == told.name }
+            guard known != nil || learned.count < Self.maximumLearned else { continue }
+            var limit = known.map { learned[$0] } ?? LearnedLimit(name: told.name, at: now)
+            limit.learn(
+                told,
+                from: call,
+                isRefusal: isRefusal,
+                ledger: ledger,
+                at: now,
+                fallbackWindow: fallbackWindow,
+                longestBlock: longestBlock
+            )
+            if let known { learned[known] = limit } else { learned.append(limit) }
+        }
+        // A limit that no answer has told for two of its windows is gone.
+        let fallbackWindow = fallbackWindow
+        learned.removeAll { now - $0.mentioned >= 2 * min($0.window(atLeast: fallbackWindow), .max / 4) }
+    }
+}

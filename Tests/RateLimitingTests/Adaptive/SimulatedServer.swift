@@ -1,0 +1,111 @@
+import RateLimiting
+
+/// A server that limits calls, as its clients see it: what its answers tell is in whole seconds, rounded up.
+struct SimulatedServer {
+    /// How it counts.
+    enum Counting: CaseIterable, Sendable {
+        /// An exact ring.
+        case ring
+        /// A counter that starts anew with each window.
+        case fixedWindow
+        /// An even pace with a burst of half the quota.
+        case paced
+    }
+
+    /// What its answers tell.
+    enum Telling: CaseIterable, Sendable {
+        /// Quota, window, what is left and when there is more.
+        case everything
+        /// The same without the window.
+        case quota
+        /// What is left, and when there is more.
+        case remaining
+        /// Nothing but that a call was refused.
+        case nothing
+    }
+
+    let quota: Int
+    let window: Int64
+    let counting: Counting
+    let telling: Telling
+    private var ring = SlidingWindow()
+    private var paced = PlainGCRA()
+    private var counter = (period: Int64(0), count: 0)
+    /// When it let calls in, and when it refused some.
+    private(set) var log: [(instant: Int64, isAdmitted: Bool)] = []
+
+    init(quota: Int, window: Int64, counting: Counting = .ring, telling: Telling = .everything) {
+        (self.quota, self.window, self.counting, self.telling) = (quota, window, counting, telling)
+    }
+
+    /// Handles a call at an instant.
+    mutating func answer(at now: Int64) -> CallEnd {
+        let isAdmitted = take(at: now)
+        log.append((now, isAdmitted))
+        guard telling != .nothing else { return isAdmitted ? .answered() : .refused() }
+        let (remaining, reset) = left(at: now)
+        let seconds = Duration.seconds((reset + 999_999_999) / 1_000_000_000)
+        let limit = ServerLimit(
+            name: "hidden",
+            quota: telling != .remaining ? quota : nil,
+            window: telling == .everything ? .nanoseconds(window) : nil,
+            remaining: remaining,
+            reset: seconds
+        )
+        return isAdmitted ? .answered(limits: [limit]) : .refused(limits: [limit], retryAfter: seconds)
+    }
+
+    private var policy: RateLimitPolicy {
+        .requests(quota, per: .nanoseconds(window), algorithm: counting == .paced ? .plainGCRA(burst: (quota + 1) / 2) : nil)
+    }
+
+    private mutating func take(at now: Int64) -> Bool {
+        switch counting {
+        case .ring: return ring.admit(at: now, policy: policy).isAdmitted
+        case .paced: return paced.admit(at: now, policy: policy).isAdmitted
+        case .fixedWindow:
+            if now / window != counter.period { counter = (now / window, 0) }
+            counter.count += 1
+            return counter.count <= quota
+        }
+    }
+
+    /// How many more it would let in, and the nanoseconds until that is one more.
+    private func left(at now: Int64) -> (Int, Int64) {
+        switch counting {
+        case .ring:
+            var copy = ring
+            let remaining = copy.remaining(at: now, policy: policy)
+            if remaining > 0 { _ = copy.admit(at: now, policy: policy, cost: remaining) }
+            return (remaining, copy.admit(at: now, policy: policy).waitNanoseconds)
+        case .paced:
+            var (copy, remaining) = (paced, 0)
+            var decision = copy.admit(at: now, policy: policy)
+            while decision.isAdmitted {
+                remaining += 1
+                decision = copy.admit(at: now, policy: policy)
+            }
+            return (remaining, decision.waitNanoseconds)
+        case .fixedWindow: return (max(0, quota - counter.count), window - now % window)
+        }
+    }
+}
+
+extension RateLimitDecision {
+    /// The wait of a refusal.
+    var waitNanoseconds: Int64 {
+        guard case .refused(let wait) = self else { return 0 }
+        return wait.nanoseconds
+    }
+}
+
+extension AdaptiveDecision {
+    /// The call, if it was let through.
+    var call: AdmittedCall? {
+        if case .admitted(let call) = self { call } else { nil }
+    }
+}
+
+extension Duration {
+    var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
+}
