@@ -6,50 +6,53 @@ enum PathFolding {
     static let longestWord = 64
 
     /// The segments of a path: without query and empty segments, characters that need no escape unescaped.
-    static func segments(of path: some StringProtocol) -> [String] {
-        let end = path.firstIndex { $0 == "?" || $0 == "#" } ?? path.endIndex
-        return path[..<end].split(separator: "/").map { unescaped($0) }
+    static func segments(of path: String) -> [Substring] {
+        let end = path.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? path.utf8.endIndex
+        return path.utf8[..<end].split(separator: UInt8(ascii: "/")).map { unescaped(Substring($0)) }
     }
 
     /// The template of a path.
-    static func template(of segments: [String]) -> RouteTemplate {
-        let folded = segments.prefix(maximumSegments).map { isIdentifier($0) ? "{id}" : $0 }
+    static func template(of segments: ArraySlice<Substring>) -> RouteTemplate {
+        let folded = segments.prefix(maximumSegments).map { isIdentifier($0.utf8) ? "{id}" : $0 }
         return RouteTemplate(segments: segments.count > maximumSegments ? folded + ["{rest}"] : folded)
     }
 
-    /// Whether a segment is an id rather than a word: digits, a UUID, sixteen or more hexadecimal digits, a long mixture of letters
-    /// and digits, an address with `@`, or anything that is too long or odd to be a word.
-    static func isIdentifier(_ segment: String) -> Bool {
-        let bytes = Array(segment.utf8)
-        guard bytes.count <= longestWord else { return true }
-        if bytes.contains(where: { "@{}".utf8.contains($0) || !(0x21...0x7E).contains($0) }) || segment.contains("%40") {
-            return true
+    /// Whether a segment is an id rather than a word: digits, a UUID, sixteen or more hexadecimal digits, a long mixture of
+    /// letters and digits, an address with `@`, or anything that is too long or odd to be a word.
+    static func isIdentifier(_ bytes: Substring.UTF8View) -> Bool {
+        let count = bytes.count
+        guard count <= longestWord else { return true }
+        var (digits, hexadecimals, hyphens, upper, lower, others, signs) = (0, 0, 0, 0, 0, 0, 0)
+        for byte in bytes {
+            switch byte {
+            case 0x30...0x39: digits += 1
+            case 0x41...0x5A: upper += 1
+            case 0x61...0x7A: lower += 1
+            case UInt8(ascii: "-"): hyphens += 1
+            case UInt8(ascii: "_"), UInt8(ascii: "="), UInt8(ascii: "."), UInt8(ascii: "~"): others += 1
+            case 0...0x20, 0x7F..., UInt8(ascii: "@"), UInt8(ascii: "{"), UInt8(ascii: "}"): return true
+            default: signs += 1
+            }
+            if (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte & 0xDF) { hexadecimals += 1 }
         }
-        let digits = bytes.count(where: isDigit)
-        if digits == bytes.count { return true }
-        guard bytes.count >= 16 else { return false }
-        let plain = bytes.filter { $0 != UInt8(ascii: "-") }
-        if plain.count >= 16, plain.allSatisfy(isHexadecimal) { return true }
-        guard digits > 0, bytes.allSatisfy({ isDigit($0) || isLetter($0) || "-_=.~".utf8.contains($0) }) else { return false }
-        let upper = bytes.contains { (0x41...0x5A).contains($0) }
-        let lower = bytes.contains { (0x61...0x7A).contains($0) }
+        // A word may have signs and escapes; of these only the one of addresses makes it an id.
+        if signs > 0 { return Substring(bytes).contains("%40") }
+        if digits == count { return true }
+        guard count >= 16 else { return false }
+        if hexadecimals >= 16, hexadecimals + hyphens == count { return true }
+        guard digits > 0 else { return false }
         // Words may be joined and end in a year; ids of one case have no joints.
-        return upper && lower || bytes.count >= 20 && bytes.allSatisfy { isDigit($0) || isLetter($0) }
+        return upper > 0 && lower > 0 || count >= 20 && hyphens + others == 0
     }
 
-    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
-    private static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte & 0xDF) }
-    private static func isHexadecimal(_ byte: UInt8) -> Bool { isDigit(byte) || (0x41...0x46).contains(byte & 0xDF) }
-
     /// Undoes escapes of letters, digits and `-._~`, which mean the same with and without (RFC 3986 §2.3).
-    private static func unescaped(_ segment: some StringProtocol) -> String {
-        guard segment.utf8.contains(UInt8(ascii: "%")) else { return String(segment) }
+    private static func unescaped(_ segment: Substring) -> Substring {
+        guard segment.utf8.contains(UInt8(ascii: "%")) else { return segment }
         var (bytes, plain) = (Array(segment.utf8)[...], [UInt8]())
         while let byte = bytes.popFirst() {
-            let pair = bytes.prefix(2)
-            guard byte == UInt8(ascii: "%"), pair.count == 2, pair.allSatisfy(isHexadecimal),
-                let value = UInt8(String(decoding: pair, as: UTF8.self), radix: 16),
-                isDigit(value) || isLetter(value) || "-._~".utf8.contains(value)
+            let pair = String(decoding: bytes.prefix(2), as: UTF8.self)
+            guard byte == UInt8(ascii: "%"), pair.utf8.count == 2, pair.utf8.first != UInt8(ascii: "+"),
+                let value = UInt8(pair, radix: 16), isUnreserved(value)
             else {
                 plain.append(byte)
                 continue
@@ -57,6 +60,10 @@ enum PathFolding {
             plain.append(value)
             bytes = bytes.dropFirst(2)
         }
-        return String(decoding: plain, as: UTF8.self)
+        return Substring(decoding: plain, as: UTF8.self)
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF) || "-._~".utf8.contains(byte)
     }
 }
