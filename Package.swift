@@ -37,7 +37,7 @@ let package = Package(
         .target(
             name: "ResilientHTTP",
             dependencies: [
-                "ErrorContract",
+                "ErrorContract", "RateLimiting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -88,8 +88,9 @@ let package = Package(
         .testTarget(
             name: "ResilientHTTPTests",
             dependencies: [
-                "ResilientHTTP", "ErrorContract", "HoldfastTesting",
+                "ResilientHTTP", "RateLimiting", "ErrorContract", "HoldfastTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
         ),

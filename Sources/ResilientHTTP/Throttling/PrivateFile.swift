@@ -1,0 +1,92 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A file could not be read or written.
+public struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The system's number for the cause, such as `ENOSPC`; 0 if the file is too large.
+    public let code: Int32
+
+    /// The system's words for it.
+    public var description: String { code == 0 ? "the file is too large" : String(cString: strerror(code)) }
+
+    /// Whether there is no such file or folder.
+    var isMissing: Bool { code == ENOENT }
+
+    fileprivate static var last: FileFailure { FileFailure(code: errno) }
+}
+
+/// Small files that only their owner may read. Calls wait for the disk: not for the cooperative pool.
+enum PrivateFile {
+    /// The bytes of a file, or `nil` if there is none.
+    static func read(_ path: String, upTo limit: Int) throws(FileFailure) -> [UInt8]? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else {
+            if errno == ENOENT { return nil }
+            throw .last
+        }
+        defer { close(file) }
+        var (bytes, chunk) = ([UInt8](), [UInt8](repeating: 0, count: 16_384))
+        while true {
+            #if canImport(Darwin)
+                let count = Darwin.read(file, &chunk, chunk.count)
+            #elseif canImport(Glibc)
+                let count = Glibc.read(file, &chunk, chunk.count)
+            #else
+                let count = Musl.read(file, &chunk, chunk.count)
+            #endif
+            if count == 0 { return bytes }
+            if count < 0 {
+                guard errno == EINTR else { throw .last }
+                continue
+            }
+            guard bytes.count + count <= limit else { throw FileFailure(code: 0) }
+            bytes += chunk.prefix(count)
+        }
+    }
+
+    /// Puts a new file in the place of an old one, at once and whole.
+    static func replace(_ path: String, with bytes: [UInt8]) throws(FileFailure) {
+        let new = path + ".new"
+        // A leftover of a kill may have other rights.
+        unlink(new)
+        let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .last }
+        do throws(FileFailure) {
+            do throws(FileFailure) {
+                try write(bytes, to: file)
+            } catch {
+                close(file)
+                throw error
+            }
+            guard close(file) == 0, rename(new, path) == 0 else { throw .last }
+        } catch {
+            unlink(new)
+            throw error
+        }
+    }
+
+    private static func write(_ bytes: [UInt8], to file: Int32) throws(FileFailure) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { buffer in
+                #if canImport(Darwin)
+                    Darwin.write(file, buffer.baseAddress, buffer.count)
+                #elseif canImport(Glibc)
+                    Glibc.write(file, buffer.baseAddress, buffer.count)
+                #else
+                    Musl.write(file, buffer.baseAddress, buffer.count)
+                #endif
+            }
+            if count < 0 {
+                guard errno == EINTR else { throw .last }
+                continue
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import ErrorContract
+import RateLimiting
+import Synchronization
+
+extension Throttler {
+    /// What became of a call that wants to go.
+    enum Entrance: Sendable {
+        case admitted(Call)
+        case refused(ThrottleRefusal)
+        /// It waits in line, under a number and until an instant.
+        case inLine(ThrottleKey, id: UInt64, latest: Int64)
+    }
+
+    /// Lets a call go, at once or in its turn.
+    /// - Parameter longest: The longest wait; a turn that would come later is refused at once.
+    /// - Throws: ``APIError`` of the kind `throttled` with the time to wait; `CancellationError` if the task is cancelled before
+    ///   its turn. Nothing has counted then.
+    func admit(_ endpoint: Endpoint, user: String?, waitingUpTo longest: Duration) async throws -> Call {
+        switch try await enter(ThrottleKey(user: user, endpoint: endpoint), waitingUpTo: longest) {
+        case .admitted(let call): return try await saved(call)
+        case .refused(let refusal): throw APIError(refusal)
+        case .inLine(let key, let id, let latest): return try await saved(turn(of: id, at: key, latest: latest))
+        }
+    }
+
+    /// Takes a call back that has ended, learns from it, and tells those in line.
+    func finish(_ call: Call, with end: CallEnd) {
+        let woken = state.withLock { state in
+            let now = timeline.now
+            var generator = state.generator
+            defer { state.generator = generator }
+            return state.table.update(call.key) { slot -> [ThrottleLine.Wake] in
+                slot.limit.end(call.admitted, with: end, at: now, using: &generator)
+                return slot.wakeChanged(at: now)
+            }
+        }
+        for wake in woken ?? [] { wake.resume() }
+    }
+
+    func enter(_ key: ThrottleKey, waitingUpTo longest: Duration) async throws -> Entrance {
+        try Task.checkCancellation()
+        try await load(user: key.user)
+        let entrance = state.withLock { state in
+            let now = timeline.now
+            let latest = now + longest.wholeNanoseconds
+            let known = state.table.admitKey(key, at: now)
+            state.lastWaiter += 1
+            let id = state.lastWaiter
+            return state.table.update(known) { $0.enter(known, id: id, latest: latest, at: now, policy: policy) }
+        }
+        switch entrance {
+        case .admitted(let call)?:
+            changed(call.key.user)
+            announce(call.key)
+            return .admitted(call)
+        case .refused(let refusal)?:
+            announce(refusal)
+            return .refused(refusal)
+        case .inLine(let key, let id, let latest)?: return .inLine(key, id: id, latest: latest)
+        case nil: throw CancellationError()
+        }
+    }
+
+    /// Waits in line until the turn comes, or is seen to come too late.
+    private func turn(of id: UInt64, at key: ThrottleKey, latest: Int64) async throws -> Call {
+        while true {
+            let (step, next) = state.withLock { state in
+                let now = timeline.now
+                return state.table.update(key) { $0.step(key, id: id, latest: latest, at: now, policy: policy) } ?? (nil, nil)
+            }
+            next?.resume()
+            switch step {
+            case .admitted(let call)?:
+                changed(key.user)
+                announce(key)
+                return call
+            case .refused(let refusal)?:
+                announce(refusal)
+                throw APIError(refusal)
+            case .sleep(let instant)?:
+                do {
+                    try await sleep(id, at: key, until: instant)
+                    try Task.checkCancellation()
+                } catch {
+                    state.withLock { state in state.table.update(key) { $0.line.leave(id) } ?? nil }?.resume()
+                    throw error
+                }
+            case nil: throw CancellationError()
+            }
+        }
+    }
+
+    /// Sleeps until an instant, if there is one, or until woken.
+    private func sleep(_ id: UInt64, at key: ThrottleKey, until instant: Int64?) async throws {
+        guard let instant else { return await park(id, at: key) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { [timeline] in try await timeline.sleep(until: instant) }
+            group.addTask { await self.park(id, at: key) }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private func park(_ id: UInt64, at key: ThrottleKey) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { wake in
+                let isParked = state.withLock { state in state.table.update(key) { $0.line.park(id, wake) } ?? false }
+                if !isParked { wake.resume() }
+            }
+        } onCancel: {
+            state.withLock { state in state.table.update(key) { $0.line.wake(id) } ?? nil }?.resume()
+        }
+    }
+}
+
+extension APIError {
+    /// The error of a call that the throttler did not let go.
+    init(_ refusal: ThrottleRefusal) {
+        self.init(kind: .throttled, code: .throttled, retry: .afterDelay, recovery: .wait, attempts: 0)
+        retryAfter = refusal.hold.wait
+    }
+}
+
+extension Duration {
+    /// The duration in nanoseconds, rounded down: at least 0, at most a century.
+    fileprivate var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = Swift.min(self, .seconds(3_155_760_000)).components
+        return Swift.max(0, seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+    }
+}

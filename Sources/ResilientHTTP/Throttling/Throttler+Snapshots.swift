@@ -1,0 +1,126 @@
+import Logging
+import RateLimiting
+import Synchronization
+
+extension Throttler {
+    /// How far a user's state is saved.
+    struct SavedUser: Sendable {
+        var changes: UInt64 = 0
+        var saved: UInt64 = 0
+        var isFailing = false
+    }
+
+    /// What a user's calls owe and what was learned from them. O(endpoints).
+    public func snapshot(user: String? = nil) -> ThrottleSnapshot {
+        state.withLock { $0.table.snapshot(of: user, at: timeline.now, time: snapshotTime()) }
+    }
+
+    /// Adds what was saved to what a user owes. It never gives anything back. O(endpoints).
+    public func restore(_ snapshot: ThrottleSnapshot, user: String? = nil) {
+        guard snapshot.version == 1 else { return }
+        let time = snapshotTime()
+        state.withLock { state in
+            let now = timeline.now
+            for entry in snapshot.entries {
+                guard let endpoint = entry.endpoint else { continue }
+                let key = state.table.admitKey(ThrottleKey(user: user, endpoint: endpoint), at: now)
+                state.table.update(key) { $0.limit.restore(entry.limit, at: now, time: time) }
+            }
+        }
+    }
+
+    /// Forgets what an endpoint owes and what was learned of it; for tests. An error of a call is no reason for it.
+    public func reset(_ endpoint: Endpoint, user: String? = nil) async throws {
+        try await reset(user) { $0.endpoint == endpoint }
+    }
+
+    /// Forgets what a user owes and what was learned; for tests, and when an account was deleted.
+    public func reset(user: String? = nil) async throws {
+        state.withLock { $0.table.spent[user] = nil }
+        try await reset(user) { _ in true }
+    }
+
+    private func reset(_ user: String?, where isMeant: (ThrottleKey) -> Bool) async throws {
+        try await load(user: user)
+        let woken = state.withLock { state in
+            let now = timeline.now
+            return state.table.keys.filter { $0.user == user && isMeant($0) }.flatMap { key in
+                state.table.update(key) { slot -> [ThrottleLine.Wake] in
+                    slot.limit.reset()
+                    return slot.wakeChanged(at: now)
+                } ?? []
+            }
+        }
+        for wake in woken { wake.resume() }
+        changed(user)
+        try await save(user)
+    }
+}
+
+extension Throttler {
+    /// Reads a user's saved counts, once. The first call does it by itself; an app that shows numbers before does it earlier.
+    /// - Throws: `CancellationError` if the task is cancelled before.
+    public func load(user: String? = nil) async throws {
+        guard let store, state.withLock({ $0.saved[user] == nil }) else { return }
+        try await loading.run {
+            guard state.withLock({ $0.saved[user] == nil }) else { return }
+            do {
+                if let snapshot = try await store.load(user: user) {
+                    guard snapshot.version == 1 else { throw UnknownVersion() }
+                    restore(snapshot, user: user)
+                }
+            } catch let error as CancellationError {
+                throw error
+            } catch {
+                logger.warning(
+                    "Saved counts can't be read; the shortest quotas count as used up",
+                    metadata: ["error": "\(type(of: error))"]
+                )
+                state.withLock { $0.table.spent[user] = timeline.now }
+            }
+            state.withLock { $0.saved[user] = SavedUser() }
+        }
+    }
+
+    /// Notes that a user's state is to be saved.
+    func changed(_ user: String?) {
+        guard store != nil else { return }
+        state.withLock { $0.saved[user]?.changes += 1 }
+    }
+
+    /// Saves a user's state unless a save that began after the last change did so already. An error is logged once.
+    /// - Throws: `CancellationError` if the task is cancelled before.
+    func save(_ user: String?) async throws {
+        guard let store, let mine = state.withLock({ $0.saved[user]?.changes }) else { return }
+        try await saving.run {
+            let due = state.withLock { state in state.saved[user].flatMap { $0.saved < mine ? $0.changes : nil } }
+            guard let changes = due else { return }
+            do {
+                try await store.save(snapshot(user: user), user: user)
+                state.withLock {
+                    $0.saved[user]?.saved = changes
+                    $0.saved[user]?.isFailing = false
+                }
+            } catch {
+                let wasFailing = state.withLock { state in
+                    defer { state.saved[user]?.isFailing = true }
+                    return state.saved[user]?.isFailing ?? false
+                }
+                if !wasFailing { logger.warning("Counts can't be saved", metadata: ["error": "\(type(of: error))"]) }
+            }
+        }
+    }
+
+    /// Makes sure that a call which was let through is known after a restart, before it goes out.
+    func saved(_ call: Call) async throws -> Call {
+        do {
+            try await save(call.key.user)
+            return call
+        } catch {
+            finish(call, with: .withdrawn)
+            throw error
+        }
+    }
+
+    private struct UnknownVersion: Error {}
+}

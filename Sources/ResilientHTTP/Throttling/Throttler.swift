@@ -1,0 +1,139 @@
+import ErrorContract
+public import HTTPTypes
+public import Logging
+public import RateLimiting
+import Synchronization
+
+/// Holds an app's calls back, so that it keeps its own quotas and the server's: per user and endpoint, exactly, over restarts.
+///
+/// Put a ``ThrottleMiddleware`` over it into the client; everything else here is for what an app shows and for calls that don't
+/// go through the client. A decision is O(1) but for the logarithm of the calls that still count.
+public final class Throttler: Sendable {
+    struct State: Sendable {
+        var table: ThrottleTable
+        var generator: any RandomNumberGenerator & Sendable
+        var saved: [String?: SavedUser] = [:]
+        var lastWaiter: UInt64 = 0
+    }
+
+    /// A call that was let through.
+    struct Call: Sendable {
+        var key: ThrottleKey
+        var admitted: AdmittedCall
+    }
+
+    /// The policy.
+    public let policy: ThrottlePolicy
+    let state: Mutex<State>
+    let timeline: Timeline
+    let logger: Logger
+    let store: (any ThrottleStore)?
+    let snapshotTime: @Sendable () -> SnapshotTime
+    /// One load and one save at a time.
+    let loading = ConcurrencyLimit(1, maximumWaiters: .max)
+    let saving = ConcurrencyLimit(1, maximumWaiters: .max)
+    private let routes: RouteTable
+    private let streams = RefusalStreams()
+
+    /// Creates a throttler.
+    /// - Parameters:
+    ///   - policy: How many calls go to which endpoint.
+    ///   - routes: Further routes that the app knows, so that requests to them are told apart by their templates.
+    ///   - basePath: The path of the client's base address, such as `/v2`, which templates are relative to.
+    ///   - capacity: The largest number of endpoints, of all users together, that have quotas of their own; newcomers past that
+    ///     share one.
+    ///   - store: Where the counts survive a restart; nowhere if `nil`.
+    ///   - logger: Gets every decision at debug level: the endpoint, the count and the limit, or the wait.
+    ///   - clock: A monotonic clock.
+    ///   - randomness: The source of the jitter.
+    ///   - snapshotTime: The time on the clocks that outlive a process.
+    /// - Precondition: `capacity` is positive.
+    public init(
+        policy: ThrottlePolicy = .standard,
+        routes: [RouteTemplate] = [],
+        basePath: String = "",
+        capacity: Int = 1_000,
+        store: (any ThrottleStore)? = nil,
+        logger: Logger = Logger(label: "holdfast.throttler"),
+        clock: some Clock<Duration> = ContinuousClock(),
+        randomness: some RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
+        snapshotTime: @escaping @Sendable () -> SnapshotTime = { .now }
+    ) {
+        precondition(capacity > 0, "capacity must be positive (is \(capacity))")
+        self.policy = policy
+        self.routes = RouteTable(policy.routes + routes, basePath: basePath)
+        self.store = store
+        self.logger = logger
+        self.snapshotTime = snapshotTime
+        timeline = Timeline(clock)
+        state = Mutex(State(table: ThrottleTable(policy: policy, capacity: capacity), generator: randomness))
+    }
+
+    /// The endpoint of a request.
+    public func endpoint(of request: HTTPRequest) -> Endpoint { routes.endpoint(of: request) }
+
+    /// Decides about a call that doesn't go through the client; one that may go counts from now on.
+    /// - Throws: `CancellationError` if the task is cancelled before the decision.
+    public func decide(_ endpoint: Endpoint, user: String? = nil) async throws -> ThrottleDecision {
+        switch try await enter(ThrottleKey(user: user, endpoint: endpoint), waitingUpTo: .zero) {
+        case .admitted(let call):
+            let remaining = status(at: call.key).remaining
+            finish(call, with: .abandoned)
+            try await save(user)
+            return .allowed(remaining: remaining)
+        case .refused(let refusal): return .held(refusal.hold)
+        case .inLine: return .held(Hold(.line, wait: .zero))
+        }
+    }
+
+    /// How far an endpoint's quotas are used. Writes nothing.
+    public func status(of endpoint: Endpoint, user: String? = nil) -> ThrottleStatus {
+        status(at: ThrottleKey(user: user, endpoint: endpoint))
+    }
+
+    /// How far the quotas of all endpoints are used that a user called lately, in the order of their names. O(endpoints).
+    public func statuses(user: String? = nil) -> [ThrottleStatus] {
+        state.withLock { state in
+            let now = timeline.now
+            return state.table.keys.filter { $0.user == user }.map { key in
+                let slot = state.table.slot(of: key)
+                return ThrottleStatus(key.endpoint, slot.limit.status(at: now), waiting: slot.line.count)
+            }
+        }.sorted { $0.endpoint.description < $1.endpoint.description }
+    }
+
+    /// The refusals from now on. Whoever doesn't keep up loses the oldest.
+    /// - Parameter size: How many are kept for a listener that is slow.
+    public func refusals(buffering size: Int = 100) -> AsyncStream<ThrottleRefusal> {
+        streams.listen(buffering: max(1, size))
+    }
+
+    private func status(at key: ThrottleKey) -> ThrottleStatus {
+        state.withLock { state in
+            let slot = state.table.slot(of: key)
+            return ThrottleStatus(key.endpoint, slot.limit.status(at: timeline.now), waiting: slot.line.count)
+        }
+    }
+
+    /// Tells the log that a call may go.
+    func announce(_ key: ThrottleKey) {
+        guard logger.logLevel <= .debug else { return }
+        let status = status(at: key)
+        logger.debug(
+            "Call allowed",
+            metadata: ["endpoint": "\(key.endpoint)", "count": "\(status.count)", "limit": "\(status.limit)"]
+        )
+    }
+
+    /// Tells the log, and those who listen, that a call was held back.
+    func announce(_ refusal: ThrottleRefusal) {
+        logger.debug(
+            "Call held back",
+            metadata: [
+                "endpoint": "\(refusal.endpoint)", "count": "\(refusal.count)", "limit": "\(refusal.limit)",
+                "reason": "\(refusal.hold.reason.rawValue)", "wait": "\(refusal.hold.wait)",
+            ]
+        )
+        streams.send(refusal)
+    }
+}

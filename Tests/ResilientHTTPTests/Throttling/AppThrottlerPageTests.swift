@@ -1,0 +1,77 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastTesting
+import RateLimiting
+import ResilientHTTP
+import Testing
+
+@Suite struct AppThrottlerPageTests {
+    private struct Lesson: Codable, Sendable {
+        var name: String
+    }
+
+    private struct Session: Sendable {
+        let name = "session-1"
+    }
+
+    @Test("The example of docs/app-throttler.md is the one that stands here, and does what it says")
+    func example() async throws {
+        let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../../../docs/app-throttler.md")
+        let written = try block(in: String(contentsOf: page.standardized, encoding: .utf8))
+        let source = try String(contentsOfFile: #filePath, encoding: .utf8)
+        let compiled = try #require(source.split(separator: "// example\n").dropFirst().first)
+        #expect(normalized(written) == normalized(String(compiled)))
+
+        let folder = FileManager.default.temporaryDirectory.appending(path: "page-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let transport = ScriptedTransport(Array(repeating: .answer(status: 200, body: #"{"name":"Tehillim"}"#), count: 2))
+        let url = try #require(URL(string: "https://api.example.org"))
+        #expect(try await Self.show(url, transport, folder, Session()) == ["1 of 20, 19 left, next in 0.0 seconds"])
+        #expect(
+            try await Self.show(url, transport, folder, Session()) == ["2 of 20, 18 left, next in 0.0 seconds"],
+            "over a restart"
+        )
+    }
+
+    private static func show(
+        _ url: URL,
+        _ transport: ScriptedTransport,
+        _ folder: URL,
+        _ session: Session
+    ) async throws -> [String] {
+        var lines: [String] = []
+        func print(_ line: String) { lines.append(line) }
+        // example
+        var policy = ThrottlePolicy.standard
+        policy.limit(
+            "/api/lessons/{id}",
+            to: .requests(20, per: .seconds(60), name: "minute"),
+            .requests(100, per: .seconds(3_600), name: "hour")
+        )
+        let throttler = Throttler(policy: policy, store: ThrottleFile(folder: folder))
+        let api = APIClient(
+            baseURL: url,
+            transport: transport,
+            middleware: [ThrottleMiddleware(throttler, waitingUpTo: .seconds(5)) { session.name }]
+        )
+        let lesson: Lesson = try await api.get("/api/lessons/17")
+
+        let status = throttler.status(of: Endpoint(.get, "/api/lessons/{id}"), user: session.name)
+        print("\(status.count) of \(status.limit), \(status.remaining) left, next in \(status.nextAdmission)")
+        // example
+        #expect(lesson.name == "Tehillim")
+        return lines
+    }
+
+    private func block(in text: String) throws -> String {
+        let start = try #require(text.firstRange(of: "<!-- example:")).upperBound
+        let fence = try #require(text[start...].firstRange(of: "```swift\n")).upperBound
+        let end = try #require(text[fence...].firstRange(of: "```")).lowerBound
+        return String(text[fence..<end])
+    }
+
+    private func normalized(_ code: String) -> [String] {
+        code.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    }
+}

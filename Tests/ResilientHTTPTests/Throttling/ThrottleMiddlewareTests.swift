@@ -1,0 +1,132 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastTesting
+import RateLimiting
+import ResilientHTTP
+import Testing
+
+@Suite struct ThrottleMiddlewareTests {
+    private let clock = ManualClock()
+    private let log = CapturedLog()
+
+    private func throttler(_ policy: ThrottlePolicy = .standard) -> Throttler {
+        Throttler(policy: policy, logger: log.logger, clock: clock, randomness: SplitMix64(seed: 1))
+    }
+
+    private static let now = Date(timeIntervalSince1970: 1_762_252_200)
+
+    private func client(_ transport: ScriptedTransport, _ throttler: Throttler, user: String? = nil) throws -> APIClient {
+        let middleware = ThrottleMiddleware(throttler, user: { user }, wallClock: { Self.now })
+        return try makeClient(transport, middleware: [middleware])
+    }
+
+    private static func ok(_ headers: HTTPFields = [:]) -> ScriptedTransport.Step {
+        .answer(status: 200, headers: headers, body: "1")
+    }
+
+    @Test("A call that may not go is not sent, and fails with the wait, the context and a text for the person")
+    func held() async throws {
+        let transport = ScriptedTransport(Array(repeating: Self.ok(), count: 20))
+        let client = try client(transport, throttler())
+        for _ in 0..<10 { let _: Int = try await client.get("/api/activities") }
+        clock.advance(by: .seconds(20))
+        let error = try #require(await failure { let _: Int = try await client.get("/api/activities", context: "home") })
+        #expect(error.kind == .throttled && error.code == .throttled)
+        #expect(error.retryAfter == .seconds(40))
+        #expect(error.context == "home" && error.attempts == 0)
+        #expect(error.presentation(in: .spanish, now: Self.now).primary == .retryAt(Self.now.addingTimeInterval(40)))
+        #expect(transport.sent.count == 10)
+        let _: Int = try await client.get("/api/activities/17")
+        #expect(transport.sent.count == 11, "another endpoint")
+    }
+
+    @Test("Ids share a quota, users don't")
+    func keys() async throws {
+        let transport = ScriptedTransport(Array(repeating: Self.ok(), count: 100))
+        let throttler = throttler()
+        let (ana, eva) = (try client(transport, throttler, user: "ana"), try client(transport, throttler, user: "eva"))
+        for id in 0..<30 { let _: Int = try await ana.get("/api/lessons/\(id)") }
+        #expect(await failure { let _: Int = try await ana.get("/api/lessons/30") }?.kind == .throttled)
+        let _: Int = try await eva.get("/api/lessons/30")
+    }
+
+    @Test("A Retry-After is obeyed, in seconds or as a date, on 429 and 503", arguments: [429, 503])
+    func retryAfter(status: Int) async throws {
+        for value in ["30", "Tue, 04 Nov 2025 10:30:30 GMT"] {
+            let step = ScriptedTransport.Step.answer(status: status, headers: [.retryAfter: value])
+            let client = try client(ScriptedTransport([step, Self.ok()]), throttler())
+            #expect(await failure { let _: Int = try await client.get("/a") }?.status == status)
+            let held = await failure { let _: Int = try await client.get("/a") }
+            #expect(held?.kind == .throttled && held?.retryAfter == .seconds(30))
+            clock.advance(by: .seconds(30))
+            let _: Int = try await client.get("/a")
+        }
+    }
+
+    @Test("What remains is learned from a success, and a stored answer teaches nothing")
+    func remaining() async throws {
+        let none: HTTPFields = try [
+            #require(.init("RateLimit")): #""a";r=0;t=9"#, #require(.init("RateLimit-Policy")): #""a";q=1;w=9"#,
+        ]
+        var stored = none
+        stored[.age] = "3"
+        for (headers, isHeld) in [(none, true), (stored, false)] {
+            let client = try client(ScriptedTransport([Self.ok(headers), Self.ok()]), throttler())
+            let _: Int = try await client.get("/a")
+            #expect(await failure { let _: Int = try await client.get("/a") }?.retryAfter == (isHeld ? .seconds(9) : nil))
+        }
+    }
+
+    @Test("GitHub's 403 is a refusal if it says that nothing is left; any other 403 is an answer")
+    func forbidden() async throws {
+        let left = try #require(HTTPField.Name("X-RateLimit-Remaining"))
+        let reset = try #require(HTTPField.Name("X-RateLimit-Reset"))
+        let limit = ScriptedTransport.Step.answer(
+            status: 403,
+            headers: [left: "0", reset: "1762252260", .date: "Tue, 04 Nov 2025 10:30:00 GMT"]
+        )
+        let first = try client(ScriptedTransport([limit]), throttler())
+        _ = await failure { let _: Int = try await first.get("/a") }
+        #expect(await failure { let _: Int = try await first.get("/a") }?.retryAfter == .seconds(60))
+        let second = try client(ScriptedTransport([.answer(status: 403), Self.ok()]), throttler())
+        _ = await failure { let _: Int = try await second.get("/a") }
+        let _: Int = try await second.get("/a")
+    }
+
+    @Test(
+        "Garbage in the fields changes nothing",
+        arguments: ["", "x", "-1", "\"a\";r=;t=", "99999999999999999999", "\"a;r=0", "NaN"]
+    )
+    func garbage(value: String) async throws {
+        var headers: HTTPFields = [.retryAfter: value]
+        for name in ["RateLimit", "RateLimit-Policy", "X-RateLimit-Remaining", "X-RateLimit-Reset", "RateLimit-Reset"] {
+            headers[try #require(HTTPField.Name(name))] = value
+        }
+        let client = try client(ScriptedTransport([Self.ok(headers), Self.ok(headers)]), throttler())
+        for _ in 0..<2 { let _: Int = try await client.get("/a") }
+    }
+
+    @Test("Lost connections widen the spacing; a call that the caller gave up does not")
+    func network() async throws {
+        let lost = ScriptedTransport.Step.failure(TransportError(.connectionLost, message: "x", wasSent: true))
+        let gone = ScriptedTransport.Step.failure(TransportError(.noInternet, message: "x", wasSent: false))
+        let given = ScriptedTransport.Step.failure(TransportError(.cancelled, message: "x", wasSent: true))
+        let client = try client(ScriptedTransport([lost, given, given, gone, Self.ok()]), throttler())
+        for _ in 0..<4 { _ = await failure { let _: Int = try await client.get("/a") } }
+        let held = await failure { let _: Int = try await client.get("/a") }
+        #expect(held?.kind == .throttled && held?.retryAfter == .milliseconds(500))
+    }
+
+    @Test("The log tells each decision at debug level, and neither id, query, user nor host")
+    func logged() async throws {
+        let transport = ScriptedTransport(Array(repeating: Self.ok(), count: 40))
+        let client = try client(transport, throttler(), user: "ana-secret")
+        for _ in 0..<31 { _ = await failure { let _: Int = try await client.get("/a/998877?token=hidden") } }
+        let lines = log.lines
+        #expect(lines.count == 31)
+        #expect(lines.first == "debug Call allowed count=1 endpoint=GET /a/{id} limit=30")
+        #expect(lines.last == "debug Call held back count=30 endpoint=GET /a/{id} limit=30 reason=quota wait=60.0 seconds")
+        for secret in ["998877", "hidden", "token", "ana-secret", "example.org"] { #expect(!lines.joined().contains(secret)) }
+    }
+}
