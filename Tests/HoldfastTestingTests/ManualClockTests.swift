@@ -96,4 +96,18 @@ import Testing
     func precondition() async {
         await #expect(processExitsWith: .failure) { ManualClock().advance(by: .nanoseconds(-1)) }
     }
+
+    @Test("The clock tells the next instant at which somebody wakes")
+    func nextDeadline() async {
+        let clock = ManualClock()
+        #expect(clock.nextDeadline == nil)
+        let sleepers = [3, 1, 2].map { seconds in Task { try await clock.sleep(for: .seconds(seconds)) } }
+        await clock.waitForSleepers(3)
+        for second in 1...3 {
+            #expect(clock.nextDeadline == ManualClock.Instant(offset: .seconds(second)))
+            clock.advance(by: .seconds(1))
+        }
+        for sleeper in sleepers { _ = await sleeper.result }
+        #expect(clock.nextDeadline == nil)
+    }
 }
