@@ -47,7 +47,7 @@ public final class ManualClock: Clock, Sendable {
     public var sleeperCount: Int { state.withLock(\.sleepers.count) }
 
     /// The next instant at which a sleeper wakes; `nil` if nobody sleeps.
-    public var nextDeadline: Instant? { state.withLock { $0.sleepers.map(\.deadline).min() } }
+    public var nextDeadline: Instant? { state.withLock { $0.sleepers.values.map(\.deadline).min() } }
 
     /// Sleeps until the clock is moved to a deadline; returns at once if it has come. Ends at once when the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {

@@ -6,7 +6,7 @@ public import HTTPTypes
 ///
 /// The status is looked at before the body. A success may be wrapped or flat; an error may have any of the contract's forms.
 /// What is repeated, held back or refused by the client itself is the business of its ``ClientMiddleware``, of which
-/// ``ClientPipeline/standard(retry:gate:breaker:)`` is the default.
+/// ``ClientPipeline/standard(retry:gate:throttle:breaker:)`` is the default.
 public struct APIClient: Sendable {
     /// The address that paths are relative to.
     public let baseURL: URL

@@ -7,9 +7,10 @@ public enum ClientPipeline {
     public static func standard(
         retry: RetryMiddleware? = RetryMiddleware(),
         gate: GateMiddleware? = GateMiddleware(),
+        throttle: ThrottleMiddleware? = nil,
         breaker: BreakerMiddleware? = BreakerMiddleware()
     ) -> [any ClientMiddleware] {
-        let layers: [(any ClientMiddleware)?] = [IdempotencyKeyMiddleware(), retry, gate, breaker]
+        let layers: [(any ClientMiddleware)?] = [IdempotencyKeyMiddleware(), retry, gate, throttle, breaker]
         return layers.compactMap { $0 }
     }
 }

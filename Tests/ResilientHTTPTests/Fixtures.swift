@@ -37,3 +37,19 @@ func failure(_ operation: () async throws -> Void) async -> APIError? {
         return error as? APIError
     }
 }
+
+extension CallContext {
+    /// A context with so much time left, on a clock that stands still.
+    init(timeout: Duration) {
+        let surroundings = ClientSurroundings(clock: MonotonicClock(ManualClock()))
+        let endpoint = Endpoint(.get, "/a")
+        self.init(
+            origin: "https://api.example.org",
+            endpoint: endpoint,
+            deadline: timeout,
+            attemptTimeout: timeout,
+            surroundings: surroundings,
+            record: CallRecord(name: nil, endpoint: endpoint, surroundings: surroundings)
+        )
+    }
+}

@@ -43,9 +43,17 @@ final class LabRecorder: ClientMiddleware {
             end(id, .answered(status: answer.0.status.code))
             return answer
         } catch {
-            end(id, .lost((error as? TransportError)?.code ?? (error is CancellationError ? .cancelled : .other)))
+            end(id, Self.outcome(of: error))
             throw error
         }
+    }
+
+    /// What became of a request: what is thrown here is a refusal of the server, or says that no answer came.
+    private static func outcome(of error: any Error) -> LabExchange.Outcome {
+        let failure = error as? APIError
+        if let status = failure?.status { return .answered(status: status) }
+        if let transport = (failure?.underlying ?? error) as? TransportError { return .lost(transport.code) }
+        return .lost(failure?.kind == .cancelled || error is CancellationError ? .cancelled : .other)
     }
 
     private func begin(_ request: HTTPRequest) -> Int? {

@@ -1,4 +1,5 @@
 public import Foundation
+public import HTTPTypes
 
 /// The one error that a call through Holdfast ends with, whatever went wrong.
 public struct APIError: Error, Sendable {
@@ -10,6 +11,8 @@ public struct APIError: Error, Sendable {
     public var message: String?
     /// The HTTP status, if an answer came.
     public var status: Int?
+    /// The headers of the answer; empty if none came. They may hold what must not be logged.
+    public var headers: HTTPFields = [:]
     /// Further facts from the server.
     public var details: JSONObject
     /// Problems with single fields.

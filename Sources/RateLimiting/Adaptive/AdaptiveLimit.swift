@@ -47,7 +47,7 @@ public struct AdaptiveLimit: Sendable {
     /// Counts a call that ``hold(at:)`` lets go; any other call as well, so ask first.
     package mutating func begin(at now: Int64) -> AdmittedCall {
         for index in windows.indices {
-            _ = windows[index].charge(at: now, policy: policy.quotas[index], cost: policy.quotas[index].cost)
+            windows[index].charge(at: now, policy: policy.quotas[index], cost: policy.quotas[index].cost)
         }
         spacing.sent(at: now)
         run.admitted()

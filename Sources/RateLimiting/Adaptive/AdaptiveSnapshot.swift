@@ -70,7 +70,8 @@ extension AdaptiveLimit {
             let quota = policy.quotas[index]
             let known = windows[index].instants(at: now, policy: quota)
             let live = saved.filter { now - $0 < quota.windowNanoseconds }
-            windows[index] = SlidingWindow(instants: (known + live).sorted().suffix(quota.quota))
+            windows[index] = SlidingWindow()
+            for instant in (known + live).sorted().suffix(quota.quota) { windows[index].charge(at: instant, policy: quota, cost: 1) }
         }
         ledger.add(snapshot.calls.map { .init(sent: instant($0.sent), ended: $0.ended.map(instant) ?? now) })
         for limit in snapshot.learned.prefix(Self.maximumLearned - min(Self.maximumLearned, learned.count))
@@ -85,6 +86,6 @@ extension AdaptiveLimit {
     package mutating func spendShortest(at now: Int64) {
         let quota = policy.quotas[policy.pace]
         let units = windows[policy.pace].remaining(at: now, policy: quota)
-        if units > 0 { _ = windows[policy.pace].charge(at: now, policy: quota, cost: units) }
+        if units > 0 { windows[policy.pace].charge(at: now, policy: quota, cost: units) }
     }
 }

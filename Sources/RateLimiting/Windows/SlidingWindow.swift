@@ -49,6 +49,23 @@ public struct SlidingWindow: Sendable {
         storage.ring.pointee.isFresh(at: now, terms: terms(of: policy))
     }
 
+    /// The wait in nanoseconds until so many units would be admitted: 0 for now. Writes nothing.
+    func delay(at now: Int64, policy: RateLimitPolicy, cost: Int) -> Int64 {
+        storage.ring.pointee.delay(at: now, terms: terms(of: policy), cost: cost)
+    }
+
+    /// Takes units without asking whether they are admitted.
+    mutating func charge(at now: Int64, policy: RateLimitPolicy, cost: Int) {
+        if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.ring.pointee.copy()) }
+        _ = storage.ring.pointee.charge(at: now, terms: terms(of: policy), cost: cost)
+    }
+
+    /// The instants that still count, oldest first.
+    func instants(at now: Int64, policy: RateLimitPolicy) -> [Int64] {
+        guard case .ages(let ages) = storage.ring.pointee.debt(at: now, terms: terms(of: policy)) else { return [] }
+        return ages.map { now - $0 }
+    }
+
     private func terms(of policy: RateLimitPolicy) -> RateLimitTerms {
         let terms = policy.terms
         if terms.emission == 0 { return terms }

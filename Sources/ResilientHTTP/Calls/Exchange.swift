@@ -76,7 +76,7 @@ struct Exchange: Sendable {
             body: bytes,
             now: context.surroundings.wallClock()
         )
-        return error(answer, context: context)
+        return error(answer, of: response, context: context)
     }
 
     /// The error for a success whose body refuses, or is a page of somebody else.
@@ -86,11 +86,12 @@ struct Exchange: Sendable {
             headers: response.headerFields,
             body: bytes,
             now: context.surroundings.wallClock()
-        ).map { error($0, context: context) }
+        ).map { error($0, of: response, context: context) }
     }
 
-    private func error(_ answer: DecodedError, context: CallContext) -> APIError {
+    private func error(_ answer: DecodedError, of response: HTTPResponse, context: CallContext) -> APIError {
         var error = APIError(answer, catalogue: catalogue, context: context.name)
+        error.headers = response.headerFields
         error.retryAt = error.retryAfter.map { wait in
             context.surroundings.wallClock().addingTimeInterval(Double(wait.wholeSecondsRoundedUp))
         }

@@ -23,9 +23,13 @@ extension CallEnd {
             ? .refused(limits: limits, retryAfter: retryAfter) : .answered(limits: limits, retryAfter: retryAfter)
     }
 
-    /// How a call ended that got no answer.
-    init(_ error: any Error) {
+    /// How a call ended that failed.
+    init(_ error: any Error, now: Date) {
         switch error {
+        case let error as APIError where error.status != nil:
+            self.init(HTTPResponse(status: .init(code: error.status ?? 0), headerFields: error.headers), now: now)
+        case let error as APIError where error.underlying is TransportError || error.underlying is CancellationError:
+            self.init(error.underlying ?? error, now: now)
         case is CancellationError: self = .abandoned
         case let error as TransportError:
             switch error.code {
@@ -33,7 +37,7 @@ extension CallEnd {
             case .invalidRequest: self = error.wasSent ? .lost : .withdrawn
             default: self = error.wasSent ? .lost : .unreachable
             }
-        case let error as APIError where error.attempts == 0: self = .withdrawn
+        case let error as APIError where error.kind == .throttled || error.attempts == 0: self = .withdrawn
         default: self = .abandoned
         }
     }

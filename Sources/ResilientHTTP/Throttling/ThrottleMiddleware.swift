@@ -1,5 +1,5 @@
 import ErrorContract
-public import Foundation
+import Foundation
 public import HTTPTypes
 import RateLimiting
 
@@ -11,24 +11,20 @@ public struct ThrottleMiddleware: ClientMiddleware {
     private let throttler: Throttler
     private let longestWait: Duration
     private let user: @Sendable () -> String?
-    private let wallClock: @Sendable () -> Date
 
     /// Creates a middleware.
     /// - Parameters:
     ///   - throttler: What decides. Several clients may share one.
     ///   - longestWait: How long a call may wait for its turn; it doesn't wait unless told to.
     ///   - user: Whose quotas a call counts against: a name of the session that stays the same over restarts.
-    ///   - wallClock: The local time, against which dates in answers are measured.
     public init(
         _ throttler: Throttler,
         waitingUpTo longestWait: Duration = .zero,
-        user: @escaping @Sendable () -> String? = { nil },
-        wallClock: @escaping @Sendable () -> Date = { Date() }
+        user: @escaping @Sendable () -> String? = { nil }
     ) {
         self.throttler = throttler
         self.longestWait = longestWait
         self.user = user
-        self.wallClock = wallClock
     }
 
     public func intercept(
@@ -39,21 +35,24 @@ public struct ThrottleMiddleware: ClientMiddleware {
     ) async throws -> (HTTPResponse, ResponseBody) {
         let endpoint = throttler.endpoint(of: request)
         let user = user()
+        let now = context.surroundings.wallClock
         let call: Throttler.Call
         do {
-            call = try await throttler.admit(endpoint, user: user, waitingUpTo: min(longestWait, context.timeout))
+            call = try await throttler.admit(endpoint, user: user, waitingUpTo: min(longestWait, context.timeLeft))
         } catch var error as APIError {
             error.context = context.name
+            error.retryAt = error.retryAfter.map { now().addingTimeInterval(Double($0.wholeSecondsRoundedUp)) }
+            context.record.note(.refusedLocally(.throttle, retryAfter: error.retryAfter))
             throw error
         }
         let answer: (HTTPResponse, ResponseBody)
         do {
             answer = try await next(request, body)
         } catch {
-            throttler.finish(call, with: CallEnd(error))
+            throttler.finish(call, with: CallEnd(error, now: now()))
             throw error
         }
-        await throttler.finish(call, with: CallEnd(answer.0, now: wallClock()), savingFor: user)
+        await throttler.finish(call, with: CallEnd(answer.0, now: now()), savingFor: user)
         return answer
     }
 }

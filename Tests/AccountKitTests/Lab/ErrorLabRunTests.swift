@@ -200,8 +200,11 @@ private struct Stubborn: ClientMiddleware {
         next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
     ) async throws -> (HTTPResponse, ResponseBody) {
         while true {
-            let answer = try await next(request, body)
-            if answer.0.status.kind == .successful { return answer }
+            do {
+                return try await next(request, body)
+            } catch let error as APIError where error.status != nil {
+                continue
+            }
         }
     }
 }

@@ -62,6 +62,3 @@ final class Machine: Sendable {
     }
 }
 
-extension Duration {
-    fileprivate var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
-}

@@ -59,16 +59,16 @@ import Testing
         let throttler = Throttler(policy: own, clock: clock, randomness: SplitMix64(seed: seed))
         let start = Date(timeIntervalSince1970: 1_762_252_200)
         let long = hidden.window * 100
-        let middleware = ThrottleMiddleware(throttler, waitingUpTo: long) {
-            nil
-        } wallClock: {
-            start.addingTimeInterval(clock.now.offset / .seconds(1))
-        }
+        let middleware = ThrottleMiddleware(throttler, waitingUpTo: long)
         let client = APIClient(
             baseURL: try #require(URL(string: "https://api.example.org")),
             transport: server,
             timeout: long,
-            middleware: [middleware]
+            middleware: [middleware],
+            surroundings: ClientSurroundings(
+                clock: MonotonicClock(clock),
+                wallClock: { start.addingTimeInterval(clock.now.offset / .seconds(1)) }
+            )
         )
         let end = hidden.window * 11
         let tasks = (0..<callers).map { _ in

@@ -17,7 +17,7 @@ import Testing
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)
 
     private func client(_ transport: ScriptedTransport, _ throttler: Throttler, user: String? = nil) throws -> APIClient {
-        let middleware = ThrottleMiddleware(throttler, user: { user }, wallClock: { Self.now })
+        let middleware = ThrottleMiddleware(throttler, user: { user })
         return try makeClient(transport, middleware: [middleware])
     }
 

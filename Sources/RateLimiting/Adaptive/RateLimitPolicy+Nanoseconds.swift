@@ -1,0 +1,4 @@
+extension RateLimitPolicy {
+    /// The length of the window in nanoseconds.
+    var windowNanoseconds: Int64 { window.wholeNanoseconds }
+}
