@@ -7,6 +7,9 @@ import Testing
 @testable import SQLiteStores
 
 @Suite struct SQLiteDatabaseTests {
+    /// The number of steps of the schema.
+    private static let migrations = 2
+
     @Test("A commit that was reported is on disk: FULL and WAL on the writer, also after reopening")
     func durability() async throws {
         try await withStores { stores in
@@ -40,7 +43,7 @@ import Testing
             for _ in 0..<3 {
                 let again = try stores.reopened()
                 #expect(try await again.accounts.accounts() == [account])
-                #expect(try await again.number("SELECT COUNT(*) FROM grdb_migrations") == 1)
+                #expect(try await again.number("SELECT COUNT(*) FROM grdb_migrations") == Self.migrations)
                 try again.database.close()
             }
         }
@@ -56,7 +59,7 @@ import Testing
             let databases = try await concurrently(4) { _ in try SQLiteDatabase(path: path) }
             for database in databases { try await database.ping() }
             let steps = try await databases[0].pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM grdb_migrations") }
-            #expect(steps == 1)
+            #expect(steps == Self.migrations)
             for database in databases { try database.close() }
         }
     }

@@ -7,7 +7,11 @@ struct ErrorExample {
 
     /// The facts of the answer.
     var payload: ErrorPayload {
-        ErrorPayload(
+        payload(base: "")
+    }
+
+    private func payload(base: String) -> ErrorPayload {
+        var payload = ErrorPayload(
             code: definition.code,
             status: definition.status,
             message: message,
@@ -18,6 +22,9 @@ struct ErrorExample {
             timestamp: Date(timeIntervalSince1970: 1_795_257_000),
             requestID: "5c0f6a1e-3f0b-4d0e-9f52-6c1f2f1f8a77"
         )
+        payload.title = definition.summary
+        payload.type = "\(base)/errors/\(definition.code)"
+        return payload
     }
 
     /// The body in a form of ``ErrorContract/ErrorForm``.
@@ -25,27 +32,7 @@ struct ErrorExample {
 
     /// The body as a problem of RFC 9457.
     /// - Parameter base: What stands before the path of the code's page.
-    func problem(base: String) -> JSONValue {
-        let payload = payload
-        var body: JSONObject = [
-            "type": .string("\(base)/errors/\(definition.code)"), "title": .string(definition.summary),
-            "status": definition.status.json, "detail": .string(payload.message),
-            "instance": .string("urn:uuid:\(payload.requestID)"), "code": .string(definition.code.rawValue),
-            "timestamp": .string(payload.timestamp.formatted(.iso8601)), "request_id": .string(payload.requestID),
-        ]
-        body["retry_after"] = payload.retryAfterSeconds?.json
-        if !violations.isEmpty {
-            body["errors"] = .array(
-                violations.map { violation in
-                    [
-                        "field": .string(violation.field), "pointer": .string(violation.pointer ?? ""),
-                        "code": .string(violation.code?.rawValue ?? ""), "message": .string(violation.message),
-                    ]
-                }
-            )
-        }
-        return .object(body)
-    }
+    func problem(base: String) -> JSONValue { ErrorForm.problem.body(of: payload(base: base)) }
 
     private var message: String {
         let text: LocalizedText =

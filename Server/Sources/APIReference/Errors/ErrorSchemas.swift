@@ -96,6 +96,17 @@ enum ErrorSchemas {
         .object(Field("detail", message), meaning: "An error in the form `detail`.")
     )
 
+    static let problemItem = NamedSchema(
+        "ProblemItem",
+        .object(
+            Field("pointer", .text(), .optional, "The place as a JSON Pointer in a URI fragment (RFC 6901 §6)."),
+            Field("detail", message),
+            Field("code", .named(code), .optional),
+            Field("field", .text(), .required, "As a person would name it; empty for the whole body."),
+            meaning: "One problem with one field of the request, in problem details."
+        )
+    )
+
     static let problem = NamedSchema(
         "Problem",
         .object(
@@ -108,7 +119,9 @@ enum ErrorSchemas {
             timestamp,
             requestID,
             retryAfter,
-            Field("errors", .list(of: .named(violation)), .optional, "All problems with the input."),
+            Field("errors", .list(of: .named(problemItem)), .optional, "All problems with the input."),
+            reasons,
+            check,
             meaning: "An error as a problem of RFC 9457, for `Accept: application/problem+json`."
         )
     )

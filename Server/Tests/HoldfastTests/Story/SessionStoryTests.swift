@@ -32,10 +32,15 @@ import Testing
                 email: try EmailAddress("ana@example.com"),
                 password: try Password("correct horse battery")
             )
-            let stolen = AccountClient(api: client.api, store: MemoryCredentialStore(await store.load()))
+            let stolen = await store.load()
             try await client.signOut()
-            await #expect { try await stolen.me() } throws: { ($0 as? APIError)?.code == .authSessionExpired }
-            await #expect { try await stolen.refresh() } throws: { ($0 as? APIError)?.code == .authRefreshFailed }
+            // Each on its own: a client that is told that its session has ended forgets it.
+            let (one, other) = (
+                AccountClient(api: client.api, store: MemoryCredentialStore(stolen)),
+                AccountClient(api: client.api, store: MemoryCredentialStore(stolen))
+            )
+            await #expect { try await one.me() } throws: { ($0 as? APIError)?.code == .authSessionExpired }
+            await #expect { try await other.refresh() } throws: { ($0 as? APIError)?.code == .authRefreshFailed }
         }
     }
 

@@ -21,7 +21,16 @@ struct TestServer: Sendable {
 
     /// The account API as an app calls it.
     func client(_ language: Language = .english) -> AccountClient {
-        AccountClient(api: APIClient(baseURL: url, transport: .urlSession(), language: language))
+        var api = APIClient(
+            baseURL: url,
+            transport: .urlSession(),
+            language: language,
+            timeout: .seconds(120),
+            middleware: []
+        )
+        // Hundreds of servers share the machine.
+        api.attemptTimeout = .seconds(120)
+        return AccountClient(api: api)
     }
 
     /// Sends JSON as curl would.
