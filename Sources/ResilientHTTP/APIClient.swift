@@ -14,7 +14,7 @@ public struct APIClient: Sendable {
     public var language: Language
     /// The time that a call may take, waits and the body of the answer included.
     public var timeout: Duration
-    /// The time that one attempt may take.
+    /// The time that one attempt may take, if the request may be repeated; one that may not has the whole time of the call.
     public var attemptTimeout: Duration = .seconds(10)
     /// The largest body of a success that is read, in bytes.
     public var maximumBodySize = 16 * 1024 * 1024

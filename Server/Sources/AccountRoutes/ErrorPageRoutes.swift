@@ -24,16 +24,14 @@ public struct ErrorPageRoutes<Context: RequestContext>: Sendable {
         router.get("\(ErrorPages.path)/:code") { request, context in try page(request, context) }
     }
 
-    /// A code that is none has a page too, for who asks for pages.
+    /// A code that is none has a page too, unless the client would rather have JSON.
     private func page(_ request: Request, _ context: Context) throws -> Response {
         let name = context.parameters.get("code") ?? ""
         let nonce = SecretToken().text
         if let page = pages.page(of: ErrorCode(name), nonce: nonce) { return respond(page, nonce: nonce) }
         let preference = MediaPreference(accept: request.headers[.accept])
         let html = preference.quality(of: "text/html")
-        guard preference.names("text/html"),
-            ["application/json", "application/problem+json"].allSatisfy({ preference.quality(of: $0) <= html })
-        else {
+        guard ["application/json", "application/problem+json"].allSatisfy({ preference.quality(of: $0) <= html }) else {
             throw ContractError(.resourceNotFound)
         }
         var response = respond(pages.missing(name, nonce: nonce), nonce: nonce)

@@ -18,7 +18,9 @@ struct Exchange: Sendable {
         let number = context.record.attempts + 1
         let clock = context.surroundings.clock
         let begin = clock.now
-        let timeout = min(context.attemptTimeout, context.deadline - begin)
+        // What can't be repeated gains nothing by being given up early.
+        let longest = request.isSafeToRepeat ? context.attemptTimeout : .seconds(Int64.max / 2)
+        let timeout = min(longest, context.deadline - begin)
         guard timeout > .zero else {
             var error = APIError(.timeout, context: context.name)
             (error.retry, error.attempts) = (.never, number - 1)

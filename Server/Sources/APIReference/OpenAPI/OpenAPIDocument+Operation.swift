@@ -43,10 +43,10 @@ extension OpenAPIDocument {
     private func response(_ answer: APIAnswer?, _ codes: [ErrorCode], of operation: APIOperation) -> JSONValue {
         if let answer, codes.isEmpty { return json(of: answer) }
         guard let form = operation.errorForm(description.settings) else { return page(answer, codes) }
-        if codes.count == 1, form == description.settings.errorForm, let code = codes.first {
+        if answer == nil, codes.count == 1, form == description.settings.errorForm, let code = codes.first {
             return ["$ref": .string("#/components/responses/\(code)")]
         }
-        return errors.response(codes, in: form)
+        return errors.response(codes, in: form).adding(answer?.contents ?? [])
     }
 
     /// A page that is an error, or another answer with the same status.
@@ -71,6 +71,16 @@ extension OpenAPIDocument {
         }
         if !answer.links.isEmpty { members["links"] = .object(JSONObject(answer.links.map { ($0.name, $0.json) })) }
         return .object(members)
+    }
+}
+
+extension JSONValue {
+    /// A response that may have other contents as well.
+    fileprivate func adding(_ contents: [APIAnswer.Content]) -> JSONValue {
+        guard var response = objectValue, var all = response["content"]?.objectValue, !contents.isEmpty else { return self }
+        for content in contents { all[content.mediaType] = content.json }
+        response["content"] = .object(all)
+        return .object(response)
     }
 }
 

@@ -67,7 +67,7 @@ import Testing
         var lines: [String] = []
         func print(_ values: Any...) { lines += values.map { "\($0)" } }
         // answer
-        let api = APIClient(baseURL: url, transport: .urlSession())
+        let api = APIClient(baseURL: url, transport: .urlSession(), middleware: [])
         var answer = LabAnswer(.code(.rateLimitExceeded), retryAfter: .seconds(2), times: 1, session: "checkout-test")
         answer.form = .success
         do {

@@ -33,7 +33,9 @@ import Testing
 /// Makes the calls of a scenario in a session of its own, and compares.
 private func expectPromise(of scenario: LabScenario, from url: URL) async {
     // Its own connections: on one that was used before, libcurl repeats a GET that was lost by itself.
-    var client = APIClient(baseURL: url, transport: .urlSession(), timeout: .seconds(300))
+    // The scenario says what one request gets.
+    var client = APIClient(baseURL: url, transport: .urlSession(), timeout: .seconds(300), middleware: [])
+    client.attemptTimeout = .seconds(300)
     if let timeout = scenario.timeoutMilliseconds { client.timeout = .milliseconds(timeout) }
     let place: (Int) -> Comment = { "\(scenario.name), call \($0)" }
     var tokens: LabTokens?

@@ -26,7 +26,7 @@ import Testing
     /// The lab's last word after fifty calls at once with a token that has expired.
     private func lastReply(isShared: Bool) async throws -> LabReply {
         try await withServer { server in
-            let client = APIClient(baseURL: server.url, transport: .urlSession())
+            let client = APIClient(baseURL: server.url, transport: .urlSession(), timeout: .seconds(120), middleware: [])
             let session = LabClient(
                 client: client,
                 tokens: try await client.post(

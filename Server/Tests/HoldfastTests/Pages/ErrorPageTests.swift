@@ -64,17 +64,11 @@ import Testing
     @Test("A code that is none has a page that leads on, or an error of the contract for who would rather have JSON")
     func unknownCode() async throws {
         try await withServer { server in
-            let browser = ["Accept: text/html,application/xhtml+xml,*/*;q=0.8"]
-            let page = try await RawHTTP.send("GET", "/errors/API_KEY_INVALID_REGION", to: server.url, headers: browser)
+            let page = try await RawHTTP.send("GET", "/errors/API_KEY_INVALID_REGION", to: server.url)
             #expect(page.status == 404)
             #expect(page["X-Error-Code"] == "RESOURCE_NOT_FOUND")
             #expect(page.text.contains("href=\"/errors/API_KEY_INVALID\""))
-            let attack = try await RawHTTP.send(
-                "GET",
-                "/errors/%3Cscript%3Ealert(1)%3C%2Fscript%3E",
-                to: server.url,
-                headers: browser
-            )
+            let attack = try await RawHTTP.send("GET", "/errors/%3Cscript%3Ealert(1)%3C%2Fscript%3E", to: server.url)
             #expect(attack.status == 404 && !attack.text.contains("<script"))
             let long = try await RawHTTP.send("GET", "/errors/" + String(repeating: "A_", count: 20_000), to: server.url)
             #expect(long.status == 404 && long.body.count < 30_000)
