@@ -71,7 +71,9 @@ extension AdaptiveLimit {
             let known = windows[index].instants(at: now, policy: quota)
             let live = saved.filter { now - $0 < quota.windowNanoseconds }
             windows[index] = SlidingWindow()
-            for instant in (known + live).sorted().suffix(quota.quota) { windows[index].charge(at: instant, policy: quota, cost: 1) }
+            for instant in (known + live).sorted().suffix(quota.quota) {
+                windows[index].charge(at: instant, policy: quota, cost: 1)
+            }
         }
         ledger.add(snapshot.calls.map { .init(sent: instant($0.sent), ended: $0.ended.map(instant) ?? now) })
         for limit in snapshot.learned.prefix(Self.maximumLearned - min(Self.maximumLearned, learned.count))

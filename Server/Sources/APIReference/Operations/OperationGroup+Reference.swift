@@ -54,7 +54,8 @@ extension OperationGroup {
                 "One error code as a page",
                 "What the `type` of problem details leads to. For a code that is none there is a page as well.",
                 answers: [
-                    APIAnswer(200, "The page.", .page), APIAnswer(404, "No such code, as a page for who would not rather have JSON.", .page),
+                    APIAnswer(200, "The page.", .page),
+                    APIAnswer(404, "No such code, as a page for who would not rather have JSON.", .page),
                 ]
             ).with {
                 $0.parameters = [APIParameter(name: "code", place: .path, schema: .text(), about: "The code.")]

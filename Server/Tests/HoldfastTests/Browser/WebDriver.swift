@@ -13,15 +13,9 @@ struct WebDriver: Sendable {
 
     /// Runs a driver for the time of a closure.
     static func run<Result: Sendable>(_ body: (WebDriver) async throws -> Result) async throws -> Result {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["chromedriver", "--port=0"]
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try await process.start()
+        let (process, driver) = try await started()
         do {
-            let result = try await body(WebDriver(url: try await address(in: output)))
+            let result = try await body(driver)
             process.terminate()
             _ = await process.ended()
             return result
@@ -30,6 +24,28 @@ struct WebDriver: Sendable {
             _ = await process.ended()
             throw error
         }
+    }
+
+    /// Starts a driver. Several that start at once may choose the same port, of which all but one end: those try again.
+    private static func started() async throws -> (Process, WebDriver) {
+        var failure: any Error = Failure(description: "chromedriver was not tried")
+        for _ in 0..<5 {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = ["chromedriver", "--port=0"]
+            let output = Pipe()
+            process.standardOutput = output
+            process.standardError = FileHandle.nullDevice
+            try await process.start()
+            do {
+                return (process, WebDriver(url: try await address(in: output)))
+            } catch {
+                process.terminate()
+                _ = await process.ended()
+                failure = error
+            }
+        }
+        throw failure
     }
 
     /// Where the driver listens, from what it prints.

@@ -1,9 +1,9 @@
-import ServerMiddleware
 import APIReference
 import AppLinks
 import Foundation
 import Hummingbird
 import Logging
+import ServerMiddleware
 import Testing
 
 @testable import holdfast
