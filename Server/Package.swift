@@ -237,7 +237,8 @@ let package = Package(
         .testTarget(
             name: "ServerMiddlewareTests",
             dependencies: [
-                "ServerMiddleware", errorContract, rateLimiting, hummingbird, httpTypes, logging, inMemoryLogging, holdfastTesting,
+                "ServerMiddleware", errorContract, rateLimiting, hummingbird, httpTypes, logging, inMemoryLogging,
+                holdfastTesting,
                 metrics, metricsTestKit,
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -247,9 +248,11 @@ let package = Package(
         .testTarget(
             name: "HoldfastTests",
             dependencies: [
-                "holdfast", "holdfast-terminal-app", "holdfast-notes-app", "AccountCore", "AccountRoutes", "APIReference", "AppLinks",
+                "holdfast", "holdfast-terminal-app", "holdfast-notes-app", "AccountCore", "AccountRoutes", "APIReference",
+                "AppLinks",
                 "Argon2", "ErrorLab", "FileMail", "RecoveryPages", "SQLiteStores", "ServerMiddleware",
-                accountContract, errorContract, errorLabContract, rateLimiting, httpTypes, logging, lifecycle, holdfastTesting, hummingbird,
+                accountContract, errorContract, errorLabContract, rateLimiting, httpTypes, logging, lifecycle, holdfastTesting,
+                hummingbird,
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "AccountKit", package: "holdfast"),
                 .product(name: "HoldfastURLSession", package: "holdfast"),
