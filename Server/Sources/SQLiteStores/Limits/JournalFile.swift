@@ -19,7 +19,7 @@ final class JournalFile: @unchecked Sendable {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw POSIXError.current }
         do {
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw AdmissionJournal.InUse() }
+            guard Self.lock(descriptor) else { throw AdmissionJournal.InUse() }
             if lseek(descriptor, 0, SEEK_END) != Self.size {
                 let zeros = [UInt8](repeating: 0, count: Self.size)
                 guard ftruncate(descriptor, 0) == 0, pwrite(descriptor, zeros, Self.size, 0) == Self.size else {
@@ -125,6 +125,15 @@ extension JournalFile {
             notes.append(note)
         }
         return notes
+    }
+
+    /// Takes the lock, and tries for a second: between fork and exec a child of the process that held it may hold it a moment longer.
+    private static func lock(_ descriptor: Int32) -> Bool {
+        for attempt in 0..<50 {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+            if attempt < 49 { usleep(20_000) }
+        }
+        return false
     }
 
     private func place(_ half: Int, _ index: Int) -> UnsafeMutableRawPointer {
