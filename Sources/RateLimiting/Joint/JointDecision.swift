@@ -87,16 +87,24 @@ struct JointDecision {
         }
     }
 
-    /// How the limit of a claim stands now.
-    func limit(_ place: Int) -> RateLimitAnswer.Limit {
-        let table = claims[place].shard.table
-        let (remaining, reset) = table.state(at: claims[place].index, now: now)
-        return RateLimitAnswer.Limit(
-            policy: table.policy,
-            isVisible: table.isVisible,
-            remaining: remaining,
-            reset: .nanoseconds(reset)
-        )
+    /// How the limits stand now, in the order of the claims.
+    func limits() -> [RateLimitAnswer.Limit] {
+        Array(unsafeUninitializedCapacity: claims.count) { limits, count in
+            for claim in claims where claim.mode != .off {
+                let table = claim.shard.table
+                let (remaining, reset) = table.state(at: claim.index, now: now)
+                limits.initializeElement(
+                    at: count,
+                    to: RateLimitAnswer.Limit(
+                        policy: table.policy,
+                        isVisible: table.isVisible,
+                        remaining: remaining,
+                        reset: .nanoseconds(reset)
+                    )
+                )
+                count += 1
+            }
+        }
     }
 
     /// What a verdict that refuses says to the client.

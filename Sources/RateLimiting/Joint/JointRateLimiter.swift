@@ -98,22 +98,19 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     @inline(__always)
     private func decide(_ claims: [RateLimitClaim], at instant: C.Instant, charges: Bool) -> RateLimitAnswer {
         let now = origin.duration(to: instant).wholeNanoseconds
-        var limits: [RateLimitAnswer.Limit] = []
-        var refusal: RateLimitAnswer.Refusal?
-        var shadowRefusal: RateLimitAnswer.Refusal?
+        var answer = RateLimitAnswer(limits: [])
         withUnsafeTemporaryAllocation(of: ResolvedClaim.self, capacity: claims.count) { memory in
             for place in claims.indices { memory.initializeElement(at: place, to: resolve(claims[place])) }
             let first = JointDecision.chain(memory, names: names)
-            limits.reserveCapacity(claims.count)
             JointDecision.takeLocks(memory, from: first)
             var decision = JointDecision(memory)
             decision.make(at: now, charges: charges)
-            for place in memory.indices where memory[place].mode != .off { limits.append(decision.limit(place)) }
-            if decision.enforced.place >= 0 { refusal = decision.refusal(decision.enforced) }
-            if decision.inShadow.place >= 0 { shadowRefusal = decision.refusal(decision.inShadow) }
+            answer.limits = decision.limits()
+            if decision.enforced.place >= 0 { answer.refusal = decision.refusal(decision.enforced) }
+            if decision.inShadow.place >= 0 { answer.shadowRefusal = decision.refusal(decision.inShadow) }
             for claim in memory { claim.shard.release() }
         }
-        return RateLimitAnswer(limits: limits, refusal: refusal, shadowRefusal: shadowRefusal)
+        return answer
     }
 
     private func resolve(_ claim: borrowing RateLimitClaim) -> ResolvedClaim {

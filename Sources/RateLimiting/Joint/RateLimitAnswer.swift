@@ -43,16 +43,29 @@ public struct RateLimitAnswer: Hashable, Sendable {
 
     /// How the limits stand after the decision, in the order of the claims; limits that are off are left out.
     public var limits: [Limit]
-    /// Why the request may not go on; `nil` if it may. None of the limits counts a refused request.
-    public var refusal: Refusal?
-    /// Why the limits in shadow would have refused the request; `nil` if they would not. It binds nobody.
-    public var shadowRefusal: Refusal?
+    /// None or one of each: most answers are no refusals, and small they are returned for nothing.
+    private var refusals: [Refusal]
+    private var shadowRefusals: [Refusal]
 
     /// Creates an answer.
     public init(limits: [Limit], refusal: Refusal? = nil, shadowRefusal: Refusal? = nil) {
-        (self.limits, self.refusal, self.shadowRefusal) = (limits, refusal, shadowRefusal)
+        self.limits = limits
+        refusals = refusal.map { [$0] } ?? []
+        shadowRefusals = shadowRefusal.map { [$0] } ?? []
+    }
+
+    /// Why the request may not go on; `nil` if it may. None of the limits counts a refused request.
+    public var refusal: Refusal? {
+        get { refusals.first }
+        set { refusals = newValue.map { [$0] } ?? [] }
+    }
+
+    /// Why the limits in shadow would have refused the request; `nil` if they would not. It binds nobody.
+    public var shadowRefusal: Refusal? {
+        get { shadowRefusals.first }
+        set { shadowRefusals = newValue.map { [$0] } ?? [] }
     }
 
     /// Whether the request may go on.
-    public var isAdmitted: Bool { refusal == nil }
+    public var isAdmitted: Bool { refusals.isEmpty }
 }

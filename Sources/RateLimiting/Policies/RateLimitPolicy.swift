@@ -2,18 +2,34 @@
 public struct RateLimitPolicy: Hashable, Sendable {
     /// The name by which answers, settings and metrics call the policy, such as `reset-email`.
     public let name: String
-    /// The largest number of units admitted in any window.
-    public let quota: Int
     /// The length of the window.
     public let window: Duration
-    /// How many units one request takes unless the call says otherwise.
-    public let cost: Int
-    /// How admissions are counted.
-    public let algorithm: RateLimitAlgorithm
     /// What is counted, as answers tell it.
     public let unit: QuotaUnit
     /// What a decision needs of all this.
     let terms: RateLimitTerms
+    private let kind: Kind
+
+    private enum Kind: UInt8, Hashable {
+        case sliding
+        case strict
+        case plain
+    }
+
+    /// The largest number of units admitted in any window.
+    public var quota: Int { terms.quota }
+    /// The largest number of units admitted at once: the whole quota for the sliding window.
+    public var burst: Int { terms.burst }
+    /// How many units one request takes unless the call says otherwise.
+    public var cost: Int { terms.cost }
+    /// How admissions are counted.
+    public var algorithm: RateLimitAlgorithm {
+        switch kind {
+        case .sliding: .slidingWindow
+        case .strict: .strictGCRA(burst: terms.burst)
+        case .plain: .plainGCRA(burst: terms.burst)
+        }
+    }
 
     /// Creates a policy.
     /// - Parameters:
@@ -37,19 +53,18 @@ public struct RateLimitPolicy: Hashable, Sendable {
         precondition(quota <= Int(Int32.max), "quota must be at most 2^31 - 1 (is \(quota))")
         precondition(window > .zero, "window must be positive (is \(window))")
         precondition(window <= .seconds(315_360_000), "window must be at most 10 years (is \(window))")
-        self.name = name
-        self.quota = quota
-        self.window = window
-        self.cost = cost
-        self.unit = unit
-        self.algorithm = algorithm ?? .automatic(quota: quota)
+        (self.name, self.window, self.unit) = (name, window, unit)
         let nanoseconds = window.wholeNanoseconds
-        let (burst, emission): (Int, Int64) =
-            switch self.algorithm {
-            case .slidingWindow: (quota, 0)
-            case .strictGCRA(let burst): (burst, burst > quota ? 0 : nanoseconds.dividedUp(by: Int64(quota - burst + 1)))
-            case .plainGCRA(let burst): (burst, nanoseconds.dividedUp(by: Int64(quota)))
-            }
+        let (burst, emission): (Int, Int64)
+        switch algorithm ?? .automatic(quota: quota) {
+        case .slidingWindow:
+            (kind, burst, emission) = (.sliding, quota, 0)
+        case .strictGCRA(let most):
+            (kind, burst) = (.strict, most)
+            emission = most > quota ? 0 : nanoseconds.dividedUp(by: Int64(quota - most + 1))
+        case .plainGCRA(let most):
+            (kind, burst, emission) = (.plain, most, nanoseconds.dividedUp(by: Int64(quota)))
+        }
         precondition((1...quota).contains(burst), "burst must be from 1 to the quota (is \(burst) of \(quota))")
         precondition((1...burst).contains(cost), "cost must be from 1 to the burst (is \(cost) of \(burst))")
         terms = RateLimitTerms(quota: quota, burst: burst, cost: cost, window: nanoseconds, emission: emission)
@@ -71,9 +86,6 @@ public struct RateLimitPolicy: Hashable, Sendable {
     ) -> RateLimitPolicy {
         RateLimitPolicy(name: name, quota: quota, window: window, cost: cost, algorithm: algorithm, unit: unit)
     }
-
-    /// The largest number of units admitted at once: the whole quota for the sliding window.
-    public var burst: Int { terms.burst }
 }
 
 extension RateLimitPolicy: CustomStringConvertible {
