@@ -1,10 +1,12 @@
 /// A part of a policy's keys under a lock of its own. It stands in one place of memory from its making on.
 struct KeyShard: ~Copyable {
-    fileprivate var lock = ShardLock()
+    /// The first of the properties: it is reached by the shard's own address.
+    private let lock = ShardLock()
     /// The latest instant of a decision.
     fileprivate var latest = Int64.min
     /// Touched only while the lock is held.
     fileprivate(set) var table: KeyTable
+
     init(_ table: KeyTable) {
         self.table = table
     }
@@ -17,37 +19,43 @@ extension UnsafeMutablePointer<KeyShard> {
     /// Decides about one request.
     @inline(__always)
     func admit(_ digest: UInt64, at now: Int64, cost: Int) -> RateLimitDecision {
-        pointee.lock.take()
-        defer { pointee.lock.release() }
+        take()
+        defer { release() }
         return table.admit(digest, at: instant(now), cost: cost)
     }
 
     /// Decides about one request under the shared window.
     @inline(__always)
     func admitToAll(at now: Int64, cost: Int) -> RateLimitDecision {
-        pointee.lock.take()
-        defer { pointee.lock.release() }
+        take()
+        defer { release() }
         return table.admitToAll(at: instant(now), cost: cost)
     }
 
     /// Holds the lock.
     /// - Parameter body: Gets the table and an instant that isn't before any that it has seen.
     func withTable<Result>(at now: Int64, _ body: (inout KeyTable, Int64) -> Result) -> Result {
-        pointee.lock.take()
-        defer { pointee.lock.release() }
+        take()
+        defer { release() }
         return body(&pointee.table, instant(now))
     }
 
     /// Holds the lock.
     func withTable<Result>(_ body: (KeyTable) -> Result) -> Result {
-        pointee.lock.take()
-        defer { pointee.lock.release() }
+        take()
+        defer { release() }
         return body(pointee.table)
     }
 
+    private var lock: UnsafeMutablePointer<ShardLock> {
+        UnsafeMutableRawPointer(self).assumingMemoryBound(to: ShardLock.self)
+    }
+
     /// Takes the lock. Of two callers that hold several, both must take them in one order.
-    func take() { pointee.lock.take() }
-    func release() { pointee.lock.release() }
+    @inline(__always)
+    func take() { lock.take() }
+    @inline(__always)
+    func release() { lock.release() }
 
     /// The table, while the lock is held.
     var table: KeyTable { pointee.table }

@@ -17,7 +17,9 @@ enum KeyTable {
     static func pointer<Window: ~Copyable>(_ table: consuming WindowTable<Window>) -> UnsafeMutablePointer<
         WindowTable<Window>
     > {
-        let pointer = UnsafeMutablePointer<WindowTable<Window>>.allocate(capacity: 1)
+        // What every decision reads stands in one line of the cache.
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: MemoryLayout<WindowTable<Window>>.size, alignment: 64)
+        let pointer = memory.bindMemory(to: WindowTable<Window>.self, capacity: 1)
         pointer.initialize(to: table)
         return pointer
     }
