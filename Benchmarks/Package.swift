@@ -2,13 +2,13 @@
 import PackageDescription
 
 /// The benchmarks of one area; they stand in a folder of that name.
-func area(_ name: String, dependencies: [String]) -> Target {
+func area(_ name: String, dependencies: [String], targets: [Target.Dependency] = []) -> Target {
     .executableTarget(
         name: "\(name)Benchmarks",
         dependencies: [
             .product(name: "Benchmark", package: "benchmark"),
             .product(name: "HTTPTypes", package: "swift-http-types"),
-        ] + dependencies.map { .product(name: $0, package: "holdfast") },
+        ] + dependencies.map { .product(name: $0, package: "holdfast") } + targets,
         path: "Benchmarks/\(name)",
         swiftSettings: [
             .enableUpcomingFeature("ExistentialAny"),
@@ -28,7 +28,18 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     ],
     targets: [
-        area("Decoder", dependencies: ["ErrorContract", "ResilientHTTP"])
+        area("Decoder", dependencies: ["ErrorContract", "ResilientHTTP"]),
+        .systemLibrary(name: "CMalloc", path: "CMalloc"),
+        area("Limiter", dependencies: ["RateLimiting"], targets: ["CMalloc"]),
+        .executableTarget(
+            name: "LimiterRunner",
+            dependencies: [
+                .product(name: "RateLimiting", package: "holdfast"),
+                .product(name: "HoldfastTesting", package: "holdfast"),
+            ],
+            path: "Comparison/Limiters",
+            exclude: ["compare.py", "runner.py", "runner.go"]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
