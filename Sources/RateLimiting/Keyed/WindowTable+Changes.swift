@@ -79,19 +79,26 @@ extension WindowTable where Window: ~Copyable {
         if isFound { noteChange(at: index) } else if isReset && recordsChanges { resets.append(key) }
     }
 
-    /// Adds saved debt to a key, or to the shared state if the table is full.
+    /// Adds saved debt to a key, or to the shared state if the table is full. What was shared is added to all keys, too: one that
+    /// was forgotten after it was saved may have been admitted from it since. O(keys) then.
     mutating func restore(_ snapshot: RateLimitSnapshot, to key: KeyDigest?, at now: Int64, time: SnapshotTime) {
-        change(key, at: now) { window, terms in window.restore(snapshot, at: now, terms: terms, time: time) }
+        changeAll(key, at: now) { window, terms in window.restore(snapshot, at: now, terms: terms, time: time) }
     }
 
-    /// Spends what was left some time ago, as of then, to one key or to all of them and to newcomers. O(keys) if to all.
+    /// Spends the whole quota some time ago, for one key or for all of them and for newcomers. O(keys) if for all.
     mutating func spendAll(of key: KeyDigest?, at now: Int64, ago: Int64) {
-        if let key { return change(key, at: now) { window, terms in window.spendAll(at: now, terms: terms, ago: ago) } }
-        for index in 0..<slotCount where slots[index].word != 0 {
-            slots[index].window.spendAll(at: now, terms: terms, ago: ago)
-            noteChange(at: index)
+        changeAll(key, at: now) { window, terms in window.spendAll(at: now, terms: terms, ago: ago) }
+    }
+
+    /// - Parameter key: `nil` for all keys and the newcomers.
+    private mutating func changeAll(_ key: KeyDigest?, at now: Int64, _ add: (inout Window, RateLimitTerms) -> Void) {
+        if key == nil {
+            for index in 0..<slotCount where slots[index].word != 0 {
+                add(&slots[index].window, terms)
+                noteChange(at: index)
+            }
         }
-        changeOverflow { window, terms in window.spendAll(at: now, terms: terms, ago: ago) }
+        change(key, at: now, add)
     }
 
     /// Adds debt to a key, or to the shared state if the table is full or there is no key.

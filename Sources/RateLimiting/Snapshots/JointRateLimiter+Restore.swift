@@ -3,7 +3,8 @@ extension JointRateLimiter {
     ///
     /// Units older than the window are dropped, ages are clamped to the past. Under another algorithm than the saved one the
     /// whole quota counts as spent. Within one boot the time since the saving is told by the boot's clock, whatever the wall clock
-    /// does; across boots by the wall clock, and one that went backwards tells no time at all.
+    /// does; across boots by the wall clock, and one that went backwards tells no time at all. What newcomers of a full limiter
+    /// shared counts for every key of their lock afterwards.
     /// - Parameters:
     ///   - saved: What was saved, under this limiter's secret.
     ///   - time: Now, on the clocks by which it was saved.
@@ -20,7 +21,7 @@ extension JointRateLimiter {
     }
 
     /// Counts as spent what may have been admitted, to whomever, in a span that was not saved, such as the last second before a
-    /// kill: everything that was left to any key, and the whole quota of keys that are not known.
+    /// kill: the whole quota of every key, known or not.
     ///
     /// It is called after the saved debts are restored. What is spent returns as if all of it was admitted at the span's end.
     /// O(keys), one lock at a time.

@@ -15,8 +15,8 @@ extension KeyedRateLimiter {
     ///   - snapshot: What was saved.
     ///   - key: Whose it is.
     ///   - time: Now, on the clocks the snapshot was made by.
-    ///   - afterKill: Whether up to a second of admissions may be missing from the snapshot; then everything that was left
-    ///     counts as spent within that second.
+    ///   - afterKill: Whether up to a second of admissions may be missing from the snapshot; then the whole quota counts as spent
+    ///     at the end of that second.
     /// - Returns: Whether the snapshot is of this limiter's policy, by name; one that isn't is ignored.
     @discardableResult
     public func restore(_ snapshot: RateLimitSnapshot, for key: Key, at time: SnapshotTime, afterKill: Bool = false) -> Bool {

@@ -12,7 +12,8 @@ extension SnapshotTime {
     /// The system's time: the wall clock, the clock that runs from the boot on, sleep included, and the boot's own name.
     public static func now() -> SnapshotTime {
         #if canImport(Darwin)
-            let boot = CLOCK_MONOTONIC
+            // The other one moves with the wall clock.
+            let boot = CLOCK_MONOTONIC_RAW
         #else
             let boot = CLOCK_BOOTTIME
         #endif
@@ -25,8 +26,8 @@ extension SnapshotTime {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// Empty if the system doesn't tell it: then the time since the boot tells one boot from another well enough, since it starts
-    /// anew, and a debt that seems to be from the future keeps its full charge.
+    /// Empty if the system doesn't tell it. Then all boots count as one: no debt shortens by that, since at least as much time has
+    /// passed as the later boot is older than the earlier one was, and one that isn't older tells no time at all.
     private static let systemBootID: String = {
         var text = [UInt8](repeating: 0, count: 64)
         #if canImport(Darwin)

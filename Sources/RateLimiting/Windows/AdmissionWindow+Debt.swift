@@ -23,14 +23,13 @@ extension AdmissionWindow where Self: ~Copyable {
         let elapsed = snapshot.time.nanoseconds(to: time)
         let debt = snapshot.owed.map(SavedDebt.nanoseconds) ?? .ages(snapshot.ages)
         if !add(debt, elapsed: elapsed, at: now, terms: terms), elapsed < terms.longestDebt {
-            spendAll(at: now, terms: terms, ago: 0)
+            spendAll(at: now, terms: terms)
         }
     }
 
-    /// Spends what was left some time ago, as of then.
+    /// Spends the whole quota some time ago. What is owed doesn't make it less: a debt that was saved may be told for longer than
+    /// it was true, and then end before what it hid.
     mutating func spendAll(at now: Int64, terms: RateLimitTerms, ago: Int64) {
-        guard ago < terms.longestDebt else { return }
-        let units = remaining(at: now - ago, terms: terms)
-        if units > 0 { charge(at: now - ago, terms: terms, cost: units) }
+        if ago < terms.longestDebt { spendAll(at: now - ago, terms: terms) }
     }
 }

@@ -27,6 +27,8 @@ protocol AdmissionWindow: ~Copyable {
     /// Adds what was saved some time ago; what is owed already stays.
     /// - Returns: Whether it was saved under this algorithm; if not, nothing is added.
     mutating func add(_ debt: SavedDebt, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool
+    /// Owes as much as it can, as of an instant, whatever it owed.
+    mutating func spendAll(at instant: Int64, terms: RateLimitTerms)
     /// Whether the state knows when it admitted what.
     static var knowsInstants: Bool { get }
 }

@@ -74,4 +74,9 @@ extension PlainGCRA: AdmissionWindow {
         if restored > freshAt { (freshAt, part) = (restored, 0) }
         return true
     }
+
+    mutating func spendAll(at instant: Int64, terms: RateLimitTerms) {
+        let full = instant + terms.longestDebt
+        if full > freshAt { (freshAt, part) = (full, 0) }
+    }
 }

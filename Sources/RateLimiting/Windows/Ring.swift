@@ -108,6 +108,7 @@ extension Ring: AdmissionWindow {
     }
 
     @inline(__always)
+    @discardableResult
     mutating func charge(at now: Int64, terms: RateLimitTerms, cost: Int) -> Int {
         let now = max(now, newest ?? now)
         dropExpired(at: now, window: terms.window)
@@ -146,5 +147,11 @@ extension Ring: AdmissionWindow {
         let most = max(terms.quota, known.count, restored.count)
         self = Ring(Array((known + restored).sorted().suffix(most)))
         return true
+    }
+
+    mutating func spendAll(at instant: Int64, terms: RateLimitTerms) {
+        let later = (0..<kept).map { self.instant($0) }.filter { $0 > instant }
+        let spent = repeatElement(instant, count: max(0, terms.quota - later.count))
+        self = Ring(Array(spent) + later)
     }
 }

@@ -63,6 +63,10 @@ extension StrictGCRA: AdmissionWindow {
         freshAt = max(freshAt, now + terms.left(of: owed, after: elapsed))
         return true
     }
+
+    mutating func spendAll(at instant: Int64, terms: RateLimitTerms) {
+        freshAt = max(freshAt, instant + terms.longestDebt)
+    }
 }
 
 extension RateLimitTerms {

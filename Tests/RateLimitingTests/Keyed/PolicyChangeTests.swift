@@ -27,6 +27,35 @@ import Testing
         #expect(limiter.admit("ana") == .refused(retryAfter: .seconds(60)))
     }
 
+    @Test("While 16 tasks ask, another quota comes and goes, and changes are taken: nobody gets more than the largest")
+    func changedMeanwhile() async {
+        let rules = [10, 20].map { RateLimitRule(.requests($0, per: .seconds(60), algorithm: .slidingWindow)) }
+        let limiter = JointRateLimiter([rules[0]], recordsChanges: true, clock: ManualClock())
+        let admitted = await withTaskGroup(of: [Int].self) { group in
+            for _ in 0..<16 {
+                group.addTask {
+                    (0..<600).map { $0 % 6 }.filter { limiter.admit([RateLimitClaim("default", key: $0)]).isAdmitted }
+                }
+            }
+            group.addTask {
+                for turn in 0..<100 {
+                    limiter.change(to: rules[turn % 2])
+                    _ = limiter.takeChanges(upTo: 5)
+                }
+                limiter.change(to: rules[1])
+                return []
+            }
+            return await group.reduce(into: [Int: Int]()) { counts, keys in
+                for key in keys { counts[key, default: 0] += 1 }
+            }
+        }
+        for (key, count) in admitted {
+            #expect((10...20).contains(count))
+            #expect(limiter.check([RateLimitClaim("default", key: key)]).limits[0].remaining == 20 - count)
+        }
+        #expect(admitted.count == 6)
+    }
+
     @Test("Two limiters count one key apart")
     func apart() {
         let clock = ManualClock()
