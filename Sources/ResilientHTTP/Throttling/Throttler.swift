@@ -57,7 +57,7 @@ public final class Throttler: Sendable {
         logger: Logger = Logger(label: "holdfast.throttler"),
         clock: some Clock<Duration> = ContinuousClock(),
         randomness: some RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
-        snapshotTime: @escaping @Sendable () -> SnapshotTime = { .now }
+        snapshotTime: @escaping @Sendable () -> SnapshotTime = SnapshotTime.now
     ) {
         precondition(capacity > 0, "capacity must be positive (is \(capacity))")
         self.policy = policy
