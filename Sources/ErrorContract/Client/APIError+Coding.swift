@@ -24,7 +24,7 @@ extension APIError {
 
     private static func place(_ path: [any CodingKey]) -> JSONObject {
         var name = FieldName()
-        for key in path { name.append((key.intValue.map { String($0) } ?? key.stringValue).utf8) }
+        for key in path { name.append(key.intValue.map { String($0) } ?? key.stringValue) }
         return path.isEmpty ? [:] : ["path": .string(name.text)]
     }
 }

@@ -2,10 +2,12 @@
 struct JSONMembers {
     private(set) var list: [(key: String, value: JSONValue)] = []
     private var positions: [String: Int] = [:]
-    private var marks: UInt64 = 0
+    private var fingerprints: UInt64 = 0
 
-    /// Of so many members, looking at each is quicker than hashing them.
-    private static let handful = 32
+    /// Of so few members, looking at each is quickest.
+    private static let few = 8
+    /// Of so many members, looking at each is slower than hashing them.
+    private static let many = 32
 
     init() {
         list.reserveCapacity(JSONReader.usualCount)
@@ -14,7 +16,7 @@ struct JSONMembers {
     /// Adds a member whose key is new, and returns `nil`; or returns the place of the member that has the key already.
     mutating func append(_ key: String, _ value: JSONValue) -> Int? {
         if let earlier = position(of: key) { return earlier }
-        if list.count >= Self.handful {
+        if list.count >= Self.many {
             if positions.isEmpty { for (index, member) in list.enumerated() { positions[member.key] = index } }
             positions[key] = list.count
         }
@@ -27,15 +29,17 @@ struct JSONMembers {
     }
 
     private mutating func position(of key: String) -> Int? {
-        let mark = Self.mark(of: key)
-        defer { marks |= mark }
-        // A key that leaves a mark of its own has not been there before.
-        guard marks & mark != 0 else { return nil }
+        guard list.count >= Self.few else { return list.firstIndex(of: key) }
+        if list.count == Self.few { fingerprints = list.reduce(0) { $0 | Self.fingerprint(of: $1.key) } }
+        let fingerprint = Self.fingerprint(of: key)
+        defer { fingerprints |= fingerprint }
+        // A key that leaves a print of its own has not been there before.
+        guard fingerprints & fingerprint != 0 else { return nil }
         return positions.isEmpty ? list.firstIndex(of: key) : positions[key]
     }
 
     /// One bit of 64, from the key's length, its first and its last byte.
-    private static func mark(of key: String) -> UInt64 {
+    private static func fingerprint(of key: String) -> UInt64 {
         let ends = UInt64(key.utf8.first ?? 0) &* 7 &+ UInt64(key.utf8.last ?? 0)
         return 1 << ((ends &+ UInt64(key.utf8.count) &* 11) & 63)
     }

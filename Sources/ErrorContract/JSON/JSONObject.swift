@@ -4,25 +4,33 @@
 public struct JSONObject: Sendable {
     /// The members in order.
     public private(set) var members: [(key: String, value: JSONValue)]
+    /// The marks of all keys: a key whose mark is not among them is not there.
+    private var marks: UInt64
 
     /// Creates an object from members; of equal keys the last one counts.
     public init(_ members: [(String, JSONValue)] = []) {
-        self.members = []
+        (self.members, self.marks) = ([], 0)
         for (key, value) in members { self[key] = value }
     }
 
     init(distinct members: [(key: String, value: JSONValue)]) {
         self.members = members
+        self.marks = members.reduce(0) { $0 | Self.mark(of: $1.key) }
     }
+
+    /// One bit of 64, from the key's length: that alone tells most keys apart.
+    static func mark(of key: String) -> UInt64 { 1 << UInt64(key.utf8.count & 63) }
 
     /// The value of a member; setting `nil` removes the member.
     public subscript(key: String) -> JSONValue? {
-        get { members.firstIndex(of: key).map { members[$0].value } }
+        get { marks & Self.mark(of: key) == 0 ? nil : members.firstIndex(of: key).map { members[$0].value } }
         set {
             switch (members.firstIndex(of: key), newValue) {
             case (let index?, let value?): members[index].value = value
             case (let index?, nil): members.remove(at: index)
-            case (nil, let value?): members.append((key, value))
+            case (nil, let value?):
+                members.append((key, value))
+                marks |= Self.mark(of: key)
             case (nil, nil): break
             }
         }

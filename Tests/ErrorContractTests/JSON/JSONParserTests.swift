@@ -63,7 +63,7 @@ import Testing
 
     @Test(
         "However many members an object has, each key is found again and none is taken for another",
-        arguments: [1, 2, 31, 32, 33, 34, 300]
+        arguments: [1, 2, 7, 8, 9, 31, 32, 33, 300]
     )
     func manyMembers(count: Int) throws {
         let members = (0..<count).map { "\"k\($0)x\":\($0)" }

@@ -115,7 +115,7 @@ extension ErrorBody {
                     return FieldViolation(field: name.text, code: item["code"]?.codeValue, message: text)
                 }
             } else if let inner = member.value.objectValue {
-                name.within(member.key.utf8) { collect(inner, at: &$0, into: &found) }
+                name.within(member.key) { collect(inner, at: &$0, into: &found) }
             }
         }
     }

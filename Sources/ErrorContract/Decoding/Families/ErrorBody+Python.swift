@@ -44,7 +44,7 @@ extension ErrorBody {
         var pointer = FieldPointer()
         for step in location.dropFirst(place == nil ? 0 : 1) {
             guard let text = step.stringValue ?? step.intValue.map({ String($0) }) else { continue }
-            name.append(text.utf8)
+            name.append(text)
             if place == "body" { pointer.append(text) }
         }
         // Where the text is no JSON at all, the place is a count of characters.
@@ -68,20 +68,24 @@ extension ErrorBody {
         answer.violations.reserveCapacity(object.members.count)
         var name = FieldName()
         for member in object.members {
-            let isWrapper = Self.wrappers.contains(member.key)
             let isMap =
-                isWrapper
+                Self.isWrapper(member.key)
                 ? Self.collect(member.value, at: &name, into: &answer)
-                : name.within(member.key.utf8) { Self.collect(member.value, at: &$0, into: &answer) }
+                : name.within(member.key) { Self.collect(member.value, at: &$0, into: &answer) }
             guard isMap else { return nil }
         }
         return answer.violations.isEmpty && answer.message == nil ? nil : answer
     }
 
     /// Names under which problems stand that belong to no field.
-    private static let wholeBody = ["non_field_errors", "__all__", "error", ""]
-    /// Names under which others keep such a map.
-    private static let wrappers = ["fieldErrors", "formErrors", "message"]
+    private static func isWholeBody(_ field: String) -> Bool {
+        field.isEmpty || field == "non_field_errors" || field == "__all__" || field == "error"
+    }
+
+    /// Whether others keep such a map under a name.
+    private static func isWrapper(_ key: String) -> Bool {
+        key == "message" || key == "fieldErrors" || key == "formErrors"
+    }
 
     /// Whether a value is nothing but lists of texts, however deep; what they say is collected.
     private static func collect(_ value: JSONValue, at name: inout FieldName, into answer: inout DecodedError) -> Bool {
@@ -91,14 +95,14 @@ extension ErrorBody {
                 switch item {
                 case .string(let text): note(text, at: name.text, in: &answer)
                 case .object:
-                    guard name.within(String(index).utf8, { collect(item, at: &$0, into: &answer) }) else { return false }
+                    guard name.within(String(index), { collect(item, at: &$0, into: &answer) }) else { return false }
                 default: return false
                 }
             }
             return true
         case .object(let inner):
             for member in inner.members {
-                guard name.within(member.key.utf8, { collect(member.value, at: &$0, into: &answer) }) else { return false }
+                guard name.within(member.key, { collect(member.value, at: &$0, into: &answer) }) else { return false }
             }
             return true
         default: return false
@@ -106,7 +110,7 @@ extension ErrorBody {
     }
 
     private static func note(_ text: String, at field: String, in answer: inout DecodedError) {
-        if wholeBody.contains(field) {
+        if isWholeBody(field) {
             answer.message = answer.message.map { "\($0) \(text)" } ?? text
         } else {
             answer.violations.append(FieldViolation(field: field, message: text))

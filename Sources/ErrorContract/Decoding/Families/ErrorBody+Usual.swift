@@ -114,7 +114,7 @@ extension ErrorBody {
         if let field = item["fields"]?.arrayValue?.first?.stringValue { return field }
         guard let path = item["path"]?.arrayValue, !path.isEmpty else { return nil }
         var name = FieldName()
-        for step in path { name.append((step.stringValue ?? step.intValue.map { String($0) } ?? "").utf8) }
+        for step in path { name.append(step.stringValue ?? step.intValue.map { String($0) } ?? "") }
         return name.text
     }
 }

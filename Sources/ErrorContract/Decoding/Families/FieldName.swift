@@ -35,13 +35,18 @@ struct FieldName {
     }
 
     private mutating func append(unescaping step: Slice<UnsafeBufferPointer<UInt8>>) {
-        guard step.contains(UInt8(ascii: "~")) else { return append(step) }
+        guard step.contains(UInt8(ascii: "~")) else { return append(bytes: UnsafeBufferPointer(rebasing: step)) }
         let text = String(decoding: step, as: UTF8.self)
-        append(text.replacing("~1", with: "/").replacing("~0", with: "~").utf8)
+        append(text.replacing("~1", with: "/").replacing("~0", with: "~"))
     }
 
     /// Adds the name of a member or the index of an element.
-    mutating func append(_ step: some Collection<UInt8>) {
+    mutating func append(_ step: String) {
+        var step = step
+        step.withUTF8 { append(bytes: $0) }
+    }
+
+    private mutating func append(bytes step: UnsafeBufferPointer<UInt8>) {
         let isIndex = !step.isEmpty && step.allSatisfy { (0x30...0x39).contains($0) }
         if isIndex {
             bytes.append(UInt8(ascii: "["))
@@ -53,10 +58,10 @@ struct FieldName {
     }
 
     /// Runs a body with a step added to the name, and takes it away again.
-    mutating func within<Value>(_ step: some Collection<UInt8>, _ body: (inout FieldName) -> Value) -> Value {
+    mutating func within<Value>(_ step: String, _ body: (inout FieldName) -> Value) -> Value {
         let length = bytes.count
         append(step)
-        defer { bytes.removeSubrange(length...) }
+        defer { bytes.removeLast(bytes.count - length) }
         return body(&self)
     }
 
