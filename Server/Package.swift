@@ -201,6 +201,15 @@ let package = Package(
             path: "Examples/ComparedNotes",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "holdfast-bench-middleware",
+            dependencies: [
+                "SQLiteStores", "ServerMiddleware", errorContract, rateLimiting, hummingbird, logging,
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            path: "Benchmarks/Middleware",
+            swiftSettings: settings
+        ),
         .testTarget(name: "AppLinksTests", dependencies: ["AppLinks", errorContract, holdfastTesting], swiftSettings: settings),
         .testTarget(
             name: "APIReferenceTests",

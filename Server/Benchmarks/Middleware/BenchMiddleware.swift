@@ -1,0 +1,97 @@
+import ErrorContract
+import Foundation
+import Hummingbird
+import Logging
+import NIOCore
+import RateLimiting
+import SQLiteStores
+import ServerMiddleware
+
+/// Serves one route bare and behind the middleware, each on a free port, for `scripts/bench-middleware` to measure.
+@main
+enum BenchMiddleware {
+    /// What stands before the route.
+    enum Variant: String, CaseIterable {
+        case bare, id, contract, limit, kept
+    }
+
+    static func main() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-bench-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let kept = try await keptLimits(in: folder)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for variant in Variant.allCases {
+                group.addTask {
+                    if variant == .bare { return try await serve(bareRouter(), variant) }
+                    try await serve(router(variant, kept: kept), variant)
+                }
+            }
+            group.addTask { try await kept.run() }
+            try await group.next()
+        }
+    }
+
+    /// More than a machine can send, and counted all the same.
+    private static let rules = [RateLimitRule(.requests(2_000_000_000, per: .seconds(60), name: "bench-ip"))]
+
+    private static func keptLimits(in folder: URL) async throws -> SQLiteRateLimitStore<ContinuousClock> {
+        try await SQLiteRateLimitStore(
+            rules,
+            database: try SQLiteDatabase(path: folder.appending(path: "limits.sqlite3").path),
+            journal: folder.appending(path: "limits.journal"),
+            secret: KeySecret(),
+            clock: ContinuousClock(),
+            logger: Logger(label: "bench")
+        )
+    }
+
+    private static func bareRouter() -> Router<BasicRequestContext> {
+        let router = Router()
+        router.get("/") { _, _ in "Hello" }
+        return router
+    }
+
+    private static func router(
+        _ variant: Variant,
+        kept: SQLiteRateLimitStore<ContinuousClock>
+    ) -> Router<BenchContext> {
+        let router = Router(context: BenchContext.self)
+        router.add(middleware: RequestIDMiddleware())
+        if variant == .limit || variant == .kept { router.add(middleware: RateLimitFieldsMiddleware()) }
+        if variant != .id { router.add(middleware: ContractErrorMiddleware()) }
+        switch variant {
+        case .limit: router.add(middleware: RateLimitMiddleware(RateLimits(rules), .client("bench-ip")))
+        case .kept: router.add(middleware: RateLimitMiddleware(RateLimits(store: kept), .client("bench-ip")))
+        default: break
+        }
+        router.get("/") { _, _ in "Hello" }
+        return router
+    }
+
+    private static func serve<Context: RequestContext>(_ router: Router<Context>, _ variant: Variant) async throws
+    where Context.Source == ApplicationRequestContextSource {
+        var logger = Logger(label: "bench")
+        logger.logLevel = .error
+        let application = Application(
+            router: router,
+            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { channel in
+                FileHandle.standardOutput.write(Data("\(variant.rawValue) \(channel.localAddress?.port ?? 0)\n".utf8))
+            },
+            logger: logger
+        )
+        try await application.run()
+    }
+}
+
+struct BenchContext: LimitedRequestContext {
+    var coreContext: CoreRequestContextStorage
+    let remoteAddress: SocketAddress?
+    let limits = RequestLimits()
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        remoteAddress = source.channel.remoteAddress
+    }
+}
