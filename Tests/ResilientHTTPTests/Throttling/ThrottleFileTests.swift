@@ -159,10 +159,10 @@ import Testing
 
     @Test("A snapshot can also be kept by the app itself")
     func byHand() async throws {
-        let first = Throttler(clock: system, snapshotTime: { .now })
+        let first = Throttler(clock: system, snapshotTime: SnapshotTime.now)
         for _ in 0..<10 { _ = try await first.decide(endpoint, user: "ana") }
         let data = try JSONEncoder().encode(first.snapshot(user: "ana"))
-        let second = Throttler(clock: system, snapshotTime: { .now })
+        let second = Throttler(clock: system, snapshotTime: SnapshotTime.now)
         second.restore(try JSONDecoder().decode(ThrottleSnapshot.self, from: data), user: "ana")
         #expect(try await !second.decide(endpoint, user: "ana").isAllowed)
         #expect(try await second.decide(endpoint, user: "eva").isAllowed)
