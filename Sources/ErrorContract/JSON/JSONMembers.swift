@@ -9,8 +9,9 @@ struct JSONMembers {
     /// Of so many members, looking at each is slower than hashing them.
     private static let many = 32
 
-    init() {
-        list.reserveCapacity(JSONReader.usualCount)
+    /// - Parameter room: For how many members there is room at once, instead of growing for each of them.
+    init(room: Int) {
+        list.reserveCapacity(room)
     }
 
     /// Adds a member whose key is new, and returns `nil`; or returns the place of the member that has the key already.

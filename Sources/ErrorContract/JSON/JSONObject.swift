@@ -18,8 +18,10 @@ public struct JSONObject: Sendable {
         self.marks = members.reduce(0) { $0 | Self.mark(of: $1.key) }
     }
 
-    /// One bit of 64, from the key's length: that alone tells most keys apart.
-    static func mark(of key: String) -> UInt64 { 1 << UInt64(key.utf8.count & 63) }
+    /// One bit of 64, from the key's length and its first byte: they tell most keys apart.
+    static func mark(of key: String) -> UInt64 {
+        1 << ((UInt64(key.utf8.first ?? 0) &* 7 &+ UInt64(key.utf8.count)) & 63)
+    }
 
     /// The value of a member; setting `nil` removes the member.
     public subscript(key: String) -> JSONValue? {

@@ -47,14 +47,16 @@ struct JSONReader {
     }
 
     /// Room for the first elements at once, instead of growing for each of them.
-    static let usualCount = 4
+    private static let usualCount = 4
+    /// The outermost object is the one that may have many members.
+    private static let usualCountOutside = 16
 
     private mutating func object(depth: Int) throws(JSONSyntaxError) -> JSONObject {
         guard depth <= options.maximumDepth else { throw error(.tooDeep) }
         position += 1
         skipSpace()
         if take(UInt8(ascii: "}")) { return [:] }
-        var members = JSONMembers()
+        var members = JSONMembers(room: depth == 1 ? Self.usualCountOutside : Self.usualCount)
         while true {
             skipSpace()
             guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else { throw error(.unexpectedCharacter) }

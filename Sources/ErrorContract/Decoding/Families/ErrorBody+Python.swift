@@ -77,14 +77,25 @@ extension ErrorBody {
         return answer.violations.isEmpty && answer.message == nil ? nil : answer
     }
 
-    /// Names under which problems stand that belong to no field.
+    /// Whether problems under a name belong to no field. Lengths tell most names apart.
     private static func isWholeBody(_ field: String) -> Bool {
-        field.isEmpty || field == "non_field_errors" || field == "__all__" || field == "error"
+        switch field.utf8.count {
+        case 0: true
+        case 5: field == "error"
+        case 7: field == "__all__"
+        case 16: field == "non_field_errors"
+        default: false
+        }
     }
 
     /// Whether others keep such a map under a name.
     private static func isWrapper(_ key: String) -> Bool {
-        key == "message" || key == "fieldErrors" || key == "formErrors"
+        switch key.utf8.count {
+        case 7: key == "message"
+        case 10: key == "formErrors"
+        case 11: key == "fieldErrors"
+        default: false
+        }
     }
 
     /// Whether a value is nothing but lists of texts, however deep; what they say is collected.
@@ -95,7 +106,7 @@ extension ErrorBody {
                 switch item {
                 case .string(let text): note(text, at: name.text, in: &answer)
                 case .object:
-                    guard name.within(String(index), { collect(item, at: &$0, into: &answer) }) else { return false }
+                    guard name.within(index: index, { collect(item, at: &$0, into: &answer) }) else { return false }
                 default: return false
                 }
             }

@@ -57,12 +57,30 @@ struct FieldName {
         if isIndex { bytes.append(UInt8(ascii: "]")) }
     }
 
-    /// Runs a body with a step added to the name, and takes it away again.
+    private mutating func append(index: Int) {
+        bytes.append(UInt8(ascii: "["))
+        if index < 10 { bytes.append(0x30 + UInt8(index)) } else { bytes.append(contentsOf: String(index).utf8) }
+        bytes.append(UInt8(ascii: "]"))
+    }
+
+    /// Runs a body with the name of a member added, and takes it away again.
     mutating func within<Value>(_ step: String, _ body: (inout FieldName) -> Value) -> Value {
         let length = bytes.count
         append(step)
-        defer { bytes.removeLast(bytes.count - length) }
+        defer { shorten(to: length) }
         return body(&self)
+    }
+
+    /// Runs a body with the index of an element added, and takes it away again.
+    mutating func within<Value>(index: Int, _ body: (inout FieldName) -> Value) -> Value {
+        let length = bytes.count
+        append(index: index)
+        defer { shorten(to: length) }
+        return body(&self)
+    }
+
+    private mutating func shorten(to length: Int) {
+        while bytes.count > length { bytes.removeLast() }
     }
 
     var text: String { String(decoding: bytes, as: UTF8.self) }

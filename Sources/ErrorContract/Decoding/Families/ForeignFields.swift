@@ -29,7 +29,14 @@ extension HTTPField.Name {
 
 extension HTTPFields {
     /// The fields that the decoder looks at, picked out once: it asks for each of them, mostly in vain.
-    var facts: HTTPFields { HTTPFields(lazy.filter { Self.telling.contains($0.name) }) }
+    var facts: HTTPFields { HTTPFields(lazy.filter { Self.tells($0.name) }) }
+
+    /// Most names are told apart by their marks, without hashing them.
+    private static func tells(_ name: HTTPField.Name) -> Bool {
+        marks & JSONObject.mark(of: name.canonicalName) != 0 && telling.contains(name)
+    }
+
+    private static let marks = telling.reduce(UInt64(0)) { $0 | JSONObject.mark(of: $1.canonicalName) }
 
     private static let telling: Set<HTTPField.Name> = [
         .contentType, .date, .server, .errorCode, .requestID, .plainRequestID, .cloudflareRay, .cloudflareMitigated,
