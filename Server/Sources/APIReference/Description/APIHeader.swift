@@ -27,6 +27,25 @@ extension APIHeader {
         about: "The seconds after which a repeat makes sense; the body says the same as `retry_after`."
     )
 
+    /// How the limits that count the request stand.
+    static let rateLimits = [
+        APIHeader(
+            name: "RateLimit-Policy",
+            schema: .text(TextRules(pattern: limitPattern)),
+            isRequired: false,
+            about: "The limits that count the request, such as `\"reset-email\";q=3;w=3600`: at most 3 requests in 3,600 seconds."
+        ),
+        APIHeader(
+            name: "RateLimit",
+            schema: .text(TextRules(pattern: limitPattern)),
+            isRequired: false,
+            about: "What is left under each, such as `\"reset-email\";r=2;t=1200`: 2 requests, and more after 1,200 seconds."
+        ),
+    ]
+
+    /// A list of names in quotes with parameters (RFC 9651).
+    private static let limitPattern = #"^"[^"]+"(;[a-z]+=[^;,]+)*(, "[^"]+"(;[a-z]+=[^;,]+)*)*$"#
+
     static func contentLanguage(_ languages: [Language]) -> APIHeader {
         APIHeader(
             name: "Content-Language",

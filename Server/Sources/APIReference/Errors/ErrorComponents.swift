@@ -48,7 +48,7 @@ public struct ErrorComponents: Sendable {
 
     /// The headers that answers share.
     var headers: JSONValue {
-        let headers: [APIHeader] = [.requestID, .contentLanguage(languages), .retryAfter]
+        let headers: [APIHeader] = [.requestID, .contentLanguage(languages), .retryAfter] + APIHeader.rateLimits
         return .object(JSONObject(headers.map { ($0.name, $0.json) }))
     }
 
@@ -78,13 +78,16 @@ public struct ErrorComponents: Sendable {
     }
 
     /// The headers of an answer with one of several codes.
-    /// - Parameter isRequired: Whether every answer with the status is an error of these codes.
-    func headers(_ codes: [ErrorCode], isLocalized: Bool, isRequired: Bool = true) -> JSONValue {
+    /// - Parameters:
+    ///   - isRequired: Whether every answer with the status is an error of these codes.
+    ///   - isLimited: Whether limits may have counted the request.
+    func headers(_ codes: [ErrorCode], isLocalized: Bool, isRequired: Bool = true, isLimited: Bool = true) -> JSONValue {
         var headers: JSONObject = ["X-Request-Id": Self.reference(to: .requestID)]
         headers["X-Error-Code"] = APIHeader.errorCode(codes, isRequired: isRequired).json
         if isLocalized { headers["Content-Language"] = Self.reference(to: .contentLanguage(languages)) }
         let isWait = codes.contains { [429, 503].contains(catalogue[$0]?.status) }
         if isWait { headers["Retry-After"] = Self.reference(to: .retryAfter) }
+        if isLimited { for header in APIHeader.rateLimits { headers[header.name] = Self.reference(to: header) } }
         return .object(headers)
     }
 

@@ -41,8 +41,9 @@ extension OpenAPIDocument {
     }
 
     private func response(_ answer: APIAnswer?, _ codes: [ErrorCode], of operation: APIOperation) -> JSONValue {
-        if let answer, codes.isEmpty { return json(of: answer) }
-        guard let form = operation.errorForm(description.settings) else { return page(answer, codes) }
+        let isLimited = !operation.limits(in: description.settings).isEmpty
+        if let answer, codes.isEmpty { return json(of: answer, isLimited: isLimited) }
+        guard let form = operation.errorForm(description.settings) else { return page(answer, codes, isLimited: isLimited) }
         if answer == nil, codes.count == 1, form == description.settings.errorForm, let code = codes.first {
             return ["$ref": .string("#/components/responses/\(code)")]
         }
@@ -50,21 +51,22 @@ extension OpenAPIDocument {
     }
 
     /// A page that is an error, or another answer with the same status.
-    private func page(_ answer: APIAnswer?, _ codes: [ErrorCode]) -> JSONValue {
+    private func page(_ answer: APIAnswer?, _ codes: [ErrorCode], isLimited: Bool) -> JSONValue {
         let about = [answer?.about.markdown, errors.description(codes).markdown].compactMap { $0 }.joined(separator: "\n\n")
         return [
             "description": .string(about),
-            "headers": errors.headers(codes, isLocalized: true, isRequired: answer == nil),
+            "headers": errors.headers(codes, isLocalized: true, isRequired: answer == nil, isLimited: isLimited),
             "content": ["text/html": ["schema": Schema.text().json]],
         ]
     }
 
-    private func json(of answer: APIAnswer) -> JSONValue {
+    private func json(of answer: APIAnswer, isLimited: Bool) -> JSONValue {
         var headers: JSONObject = ["X-Request-Id": ErrorComponents.reference(to: .requestID)]
         if answer.isLocalized {
             headers["Content-Language"] = ErrorComponents.reference(to: .contentLanguage(description.settings.languages))
         }
         for header in answer.headers { headers[header.name] = header.json }
+        if isLimited { for header in APIHeader.rateLimits { headers[header.name] = ErrorComponents.reference(to: header) } }
         var members: JSONObject = ["description": .string(answer.about.markdown), "headers": .object(headers)]
         if !answer.contents.isEmpty {
             members["content"] = .object(JSONObject(answer.contents.map { ($0.mediaType, $0.json) }))

@@ -119,7 +119,24 @@ import Testing
         let plain = String(path.prefix { $0 != "?" })
         let operation = try #require(description.operation(method, plain), "\(method) \(path)")
         #expect(operation.statuses(description.settings).contains(answer.status), "\(operation.id) \(answer.status)")
+        let declared = headers(of: operation, answer.status, in: OpenAPIDocument(description).json)
+        for name in ["RateLimit", "RateLimit-Policy", "Retry-After"] where answer[name] != nil {
+            #expect(declared.contains(name), "\(operation.id) \(answer.status) \(name)")
+        }
         guard let code = answer["X-Error-Code"] else { return }
         #expect(operation.codes(description.settings).contains(ErrorCode(code)), "\(operation.id) \(code)")
+    }
+
+    /// The names of the headers that the document gives an operation's answer.
+    private func headers(of operation: APIOperation, _ status: Int, in document: JSONValue) -> [String] {
+        let responses = member(document, ["paths", operation.path, operation.method.rawValue.lowercased(), "responses"])
+        let response = responses?.objectValue?["\(status)"]
+        let component = response?.objectValue?["$ref"]?.stringValue?.split(separator: "/").last.map { String($0) }
+        let whole = component.flatMap { member(document, ["components", "responses", $0]) } ?? response
+        return whole?.objectValue?["headers"]?.objectValue?.members.map(\.key) ?? []
+    }
+
+    private func member(_ value: JSONValue, _ path: [String]) -> JSONValue? {
+        path.reduce(value) { $0?.objectValue?[$1] }
     }
 }
