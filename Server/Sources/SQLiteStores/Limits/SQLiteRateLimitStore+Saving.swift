@@ -48,6 +48,8 @@ extension SQLiteRateLimitStore: Service {
     private func saveLogging(_ body: () async throws -> Void) async {
         do {
             try await body()
+        } catch is CancellationError {
+            // The journal tells the next process what is missing.
         } catch {
             logger.error("Limits could not be saved", metadata: ["error.type": "\(type(of: error))"])
         }
