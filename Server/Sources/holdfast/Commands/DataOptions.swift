@@ -22,12 +22,17 @@ extension ServerConfiguration {
     ) async throws -> ServerConfiguration {
         var configuration = ServerConfiguration(host: host, port: port, dataFolder: data)
         do {
-            let file = try await EnvironmentVariablesProvider(environmentFilePath: ".env", allowMissing: true)
-            try configuration.read(ConfigReader(providers: [EnvironmentVariablesProvider(), file]), isServing: isServing)
+            try await configuration.read(isServing: isServing)
             return configuration
         } catch {
             Terminal.complain("\(error)")
             throw ExitCode.badConfiguration
         }
+    }
+
+    /// Reads the environment and, behind it, `.env` in the working folder.
+    mutating func read(isServing: Bool) async throws {
+        let file = try await EnvironmentVariablesProvider(environmentFilePath: ".env", allowMissing: true)
+        try read(ConfigReader(providers: [EnvironmentVariablesProvider(), file]), isServing: isServing)
     }
 }

@@ -8,7 +8,7 @@ struct Serve: AsyncParsableCommand {
         abstract: "Serve the account API.",
         discussion: """
             The first line printed is the address that is served. SIGTERM and SIGINT finish the requests and the mail in hand,
-            then exit with 0.
+            then exit with 0. SIGHUP reads the limits in .env anew.
 
             Settings (environment or .env):
               ENVIRONMENT                            production (default) or development

@@ -154,6 +154,19 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         )
     }
 
+    /// Changes the limits when they are to be read anew.
+    var limitReload: LimitReload {
+        LimitReload(limits: limits, logger: logger) { [configuration] in
+            var fresh = ServerConfiguration(
+                host: configuration.host,
+                port: configuration.port,
+                dataFolder: configuration.dataFolder
+            )
+            try await fresh.read(isServing: true)
+            return fresh.limits
+        }
+    }
+
     /// All routes behind the middleware that every request passes.
     func router() throws -> ContractRouter<Context> {
         let router = ContractRouter(

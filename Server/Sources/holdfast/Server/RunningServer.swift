@@ -43,13 +43,14 @@ func withRunningServer<Result: Sendable>(
 }
 
 extension HoldfastServer {
-    /// Serves until SIGTERM or SIGINT, then finishes what is in hand.
+    /// Serves until SIGTERM or SIGINT, then finishes what is in hand. SIGHUP changes the limits to those of the settings.
     /// - Parameter announce: Called once with the address, when the server listens.
     /// - Throws: Why the server could not start.
     func runUntilSignalled(logger: Logger, announce: @escaping @Sendable (URL) -> Void) async throws {
         var group = ServiceGroupConfiguration(
             services: [
                 .init(service: try application()), .init(service: Announcement(address: address, announce: announce)),
+                .init(service: limitReload),
             ],
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger

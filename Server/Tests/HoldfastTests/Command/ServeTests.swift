@@ -110,29 +110,16 @@ import Testing
         }
     }
 
-    /// Starts `serve` on a free port, waits until it has said where it is, asks it once, and signals it.
+    /// Runs `serve`, asks it whether it is ready, then the rest, and signals it.
     private func serve(
         environment: [String: String],
         in folder: URL,
         signal: Int32,
         _ body: (URL) async throws -> Void = { _ in }
     ) async throws -> (Int32, [String]) {
-        let process = try Binary.make(["serve", "--port", "0"], environment: environment, in: folder)
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try await process.start()
-        defer { if process.isRunning { process.terminate() } }
-        var lines: [String] = []
-        for await line in output.fileHandleForReading.lines {
-            lines.append(line)
-            if line.contains("Stop with") { break }
+        try await Binary.serve(environment: environment, in: folder, endingWith: signal) { url, _ in
+            #expect(try await RawHTTP.send("GET", "/health/ready", to: url).status == 200)
+            try await body(url)
         }
-        let url = try #require(lines.first.flatMap(URL.init(string:)))
-        #expect(try await RawHTTP.send("GET", "/health/ready", to: url).status == 200)
-        try await body(url)
-        kill(process.processIdentifier, signal)
-        let status = await process.ended()
-        return (status, lines)
     }
 }

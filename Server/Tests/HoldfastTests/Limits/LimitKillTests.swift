@@ -43,22 +43,8 @@ import Testing
         try await RawHTTP.send("POST", path, to: url, headers: ["Content-Type: application/json"], body: Array(body.utf8))
     }
 
-    /// Runs `serve` for the time of a closure, then sends it a signal at once.
     private func serve(in folder: URL, endingWith signal: Int32, _ body: (URL) async throws -> Void) async throws {
         let environment = ["ENVIRONMENT": "development", "LIMIT_LOGIN_ACCOUNT": "3/900"]
-        let process = try Binary.make(["serve", "--port", "0"], environment: environment, in: folder)
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try await process.start()
-        defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
-        var first: String?
-        for await line in output.fileHandleForReading.lines {
-            first = first ?? line
-            if line.contains("Stop with") { break }
-        }
-        try await body(try #require(first.flatMap(URL.init(string:))))
-        kill(process.processIdentifier, signal)
-        _ = await process.ended()
+        try await Binary.serve(environment: environment, in: folder, endingWith: signal) { url, _ in try await body(url) }
     }
 }

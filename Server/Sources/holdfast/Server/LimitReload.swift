@@ -1,0 +1,29 @@
+import Logging
+import RateLimiting
+import ServerMiddleware
+import ServiceLifecycle
+import UnixSignals
+
+/// Reads the limits anew at each SIGHUP, so that they change without a restart and without a fresh burst for anybody.
+///
+/// Settings that can't be used change nothing: the limits stay as they were, and the log says why.
+struct LimitReload: Service, CustomStringConvertible {
+    let limits: RateLimits
+    let logger: Logger
+    let read: @Sendable () async throws -> LimitSettings
+    /// The service group logs its services by their descriptions.
+    var description: String { "LimitReload" }
+
+    func run() async throws {
+        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() { await reload() }
+    }
+
+    private func reload() async {
+        do {
+            for rule in try await read().rules { try await limits.change(to: rule) }
+            logger.notice("Limits were read anew")
+        } catch {
+            logger.error("Limits stay as they were", metadata: ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+
+@Suite struct LimitReloadTests {
+    @Test("SIGHUP changes limits to those of .env, with no fresh burst for anybody; settings that can't be used change nothing")
+    func hangUp() async throws {
+        try await withFolder { folder in
+            try limit("2/900", in: folder)
+            try await Binary.serve(in: folder, endingWith: SIGTERM) { url, process in
+                for expected in [401, 401, 429] { #expect(try await signIn(url) == expected) }
+
+                try limit("5/900", in: folder)
+                kill(process.processIdentifier, SIGHUP)
+                try await until { try await signIn(url) == 401 }
+                for expected in [401, 401, 429] { #expect(try await signIn(url) == expected) }
+
+                try limit("five", in: folder)
+                kill(process.processIdentifier, SIGHUP)
+                #expect(try await signIn(url) == 429)
+
+                try limit("off", in: folder)
+                kill(process.processIdentifier, SIGHUP)
+                try await until { try await signIn(url) == 401 }
+            }
+        }
+    }
+
+    private func limit(_ text: String, in folder: URL) throws {
+        try Data("LIMIT_LOGIN_ACCOUNT=\(text)\n".utf8).write(to: folder.appending(path: ".env"), options: .atomic)
+    }
+
+    private func signIn(_ url: URL) async throws -> Int {
+        let body = Array(#"{"email":"ana@example.com","password":"wrong password"}"#.utf8)
+        let headers = ["Content-Type: application/json"]
+        return try await RawHTTP.send("POST", "/api/auth/login", to: url, headers: headers, body: body).status
+    }
+
+    /// Waits for an effect of a signal, which arrives when the system likes.
+    private func until(_ holds: () async throws -> Bool) async throws {
+        for _ in 0..<500 {
+            if try await holds() { return }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        Issue.record("it never came")
+    }
+}
