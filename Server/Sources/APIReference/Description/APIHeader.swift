@@ -27,6 +27,13 @@ extension APIHeader {
         about: "The seconds after which a repeat makes sense; the body says the same as `retry_after`."
     )
 
+    static let authenticate = APIHeader(
+        name: "WWW-Authenticate",
+        schema: .text(TextRules(choices: ["Bearer"])),
+        isRequired: false,
+        about: "The scheme by which requests authenticate (RFC 6750)."
+    )
+
     /// How the limits that count the request stand.
     static let rateLimits = [
         APIHeader(

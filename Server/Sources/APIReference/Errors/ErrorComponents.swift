@@ -48,7 +48,7 @@ public struct ErrorComponents: Sendable {
 
     /// The headers that answers share.
     var headers: JSONValue {
-        let headers: [APIHeader] = [.requestID, .contentLanguage(languages), .retryAfter] + APIHeader.rateLimits
+        let headers: [APIHeader] = [.requestID, .contentLanguage(languages), .retryAfter, .authenticate] + APIHeader.rateLimits
         return .object(JSONObject(headers.map { ($0.name, $0.json) }))
     }
 
@@ -87,6 +87,9 @@ public struct ErrorComponents: Sendable {
         if isLocalized { headers["Content-Language"] = Self.reference(to: .contentLanguage(languages)) }
         let isWait = codes.contains { [429, 503].contains(catalogue[$0]?.status) }
         if isWait { headers["Retry-After"] = Self.reference(to: .retryAfter) }
+        if codes.contains(where: { catalogue[$0]?.status == 401 }) {
+            headers["WWW-Authenticate"] = Self.reference(to: .authenticate)
+        }
         if isLimited { for header in APIHeader.rateLimits { headers[header.name] = Self.reference(to: header) } }
         return .object(headers)
     }

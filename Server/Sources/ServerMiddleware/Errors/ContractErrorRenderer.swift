@@ -63,6 +63,8 @@ public struct ContractErrorRenderer: Sendable {
         headers[.vary] = [headers[.vary], "Accept, Accept-Language"].compactMap(\.self).joined(separator: ", ")
         headers[.errorCode] = payload.code.rawValue
         headers[.requestID] = requestID
+        // RFC 9110 §15.5.2 asks for it; a route that knows another scheme names its own.
+        if payload.status == 401, headers[.wwwAuthenticate] == nil { headers[.wwwAuthenticate] = "Bearer" }
         headers[.retryAfter] = payload.retryAfterSeconds.map { "\($0)" }
         return (HTTPResponse(status: .init(code: payload.status), headerFields: headers), form.body(of: payload).encoded())
     }

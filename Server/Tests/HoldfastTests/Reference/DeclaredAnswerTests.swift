@@ -120,7 +120,7 @@ import Testing
         let operation = try #require(description.operation(method, plain), "\(method) \(path)")
         #expect(operation.statuses(description.settings).contains(answer.status), "\(operation.id) \(answer.status)")
         let declared = headers(of: operation, answer.status, in: OpenAPIDocument(description).json)
-        for name in ["RateLimit", "RateLimit-Policy", "Retry-After"] where answer[name] != nil {
+        for name in ["RateLimit", "RateLimit-Policy", "Retry-After", "WWW-Authenticate"] where answer[name] != nil {
             #expect(declared.contains(name), "\(operation.id) \(answer.status) \(name)")
         }
         guard let code = answer["X-Error-Code"] else { return }

@@ -42,6 +42,16 @@ import Testing
         #expect(try answer.error == expected)
     }
 
+    @Test("A refusal for want of credentials names the scheme to bring them by, unless the route did")
+    func challenge() async throws {
+        let missing = ContractError(.authTokenMissing)
+        #expect(try await answer(throwing: missing)[header: "WWW-Authenticate"] == "Bearer")
+        var other = missing
+        other.headers[.wwwAuthenticate] = #"Basic realm="files""#
+        #expect(try await answer(throwing: other)[header: "WWW-Authenticate"] == #"Basic realm="files""#)
+        #expect(try await answer(throwing: ContractError(.resourceNotFound))[header: "WWW-Authenticate"] == nil)
+    }
+
     @Test("A surprise is an internal error that tells nothing of what happened")
     func surprise() async throws {
         struct SecretTrouble: Error, LocalizedError, CustomStringConvertible {
