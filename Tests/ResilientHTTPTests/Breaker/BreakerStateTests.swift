@@ -44,6 +44,16 @@ import Testing
         #expect(breaker.admit(at: .zero) == .open(.seconds(5)))
     }
 
+    @Test("Trap: a minimum of calls that phones never reach: five failures in a row open it, a minute apart or not")
+    func phone() {
+        var breaker = BreakerState(rules: BreakerRules())
+        for minute in 0..<5 {
+            #expect(breaker.admit(at: .seconds(60 * minute)) == .admitted)
+            breaker.noteFailure(isProbe: false, at: .seconds(60 * minute))
+        }
+        #expect(breaker.admit(at: .seconds(240)) == .open(.seconds(5)))
+    }
+
     @Test("Calls older than the window don't count")
     func window() {
         var breaker = BreakerState(rules: BreakerRules())

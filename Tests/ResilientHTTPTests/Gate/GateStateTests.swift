@@ -59,6 +59,25 @@ import Testing
         #expect(gate.isWideOpen)
     }
 
+    @Test("Trap: a herd when a shared Retry-After ends: a thousand gates that were told the same 2 s open one after the other")
+    func herd() {
+        var random = SplitMix64(seed: 1)
+        var openings = [Int: Int]()
+        for _ in 0..<1_000 {
+            var gate = GateState()
+            _ = gate.admit(at: .zero)
+            gate.noteRefusal(delay: .seconds(2), at: .zero, chance: Double.random(in: 0...1, using: &random))
+            guard case .closed(let wait) = gate.admit(at: .zero) else {
+                Issue.record("a gate stands open")
+                continue
+            }
+            #expect(wait >= .seconds(2))
+            openings[Int(wait / .milliseconds(100)), default: 0] += 1
+        }
+        // Spread over a second, no tenth of it takes much more than a tenth.
+        #expect(openings.values.allSatisfy { $0 <= 150 } && openings.count >= 10)
+    }
+
     @Test("A probe that says nothing frees its place")
     func neutralProbe() {
         var gate = GateState()

@@ -52,7 +52,7 @@ import Testing
         #expect(transport.sent.map { $0.request.headerFields[.retryAttempt] } == [nil, "1", "2", "3"])
     }
 
-    @Test("Two stacked clients don't multiply: a request that is a repeat already is sent once")
+    @Test("Trap: layer multiplication: of two stacked clients one repeats: a request that is a repeat already is sent once")
     func stacked() async throws {
         let transport = ScriptedTransport([.answer(status: 503)])
         let client = try client(transport)
@@ -125,7 +125,7 @@ import Testing
         #expect(clock.now.offset == .seconds(10))
     }
 
-    @Test("Too many failures of the client's calls end all retries; successes bring them back")
+    @Test("Trap: retry storm: too many failures of the client's calls end all retries; successes bring them back")
     func budget() async throws {
         let budget = RetryBudget()
         let transport = ScriptedTransport(Array(repeating: .answer(status: 503, headers: [.retryAfter: "1"]), count: 6))

@@ -110,7 +110,7 @@ import Testing
         #expect(decide(lost, isSafe: false) == .giveUp(.notRetryable))
     }
 
-    @Test("In random cases no wait is shorter than told, longer than allowed, or past the deadline")
+    @Test("Trap: early retry: in random cases no wait is shorter than told, longer than allowed, or past the deadline")
     func random() {
         var random = SplitMix64(seed: 7)
         for _ in 0..<100_000 {

@@ -1,0 +1,143 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastTesting
+import Synchronization
+import Testing
+
+@testable import ResilientHTTP
+
+@Suite struct RetryTrapTests {
+    /// 2025-11-04T10:30:00Z
+    private static let start = Date(timeIntervalSince1970: 1_762_252_200)
+    private let clock = ManualClock()
+    private let executor = SteppedExecutor()
+
+    private func client(
+        _ transport: some HTTPTransport,
+        session: Session? = nil,
+        middleware: [any ClientMiddleware] = [RetryMiddleware()],
+        wallClock: @escaping @Sendable () -> Date = { Self.start }
+    ) throws -> APIClient {
+        APIClient(
+            baseURL: try #require(URL(string: "https://api.example.org")),
+            transport: transport,
+            timeout: .seconds(300),
+            session: session,
+            middleware: middleware,
+            surroundings: ClientSurroundings(clock: MonotonicClock(clock), wallClock: wallClock, chance: { 0 })
+        )
+    }
+
+    /// Makes a call and lets the clock run for a time.
+    private func run(
+        _ client: APIClient,
+        _ method: HTTPRequest.Method = .get,
+        until end: Duration = .seconds(300)
+    ) -> Outcome<HTTPResponse> {
+        let call = Outcome<HTTPResponse>(on: executor) { try await client.send(method, "/a").response }
+        executor.run(clock, until: end)
+        return call
+    }
+
+    @Test(
+        "Trap: a `Date`-less or skewed HTTP-date: the local clock counts only where the answer tells no time of its own",
+        arguments: [-86_400, -90, 0, 90, 86_400, 31_536_000]
+    )
+    func skewedDate(skew: Int) throws {
+        // By its own clock the server asks for 30 s, wherever the local clock stands.
+        let told: HTTPFields = [.date: "Tue, 04 Nov 2025 10:30:00 GMT", .retryAfter: "Tue, 04 Nov 2025 10:30:30 GMT"]
+        let dated = RecordingTransport(clock, [.answer(status: 503, headers: told), .answer(status: 200)])
+        let wrong = Self.start.addingTimeInterval(Double(skew))
+        #expect(run(try client(dated, wallClock: { wrong })).error == nil)
+        #expect(dated.instants == [.zero, .seconds(30)])
+
+        // Without a `Date` the wall clock has to do. A wrong one makes the wait too long to be slept, or nothing; never does it hang.
+        let now = clock.now.offset
+        let bare: HTTPFields = [.retryAfter: "Tue, 04 Nov 2025 10:30:30 GMT"]
+        let undated = RecordingTransport(clock, [.answer(status: 503, headers: bare), .answer(status: 200)])
+        let call = run(try client(undated, wallClock: { wrong }), until: now + .seconds(300))
+        let wait = 30 - skew
+        #expect(call.isOver)
+        switch wait {
+        case ...0: #expect(undated.instants == [now, now], "a date that has passed asks for no wait")
+        case ...60: #expect(undated.instants == [now, now + .seconds(wait)])
+        default:
+            #expect(undated.instants == [now] && clock.sleeperCount == 0)
+            #expect(call.error?.retryAfter == .seconds(wait))
+        }
+    }
+
+    @Test(
+        "Trap: clocks that jump: a wall clock that is set during a wait makes it neither longer nor shorter",
+        arguments: [-1, 1]
+    )
+    func jump(direction: Double) throws {
+        let (clock, start) = (clock, Self.start)
+        let jumping: @Sendable () -> Date = {
+            let elapsed = clock.now.offset / .seconds(1)
+            return start.addingTimeInterval(elapsed + (elapsed > 0 ? direction * 86_400 : 0))
+        }
+        let steps: [ScriptedTransport.Step] = [.answer(status: 503, headers: [.retryAfter: "20"]), .answer(status: 200)]
+        let transport = RecordingTransport(clock, steps)
+        let client = try client(transport, wallClock: jumping)
+        let call = Outcome<HTTPResponse>(on: executor) { try await client.send(.get, "/a").response }
+        executor.run(clock, until: .seconds(10))
+        clock.advance(by: .seconds(5))
+        executor.run(clock, until: .seconds(300))
+        #expect(call.error == nil && transport.instants == [.zero, .seconds(20)])
+    }
+
+    @Test("Trap: stale Authorization on a replay: a repeated request carries the token of that moment")
+    func staleAuthorization() async throws {
+        let surroundings = ClientSurroundings(clock: MonotonicClock(clock), wallClock: { Self.start })
+        let session = Session(
+            store: MemoryCredentialStore(.number(1)),
+            surroundings: surroundings,
+            refresh: { _ in .number(9) }
+        )
+        let transport = RecordingTransport(
+            clock,
+            [.answer(status: 503, headers: [.retryAfter: "20"]), .answer(status: 200)]
+        )
+        let client = try client(transport, session: session)
+        // What is loaded is loaded by a task of its own, which nobody steps.
+        _ = try await session.credentials
+        let call = Outcome<HTTPResponse>(on: executor) { try await client.send(.get, "/a").response }
+        executor.drain()
+        try await session.hold(.number(2))
+        executor.run(clock, until: .seconds(300))
+        #expect(call.error == nil)
+        #expect(transport.requests.map { $0.headerFields[.authorization] } == ["Bearer at1", "Bearer at2"])
+    }
+
+    @Test(
+        "Trap: a clock-skew fix that retries every refusal of who asks: it is sent once, whatever time the answer tells",
+        arguments: [ErrorCode.authInvalidCredentials, .apiKeyInvalid, .resourceForbidden]
+    )
+    func skewFix(code: ErrorCode) async throws {
+        let answer = ScriptedTransport.Step.answer(
+            status: code == .resourceForbidden ? 403 : 401,
+            headers: [.errorCode: code.rawValue, .date: "Tue, 04 Nov 2025 22:30:00 GMT"]
+        )
+        let transport = RecordingTransport(clock, Array(repeating: answer, count: 9))
+        let session = Session(store: MemoryCredentialStore(.number(1)), refresh: { _ in .number(2) })
+        _ = try await session.credentials
+        let call = run(try client(transport, session: session, middleware: ClientPipeline.standard()))
+        #expect(call.error?.code == code && transport.requests.count == 1)
+    }
+
+    @Test(
+        "Trap: loops that spin when the budget is empty: who asks again and again without a pause reaches a failing server seldom",
+        arguments: [500, 503]
+    )
+    func spinning(status: Int) throws {
+        let transport = RecordingTransport(clock, Array(repeating: .answer(status: status), count: 10_000))
+        let client = try client(transport, middleware: ClientPipeline.standard())
+        let loop = Outcome<Void>(on: executor) {
+            for _ in 0..<1_000 { _ = await failure { _ = try await client.send(.get, "/a") } }
+        }
+        executor.run(clock, until: .seconds(10_000))
+        #expect(loop.isOver && transport.requests.count <= 10, "sent \(transport.requests.count)")
+    }
+}
