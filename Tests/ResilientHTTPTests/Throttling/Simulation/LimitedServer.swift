@@ -110,11 +110,18 @@ final class LimitedServer: HTTPTransport {
 
 /// An instant as an HTTP-date (RFC 9110 §5.6.7).
 enum HTTPDateText {
-    static func text(_ secondsSince1970: Int64) -> String {
+    /// The three forms that a reader must know.
+    enum Form: String {
+        case imf = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        case rfc850 = "EEEE, dd-MMM-yy HH:mm:ss 'GMT'"
+        case asctime = "EEE MMM d HH:mm:ss yyyy"
+    }
+
+    static func text(_ secondsSince1970: Int64, in form: Form = .imf) -> String {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.timeZone = TimeZone(identifier: "GMT")
-        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        formatter.dateFormat = form.rawValue
         return formatter.string(from: Date(timeIntervalSince1970: TimeInterval(secondsSince1970)))
     }
 }
