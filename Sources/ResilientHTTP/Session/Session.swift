@@ -148,6 +148,11 @@ extension Session {
         return state.withLock(\.held)
     }
 
+    /// How many calls wait for a renewal.
+    var waiting: Int { renewal.waiting }
+    /// Whether nobody waits for the session, and nothing is under way.
+    var isIdle: Bool { loading.isIdle && renewal.isIdle }
+
     /// Whether a token ends so soon that it should be replaced before it is used.
     func isEnding(_ held: Held) -> Bool {
         guard held.credentials.refreshToken != nil, let end = held.credentials.expiresAt else { return false }

@@ -21,6 +21,8 @@ final class SingleFlight<Value: Sendable>: Sendable {
 
     /// How many callers wait.
     var waiting: Int { state.withLock(\.waiters.count) }
+    /// Whether nothing is kept of any caller.
+    var isIdle: Bool { state.withLock { $0.waiters.isEmpty && $0.left.isEmpty && $0.flight == nil } }
 
     /// What a caller is told to do, decided under the caller's own lock and this one.
     enum Entrance {

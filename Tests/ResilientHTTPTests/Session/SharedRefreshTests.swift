@@ -157,6 +157,38 @@ import Testing
         #expect(await store.load() == nil)
     }
 
+    @Test(
+        "Of 10,000 callers those who are cancelled leave, the first among them; the others get the one refresh, and nobody stays behind"
+    )
+    func cancelledCrowd() async throws {
+        let server = TokenServer(valid: "at2", holdsEvery: 20)
+        let session = Session(store: MemoryCredentialStore(.number(1)), surroundings: surroundings) { [clock, refreshes] _ in
+            refreshes.increment()
+            try await clock.sleep(for: .seconds(1))
+            return .number(2)
+        }
+        let client = APIClient(
+            baseURL: try #require(URL(string: "https://api.example.org")),
+            transport: server,
+            session: session,
+            middleware: [],
+            surroundings: surroundings
+        )
+        let crowd = (0..<10_000).map { _ in Task { await failure { _ = try await client.send(.get, "/a") } } }
+        // All have been refused: some are held back, the others wait for the refresh.
+        while server.heldBack + session.waiting < crowd.count { await Task.yield() }
+        for (number, call) in crowd.enumerated() where number.isMultiple(of: 3) { call.cancel() }
+        server.release()
+        while session.waiting > crowd.count * 2 / 3 { await Task.yield() }
+        clock.advance(by: .seconds(1))
+        for (number, call) in crowd.enumerated() {
+            let kind = await call.value?.kind
+            #expect(kind == (number.isMultiple(of: 3) ? .cancelled : nil))
+        }
+        #expect(refreshes.value == 1 && session.isIdle && clock.sleeperCount == 0)
+        #expect(server.sent(with: "at1") == crowd.count && server.sent(with: "at2") == crowd.count * 2 / 3)
+    }
+
     @Test("Trap: a cancelled caller losing a rotated refresh token: the refresh goes on, and its result is kept")
     func cancelledCaller() async throws {
         let (server, store) = (TokenServer(valid: "at2"), MemoryCredentialStore(.number(1)))
