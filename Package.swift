@@ -97,8 +97,9 @@ let package = Package(
         .testTarget(
             name: "HoldfastURLSessionTests",
             dependencies: [
-                "HoldfastURLSession", "ResilientHTTP",
+                "HoldfastURLSession", "ResilientHTTP", "ErrorContract", "RateLimiting", "HoldfastTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
         ),

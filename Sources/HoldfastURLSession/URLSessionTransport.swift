@@ -10,11 +10,23 @@ public import ResilientHTTP
 
 /// Sends requests through `URLSession`, on Apple platforms and on Linux.
 ///
-/// Keeps no cookies and no cache. Redirects are followed for GET and HEAD only, and a redirect to another origin carries no
-/// `Authorization`.
+/// Keeps no cookies and no cache. Redirects are followed for GET and HEAD only, at most ten of one request, and a redirect to another
+/// origin carries no `Authorization`.
 public final class URLSessionTransport: HTTPTransport {
-    private let session: URLSession
-    private let exchanges: URLSessionExchanges
+    /// A session and what hears of its tasks.
+    private struct Lane {
+        let session: URLSession
+        let exchanges: URLSessionExchanges
+
+        init(_ configuration: URLSessionConfiguration) {
+            exchanges = URLSessionExchanges()
+            session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
+        }
+    }
+
+    private let lane: Lane
+    private let configuration: URLSessionConfiguration
+    private let followsRedirects: Bool
 
     /// Creates a transport.
     /// - Parameters:
@@ -25,12 +37,24 @@ public final class URLSessionTransport: HTTPTransport {
         configuration.httpCookieStorage = nil
         configuration.urlCache = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-        self.exchanges = URLSessionExchanges(followsRedirects: followsRedirects)
-        self.session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
+        self.configuration = configuration
+        self.followsRedirects = followsRedirects
+        self.lane = Lane(configuration)
     }
 
     deinit {
-        session.finishTasksAndInvalidate()
+        lane.session.finishTasksAndInvalidate()
+    }
+
+    /// What a request goes through.
+    ///
+    /// On Linux libcurl sends a request again, whatever its method, when a connection that it had kept is reset under it. What must
+    /// not happen twice goes through a session of its own there, which has no connection yet.
+    private func lane(for request: HTTPRequest) -> Lane {
+        #if canImport(FoundationNetworking)
+            if !request.isSafeToRepeat { return Lane(configuration) }
+        #endif
+        return lane
     }
 
     /// Sends a request once. Cancelling the task ends the transfer; so does the end of the time, while the body comes too.
@@ -39,14 +63,33 @@ public final class URLSessionTransport: HTTPTransport {
         body: RequestBody?,
         timeout: Duration
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
+        let clock = ContinuousClock()
+        let end = clock.now.advanced(by: timeout)
+        var (request, redirects) = (request, 0)
+        while true {
+            let answer = try await exchange(request, body: body, timeout: clock.now.duration(to: end))
+            guard followsRedirects, redirects < Redirection.most,
+                let next = Redirection.request(after: answer.0, to: request)
+            else { return answer }
+            (request, redirects) = (next, redirects + 1)
+        }
+    }
+
+    private func exchange(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        timeout: Duration
+    ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
         let urlRequest = try URLRequest(request, body: body, timeout: timeout)
-        let task = session.dataTask(with: urlRequest)
-        exchanges.limit(task, to: timeout)
+        let lane = lane(for: request)
+        let task = lane.session.dataTask(with: urlRequest)
+        lane.exchanges.limit(task, to: timeout)
         do {
             return try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
-                    exchanges.begin(task, continuation: continuation)
+                    lane.exchanges.begin(task, continuation: continuation)
                     task.resume()
+                    if lane.session !== self.lane.session { lane.session.finishTasksAndInvalidate() }
                 }
             } onCancel: {
                 task.cancel()

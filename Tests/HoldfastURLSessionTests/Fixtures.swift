@@ -1,4 +1,5 @@
 import HTTPTypes
+import HoldfastTesting
 import HoldfastURLSession
 import ResilientHTTP
 

@@ -1,9 +1,10 @@
 import HTTPTypes
+import HoldfastTesting
 import HoldfastURLSession
 import ResilientHTTP
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct URLSessionTransportTests {
+@Suite(.timeLimit(.minutes(10))) struct URLSessionTransportTests {
     private let transport = URLSessionTransport()
 
     @Test("A GET arrives with its path and headers, and its answer comes back with status, headers and body")

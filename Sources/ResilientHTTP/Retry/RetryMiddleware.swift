@@ -80,7 +80,7 @@ public struct RetryMiddleware: ClientMiddleware {
 
 extension HTTPRequest {
     /// Whether sending the request twice does no more than sending it once: by RFC 9110 §9.2.2, or by its key.
-    var isSafeToRepeat: Bool {
+    public var isSafeToRepeat: Bool {
         [.get, .head, .options, .put, .delete].contains(method) || headerFields[.idempotencyKey] != nil
     }
 }

@@ -81,9 +81,24 @@ extension LoopbackServer {
         return recv(connection, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0 && errno == EAGAIN
     }
 
-    /// Writes a text whole, as far as the other side takes it.
-    static func write(_ text: String, to connection: Int32) {
-        var rest = Array(text.utf8)[...]
+    /// Waits for a connection; negative on an error.
+    static func accept(_ listener: Int32) -> Int32 {
+        #if canImport(Darwin)
+            Darwin.accept(listener, nil, nil)
+        #else
+            Glibc.accept(listener, nil, nil)
+        #endif
+    }
+
+    /// Has the connection reset when it is closed, rather than ended in good order.
+    static func prepareReset(_ connection: Int32) {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        _ = setsockopt(connection, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    /// Writes bytes, as far as the other side takes them.
+    static func write(_ bytes: [UInt8], to connection: Int32) {
+        var rest = bytes[...]
         while !rest.isEmpty {
             #if canImport(Darwin)
                 let count = rest.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, 0) }

@@ -1,0 +1,181 @@
+import Foundation
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// A scripted HTTP server on the loopback, for tests of what can go wrong on a wire: it writes bytes, not answers.
+///
+/// Each connection has a script of its own, in the order in which they are opened; a connection past the last is closed. Threads of
+/// its own wait in the system calls, so that nothing blocks the tests' threads.
+public final class LoopbackServer: Sendable {
+    /// What becomes of one request.
+    public enum Step: Sendable {
+        /// It is read, these bytes are sent, and the connection is closed.
+        case answer(String)
+        /// As ``answer(_:)``, for bytes that are no text.
+        case bytes([UInt8])
+        /// It is read, these bytes are sent, and the connection waits for the next request.
+        case keep(String)
+        /// It is read, these bytes are sent, and the connection stays open until the client or the test ends it.
+        case stall(String)
+        /// It is read, these bytes are sent, and then one more every 50 ms until the client ends it.
+        case dribble(String)
+        /// It is read, these bytes are sent, and the connection is reset.
+        case reset(String)
+        /// The connection is closed without reading.
+        case hangUp
+    }
+
+    /// One request as it came over the wire.
+    public struct Received: Sendable {
+        /// The request line and the header lines.
+        public var head: [String]
+        /// The body.
+        public var body: [UInt8]
+
+        /// The value of a header, if it was sent.
+        public func header(_ name: String) -> String? {
+            let line = head.dropFirst().first { $0.lowercased().hasPrefix(name.lowercased() + ":") }
+            return line.map { $0.drop { $0 != ":" }.dropFirst().trimmingCharacters(in: .whitespaces) }
+        }
+    }
+
+    /// A system call failed.
+    public struct SetupFailure: Error {
+        /// The call.
+        public var call: String
+        /// Its `errno`.
+        public var number: Int32
+    }
+
+    /// The port that was given.
+    public let port: Int
+    /// Yields once for each request that was read and answered; ends when the server has ended.
+    public let arrivals: AsyncStream<Void>
+    /// Yields once for each connection that is over; ends when the server has ended.
+    public let departures: AsyncStream<Void>
+    private let state: Mutex<State>
+    private let (arrived, departed): (AsyncStream<Void>.Continuation, AsyncStream<Void>.Continuation)
+
+    /// The descriptors are there only as long as they are open: a closed one's number soon belongs to somebody else.
+    private struct State {
+        var received: [Received] = []
+        var listener: Int32?
+        var connections: Set<Int32> = []
+        var isClosed = false
+        /// The threads that have not ended.
+        var threads = 1
+    }
+
+    /// The requests so far, in the order in which they were read.
+    public var received: [Received] { state.withLock { $0.received } }
+    /// Scheme, host and port.
+    public var origin: String { "http://127.0.0.1:\(port)" }
+
+    /// Starts a server whose connections carry one request each.
+    /// - Throws: ``SetupFailure`` if there is no port to be had.
+    public convenience init(_ steps: [Step]) throws {
+        try self.init(connections: steps.map { [$0] })
+    }
+
+    /// Starts a server.
+    /// - Parameter connections: What becomes of the requests of each connection.
+    /// - Throws: ``SetupFailure`` if there is no port to be had.
+    public init(connections: [[Step]]) throws {
+        let listener = socket(AF_INET, Self.streamType, 0)
+        guard listener >= 0 else { throw SetupFailure(call: "socket", number: errno) }
+        state = Mutex(State(listener: listener))
+        do {
+            port = try Self.listen(listener)
+        } catch {
+            _ = Self.closeSocket(listener)
+            throw error
+        }
+        (arrivals, arrived) = AsyncStream<Void>.makeStream()
+        (departures, departed) = AsyncStream<Void>.makeStream()
+        Thread.detachNewThread { [self] in
+            accept(connections, on: listener)
+            state.withLock { state in
+                state.listener = nil
+                _ = Self.closeSocket(listener)
+            }
+            threadEnded()
+        }
+    }
+
+    /// Ends every wait and returns when the threads are gone.
+    public func close() async {
+        state.withLock { state in
+            state.isClosed = true
+            for descriptor in state.connections.union([state.listener].compactMap(\.self)) {
+                _ = shutdown(descriptor, Int32(SHUT_RDWR))
+            }
+        }
+        for await _ in arrivals {}
+    }
+
+    private func threadEnded() {
+        let isLast = state.withLock { state in
+            state.threads -= 1
+            return state.threads == 0
+        }
+        guard isLast else { return }
+        arrived.finish()
+        departed.finish()
+    }
+
+    private func accept(_ scripts: [[Step]], on listener: Int32) {
+        for script in scripts {
+            let connection = Self.accept(listener)
+            guard connection >= 0 else { return }
+            let isClosed = state.withLock { state in
+                if state.isClosed { return true }
+                state.connections.insert(connection)
+                state.threads += 1
+                return false
+            }
+            guard !isClosed else {
+                _ = Self.closeSocket(connection)
+                return
+            }
+            Thread.detachNewThread { [self] in
+                for step in script where !serve(step, on: connection) { break }
+                state.withLock { state in
+                    state.connections.remove(connection)
+                    _ = Self.closeSocket(connection)
+                }
+                departed.yield()
+                threadEnded()
+            }
+        }
+    }
+
+    /// - Returns: Whether the connection waits for another request.
+    private func serve(_ step: Step, on connection: Int32) -> Bool {
+        if case .hangUp = step { return false }
+        guard let request = Self.readRequest(connection) else { return false }
+        state.withLock { $0.received.append(request) }
+        switch step {
+        case .answer(let text), .keep(let text), .stall(let text), .dribble(let text), .reset(let text):
+            Self.write(Array(text.utf8), to: connection)
+        case .bytes(let bytes): Self.write(bytes, to: connection)
+        case .hangUp: break
+        }
+        if case .reset = step { Self.prepareReset(connection) }
+        arrived.yield()
+        if case .dribble = step {
+            // A thread of its own may sleep; a client that has gone ends it by the second byte.
+            while Self.isOpen(connection) {
+                Self.write([UInt8(ascii: "x")], to: connection)
+                usleep(50_000)
+            }
+        }
+        if case .stall = step { while Self.readSome(connection)?.isEmpty == false {} }
+        if case .keep = step { return true }
+        return false
+    }
+}

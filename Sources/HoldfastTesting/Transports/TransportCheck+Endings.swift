@@ -1,0 +1,122 @@
+import HTTPTypes
+import ResilientHTTP
+
+extension TransportCheck {
+    static let endings: [TransportCheck] = [
+        TransportCheck("A server that never answers is timed out, and the request may have been sent") { transport in
+            try await withServer(.stall("")) { server in
+                let error = try await failure { _ = try await exchange(transport, server.request(), timeout: .milliseconds(300)) }
+                try expect(error.code == .timeout && error.wasSent, "\(error), sent: \(error.wasSent)")
+                try await expectClosed(server)
+            }
+        },
+        TransportCheck("A body that stops coming is timed out") { transport in
+            try await withServer(.stall(head("200 OK", ["Content-Length: 9"]) + "half")) { server in
+                let error = try await failure { _ = try await exchange(transport, server.request(), timeout: .milliseconds(300)) }
+                try expect(error.code == .timeout && error.wasSent, "\(error), sent: \(error.wasSent)")
+                try await expectClosed(server)
+            }
+        },
+        TransportCheck("Trap: a body that keeps coming, byte by byte, ends when the time of the whole exchange is up") {
+            transport in
+            try await withServer(.dribble(head("200 OK", ["Content-Length: 900000"]))) { server in
+                let error = try await failure { _ = try await exchange(transport, server.request(), timeout: .milliseconds(400)) }
+                try expect(error.code == .timeout && error.wasSent, "\(error), sent: \(error.wasSent)")
+            }
+        },
+        TransportCheck("Trap: redirects share one time") { transport in
+            let slow = LoopbackServer.Step.stall("")
+            try await withServer(connections: [[answer("302 X", ["Location: /b"])], [slow]]) { server in
+                let error = try await failure { _ = try await exchange(transport, server.request(), timeout: .milliseconds(300)) }
+                try expect(error.code == .timeout, "\(error)")
+            }
+        },
+        TransportCheck("Cancelling while the answer is awaited ends the call and closes the connection") { transport in
+            try await withServer(.stall("")) { server in
+                try await expectCancelled(server) { _ = try await exchange(transport, server.request(), timeout: .seconds(600)) }
+                try await expectClosed(server)
+            }
+        },
+        TransportCheck("Cancelling while the body comes ends the reading and closes the connection") { transport in
+            try await withServer(.stall(head("200 OK", ["Content-Length: 9"]) + "half")) { server in
+                try await expectCancelled(server) { _ = try await exchange(transport, server.request(), timeout: .seconds(600)) }
+                try await expectClosed(server)
+            }
+        },
+        TransportCheck("A call that is cancelled before it begins ends as cancelled") { transport in
+            try await withServer(.stall("")) { server in
+                for _ in 0..<50 {
+                    let error = await withTaskGroup(of: TransportError?.self) { group in
+                        group.cancelAll()
+                        group.addTask {
+                            do throws(TransportError) {
+                                _ = try await transport.send(server.request(), body: nil, timeout: .seconds(600))
+                                return nil
+                            } catch {
+                                return error
+                            }
+                        }
+                        return await group.next() ?? nil
+                    }
+                    try expect(error?.code == .cancelled, "\(error.map(\.description) ?? "succeeded")")
+                }
+            }
+        },
+        TransportCheck("A reader that stops early closes the connection") { transport in
+            try await withServer(.stall(head("200 OK", ["Content-Length: 900"]) + "half")) { server in
+                do {
+                    let (_, body) = try await transport.send(server.request(), body: nil, timeout: .seconds(600))
+                    let isTruncated = try await body.collect(upTo: 2).isTruncated
+                    try expect(isTruncated, "read it all")
+                }
+                try await expectClosed(server)
+            }
+        },
+        TransportCheck("An answer that nobody reads closes its connection") { transport in
+            try await withServer(.stall(head("200 OK", ["Content-Length: 900"]) + "half")) { server in
+                _ = try await transport.send(server.request(), body: nil, timeout: .seconds(600))
+                try await expectClosed(server)
+            }
+        },
+    ]
+
+    /// Waits until the client has closed a connection: far sooner than the time of the exchange.
+    private static func expectClosed(_ server: LoopbackServer) async throws {
+        let isClosed = await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                for await _ in server.departures { return true }
+                return false
+            }
+            group.addTask {
+                try? await Task.sleep(for: .seconds(120))
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+        try expect(isClosed, "left the connection open")
+    }
+
+    /// Cancels a call when its request has arrived.
+    private static func expectCancelled(
+        _ server: LoopbackServer,
+        _ call: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        let end = await withTaskGroup(of: (any Error)?.self) { group in
+            group.addTask {
+                do {
+                    try await call()
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+            for await _ in server.arrivals { break }
+            group.cancelAll()
+            return await group.next() ?? nil
+        }
+        // Reading a body may say it as the language does.
+        let isCancelled = end is CancellationError || (end as? TransportError)?.code == .cancelled
+        try expect(isCancelled, "ended with \(end.map { "\($0)" } ?? "an answer")")
+    }
+}

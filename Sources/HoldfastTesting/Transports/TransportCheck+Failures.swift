@@ -1,0 +1,80 @@
+import HTTPTypes
+import ResilientHTTP
+
+extension TransportCheck {
+    static let failures: [TransportCheck] = [
+        TransportCheck("A refused connection is unreachable, and surely nothing was sent") { transport in
+            for method in [HTTPRequest.Method.get, .post] {
+                let server = try LoopbackServer([])
+                await server.close()
+                let error = try await failure { _ = try await exchange(transport, server.request(method: method)) }
+                try expect(error.code == .unreachable && !error.wasSent && error.cause != nil, "\(error), sent: \(error.wasSent)")
+            }
+        },
+        TransportCheck("A name that nobody has is unreachable, and surely nothing was sent") { transport in
+            let request = HTTPRequest(method: .post, scheme: "http", authority: "nobody.invalid", path: "/a")
+            let error = try await failure { _ = try await exchange(transport, request) }
+            try expect([.unreachable, .noInternet].contains(error.code) && !error.wasSent, "\(error), sent: \(error.wasSent)")
+        },
+        TransportCheck("A server that speaks no TLS gets no request") { transport in
+            try await withServer(.hangUp, .hangUp, .hangUp) { server in
+                let request = HTTPRequest(method: .get, scheme: "https", authority: "127.0.0.1:\(server.port)", path: "/a")
+                let error = try await failure { _ = try await exchange(transport, request) }
+                try expect(![.timeout, .cancelled, .invalidRequest].contains(error.code), "\(error)")
+                try expect(server.received.isEmpty, "sent it in clear")
+            }
+        },
+        TransportCheck("A connection that is closed or reset before the head is lost, and the request may have been sent") {
+            transport in
+            for step in [LoopbackServer.Step.answer(""), .reset("")] {
+                try await withServer(step, step) { server in
+                    let error = try await failure { _ = try await exchange(transport, server.request(method: .post), [1]) }
+                    try expect(error.code == .connectionLost && error.wasSent, "\(error), sent: \(error.wasSent)")
+                    try expect(server.received.count == 1, "was sent \(server.received.count) times")
+                }
+            }
+        },
+        TransportCheck("A body that breaks off is lost, never taken for a whole one") { transport in
+            let (length, chunked) = (["Content-Length: 9"], ["Transfer-Encoding: chunked"])
+            let steps: [LoopbackServer.Step] = [
+                .answer(head("200 OK", length) + "half"), .answer(head("200 OK", chunked) + "5\r\nhalf"),
+                .answer(head("200 OK", chunked) + "4\r\nhalf\r\n"), .reset(head("200 OK", length) + "half"),
+                .reset(head("200 OK", length)),
+            ]
+            for (number, step) in steps.enumerated() {
+                try await withServer(step) { server in
+                    let error = try await failure { _ = try await exchange(transport, server.request()) }
+                    try expect(error.code == .connectionLost && error.wasSent, "case \(number): \(error)")
+                }
+            }
+        },
+        TransportCheck("What is not HTTP is an error, and may have been sent") { transport in
+            let texts = ["SMTP ready\r\n", "HTTP/1.1 200", "HTTP/1.1 1200 X\r\n\r\n", "HTTP/1.1 -20 X\r\n\r\n"]
+            for text in texts {
+                try await withServer(.answer(text), .answer(text)) { server in
+                    let error = try await failure { _ = try await exchange(transport, server.request()) }
+                    try expect(error.wasSent && error.code != .invalidRequest, "\(text): \(error)")
+                }
+            }
+        },
+        TransportCheck("A request without a web address is refused, and surely nothing was sent") { transport in
+            let addresses =
+                [(nil, nil), ("http", nil), ("http", ""), ("ftp", "127.0.0.1"), ("http", "a b")] as [(String?, String?)]
+            for (scheme, authority) in addresses {
+                let request = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/a")
+                let error = try await failure { _ = try await exchange(transport, request, timeout: .seconds(1)) }
+                try expect(error.code == .invalidRequest && !error.wasSent, "\(scheme ?? "-")://\(authority ?? "-"): \(error)")
+            }
+        },
+        TransportCheck("Trap: a POST without a key over a kept connection that is reset arrives once") { transport in
+            let kept = LoopbackServer.Step.keep("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            try await withServer(connections: [[kept, .reset("")], [.reset("")], [kept]]) { server in
+                _ = try await exchange(transport, server.request())
+                let error = try await failure { _ = try await exchange(transport, server.request(method: .post), [1]) }
+                try expect(error.code == .connectionLost && error.wasSent, "\(error), sent: \(error.wasSent)")
+                let posts = server.received.count { $0.head.first?.hasPrefix("POST") == true }
+                try expect(posts == 1, "arrived \(posts) times")
+            }
+        },
+    ]
+}

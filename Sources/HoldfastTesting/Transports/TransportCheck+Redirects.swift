@@ -1,0 +1,71 @@
+import HTTPTypes
+import ResilientHTTP
+
+extension TransportCheck {
+    private static let statuses = ["301 X", "302 X", "303 X", "307 X", "308 X"]
+
+    static let redirects: [TransportCheck] = [
+        TransportCheck("A GET follows a redirect to the same origin, with its authorization") { transport in
+            for status in statuses {
+                try await withServer(answer(status, ["Location: /b?x=1"]), answer("200 OK", body: "b")) { server in
+                    let request = server.request(headers: [.authorization: "Bearer t", .accept: "application/json"])
+                    let (response, body) = try await exchange(transport, request)
+                    try expect(response.status.code == 200 && body == Array("b".utf8), "\(status) read \(response)")
+                    let lines = server.received.map(\.head.first)
+                    try expect(lines == ["GET /a HTTP/1.1", "GET /b?x=1 HTTP/1.1"], "\(status) sent \(lines)")
+                    try expect(server.received.last?.header("Authorization") == "Bearer t", "\(status) lost the authorization")
+                    try expect(server.received.last?.header("Accept") == "application/json", "\(status) lost a header")
+                }
+            }
+        },
+        TransportCheck("A redirect may be relative, and HEAD stays HEAD") { transport in
+            try await withServer(answer("303 X", ["Location: ../c"]), answer("200 OK")) { server in
+                let (response, _) = try await exchange(transport, server.request("/a/b/x", method: .head))
+                try expect(response.status.code == 200, "read \(response)")
+                try expect(server.received.last?.head.first == "HEAD /a/c HTTP/1.1", "sent \(server.received.last?.head ?? [])")
+            }
+        },
+        TransportCheck("A redirect to another origin carries no authorization") { transport in
+            for status in statuses {
+                try await withServer(answer("200 OK", body: "other")) { other in
+                    try await withServer(answer(status, ["Location: \(other.origin)/c"])) { server in
+                        let request = server.request(headers: [.authorization: "Bearer t"])
+                        let (response, _) = try await exchange(transport, request)
+                        try expect(response.status.code == 200, "\(status) read \(response)")
+                        try expect(server.received.first?.header("Authorization") == "Bearer t", "\(status) sent none at all")
+                        try expect(other.received.first?.head.first == "GET /c HTTP/1.1", "\(status) did not come")
+                        try expect(other.received.first?.header("Authorization") == nil, "\(status) gave the authorization away")
+                    }
+                }
+            }
+        },
+        TransportCheck("A redirect of a POST is not followed: it is the answer") { transport in
+            for status in statuses {
+                try await withServer(answer("200 OK")) { other in
+                    try await withServer(answer(status, ["Location: \(other.origin)/c"], body: "moved")) { server in
+                        let (response, _) = try await exchange(transport, server.request(method: .post), Array("secret".utf8))
+                        try expect("\(response.status.code) X" == status, "\(status) read \(response)")
+                        try expect(field("Location", response) == "\(other.origin)/c", "\(status) read \(response)")
+                        try expect(server.received.count == 1 && other.received.isEmpty, "\(status) was followed")
+                    }
+                }
+            }
+        },
+        TransportCheck("A redirect that leads nowhere is the answer") { transport in
+            for lines in [[], ["Location: "]] {
+                try await withServer(answer("302 X", lines)) { server in
+                    let (response, _) = try await exchange(transport, server.request())
+                    try expect(response.status.code == 302, "read \(response)")
+                }
+            }
+        },
+        TransportCheck("Redirects in a circle end after \(Redirection.most): the last one is the answer") { transport in
+            let circle = Array(repeating: [answer("302 X", ["Location: /a"])], count: Redirection.most + 20)
+            try await withServer(connections: circle) { server in
+                let (response, _) = try await exchange(transport, server.request())
+                try expect(response.status.code == 302, "read \(response)")
+                try expect(server.received.count == Redirection.most + 1, "sent \(server.received.count) requests")
+            }
+        },
+    ]
+}
