@@ -63,5 +63,5 @@ public struct EndpointPolicies: Sendable {
     }
 
     /// The routes that have a policy.
-    var routes: [RouteTemplate] { Array(Set(byRoute.keys).union(byEndpoint.keys.map(\.route))) }
+    public var routes: [RouteTemplate] { Array(Set(byRoute.keys).union(byEndpoint.keys.map(\.route))) }
 }

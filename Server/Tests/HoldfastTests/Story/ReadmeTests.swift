@@ -46,7 +46,7 @@ import Testing
 
     private static func greet(_ url: URL) async throws -> String {
         // example
-        let api = APIClient(baseURL: url, transport: .urlSession(), language: .spanish)
+        let api = APIClient(baseURL: url, language: .spanish)
         let accounts = AccountClient(api: api)
         do {
             let user = try await accounts.signIn(email: EmailAddress("ana@example.com"), password: Password("wrong password"))

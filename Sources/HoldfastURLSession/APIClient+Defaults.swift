@@ -1,0 +1,46 @@
+public import ErrorContract
+public import Foundation
+public import ResilientHTTP
+
+extension APIClient {
+    /// Creates a client for an app, with all that the library does for one: `URLSession`, 30 s for a call and 10 s for an attempt,
+    /// retries that are safe, the gate, the breaker, and the app's own quotas per endpoint.
+    ///
+    /// The quotas are kept in memory, for all of the client's calls together, and hold a call back with an error of the kind
+    /// `throttled` rather than let it wait. An app that keeps them over restarts or per user, or wants other middleware, names a
+    /// transport and composes ``ResilientHTTP/ClientPipeline/standard(retry:gate:throttle:breaker:)`` itself.
+    /// - Parameters:
+    ///   - baseURL: The address that paths are relative to, with scheme and host.
+    ///   - language: The language that answers are asked for in.
+    ///   - timeout: The time that a call may take, waits and the body of the answer included.
+    ///   - session: Whose access token calls carry; `nil` for none.
+    ///   - policies: What differs for single endpoints.
+    ///   - throttle: How many calls go to which endpoint; `nil` for any number.
+    ///   - catalogue: The codes that the app knows.
+    ///   - surroundings: Time, chance and log.
+    public init(
+        baseURL: URL,
+        language: Language = .english,
+        timeout: Duration = .seconds(30),
+        session: Session? = nil,
+        policies: EndpointPolicies = EndpointPolicies(),
+        throttle: ThrottlePolicy? = .standard,
+        catalogue: ErrorCatalogue = .standard,
+        surroundings: ClientSurroundings = ClientSurroundings()
+    ) {
+        let quotas = throttle.map { policy in
+            Throttler(policy: policy, routes: policies.routes, basePath: baseURL.path(percentEncoded: true))
+        }
+        self.init(
+            baseURL: baseURL,
+            transport: .urlSession(),
+            language: language,
+            timeout: timeout,
+            session: session,
+            policies: policies,
+            middleware: ClientPipeline.standard(throttle: quotas.map { ThrottleMiddleware($0) }),
+            catalogue: catalogue,
+            surroundings: surroundings
+        )
+    }
+}

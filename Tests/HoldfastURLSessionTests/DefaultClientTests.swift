@@ -1,0 +1,88 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastTesting
+import HoldfastURLSession
+import RateLimiting
+import ResilientHTTP
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) struct DefaultClientTests {
+    private func url(_ server: LoopbackServer, _ path: String = "") throws -> URL {
+        try #require(URL(string: server.origin + path))
+    }
+
+    /// Hundreds of tests share the machine.
+    private func patient(_ api: inout APIClient) {
+        (api.timeout, api.attemptTimeout) = (.seconds(600), .seconds(600))
+    }
+
+    @Test("A client that is told its address alone repeats, waits and gives up as the pipeline does")
+    func retries() async throws {
+        try await withServer(answer("502 X"), answer("200 OK", body: "{}")) { server in
+            let surroundings = ClientSurroundings(chance: { 0 })
+            var api = APIClient(baseURL: try url(server), surroundings: surroundings)
+            #expect(api.timeout == .seconds(30) && api.attemptTimeout == .seconds(10))
+            patient(&api)
+            #expect(try await api.send(.get, "/a").body == Array("{}".utf8))
+            #expect(server.received.count == 2)
+        }
+    }
+
+    @Test("It keeps the app's own quotas: the thirty-first call of a minute to one endpoint doesn't leave")
+    func throttles() async throws {
+        let answers = (0..<40).map { _ in [answer("200 OK", body: "{}")] }
+        let server = try LoopbackServer(connections: answers)
+        var api = APIClient(baseURL: try url(server, "/v2"))
+        patient(&api)
+        for number in 0..<30 { _ = try await api.send(.get, "/lessons/\(number)") }
+        await #expect {
+            try await api.send(.get, "/lessons/30")
+        } throws: { error in
+            let error = error as? APIError
+            return error?.kind == .throttled && error?.retryAt != nil
+        }
+        #expect(server.received.count == 30)
+        _ = try await api.send(.get, "/series")
+        await server.close()
+    }
+
+    @Test("Own quotas take the place of the standard ones, relative to the base; nil lets all calls go")
+    func quotas() async throws {
+        let answers = (0..<40).map { _ in [answer("200 OK", body: "{}")] }
+        let server = try LoopbackServer(connections: answers)
+        var policy = ThrottlePolicy.standard
+        policy.limit("/lessons/{number}", to: .requests(1, per: .seconds(60), name: "minute"))
+        var strict = APIClient(baseURL: try url(server, "/v2/"), throttle: policy)
+        patient(&strict)
+        _ = try await strict.send(.get, "/lessons/one")
+        await #expect(throws: APIError.self) { try await strict.send(.get, "/lessons/two") }
+        var free = APIClient(baseURL: try url(server), throttle: nil)
+        patient(&free)
+        for _ in 0..<35 { _ = try await free.send(.get, "/a") }
+        #expect(server.received.count == 36)
+        await server.close()
+    }
+
+    @Test("The example of docs/client/README.md is the one that stands here, and does what it says")
+    func example() async throws {
+        let page = try PageExample("client/README.md", mark: "<!-- defaults:")
+        #expect(page.lines == (try PageExample.compiled("defaults", in: #filePath)))
+        let session = Session(store: MemoryCredentialStore(Credentials(accessToken: "t", refreshToken: nil))) { _ in
+            Credentials(accessToken: "u", refreshToken: nil)
+        }
+        try await withServer(answer("200 OK", body: "{}")) { server in
+            let url = try url(server)
+            // defaults
+            var policies = EndpointPolicies()
+            policies.set(EndpointPolicy(sendsIdempotencyKey: true), for: "/api/orders", method: .post)
+            policies.set(EndpointPolicy(timeout: .seconds(120)), for: "/api/exports/{id}")
+            let api = APIClient(baseURL: url, language: .spanish, session: session, policies: policies)
+            // defaults
+            _ = try await api.send(.post, "/api/orders")
+            #expect(server.received.first?.header("Idempotency-Key")?.count == 34)
+            #expect(server.received.first?.header("Authorization") == "Bearer t")
+            #expect(server.received.first?.header("Accept-Language") == "es")
+        }
+    }
+}

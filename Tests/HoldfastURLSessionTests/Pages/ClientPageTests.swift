@@ -1,0 +1,233 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastTesting
+import Logging
+import ResilientHTTP
+import Synchronization
+import Testing
+
+/// The examples of `docs/client`, compiled and run.
+@Suite struct ClientPageTests {
+    private let fine = ScriptedTransport.Step.answer(status: 200, body: "{}")
+
+    private func url() throws -> URL { try #require(URL(string: "https://api.example.org")) }
+
+    private func expectSame(_ page: String) throws {
+        let written = try PageExample("client/\(page).md", mark: "<!-- example:")
+        #expect(written.lines == (try PageExample.compiled(page, in: #filePath)), "\(page)")
+    }
+
+    @Test("docs/client/deadline.md")
+    func deadline() async throws {
+        try expectSame("deadline")
+        let (url, transport) = (try url(), ScriptedTransport([fine]))
+        // deadline
+        var policies = EndpointPolicies()
+        policies.set(EndpointPolicy(timeout: .seconds(120), attemptTimeout: .seconds(120)), for: "/api/exports/{id}")
+        var api = APIClient(baseURL: url, transport: transport, timeout: .seconds(15), policies: policies)
+        api.attemptTimeout = .seconds(5)
+        _ = try await api.send(.get, "/api/exports/7")
+        // deadline
+        let left = transport.sent.first?.request.headerFields[.requestTimeout].flatMap { Int($0) } ?? 0
+        #expect(left == 120_000)
+    }
+
+    @Test("docs/client/events.md")
+    func events() async throws {
+        struct Analytics: Sendable {
+            let sent: @Sendable (String) -> Void
+            func send(_ name: String, code: String, endpoint: String, at date: Date) { sent("\(name) \(code) \(endpoint)") }
+        }
+        try expectSame("events")
+        let seen = Mutex<[String]>([])
+        let analytics = Analytics { text in seen.withLock { $0.append(text) } }
+        let (url, transport) = (try url(), ScriptedTransport([.answer(status: 404)]))
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        // events
+        let tally = ErrorTally()
+        var api = APIClient(baseURL: url, transport: transport)
+        api.listeners = [
+            LogListener(logger),
+            tally,
+            ClosureListener { event in
+                guard case .finished(let summary) = event.kind, let code = summary.code else { return }
+                analytics.send("api_error", code: code.rawValue, endpoint: event.endpoint.description, at: event.timestamp)
+            },
+        ]
+        _ = try? await api.send(.get, "/api/lessons/17")
+        let frequent = tally.counts(lastMinutes: 10)
+        // events
+        #expect(seen.withLock { $0 } == ["api_error NOT_FOUND GET /api/lessons/{id}"])
+        #expect(frequent.map(\.count) == [1])
+    }
+
+    @Test("docs/client/idempotency.md")
+    func idempotency() async throws {
+        try expectSame("idempotency")
+        let (url, transport) = (try url(), ScriptedTransport([fine]))
+        let order = RequestBody(Array("{}".utf8), contentType: "application/json")
+        // idempotency
+        var policies = EndpointPolicies()
+        policies.set(EndpointPolicy(sendsIdempotencyKey: true), for: "/api/orders", method: .post)
+        let api = APIClient(baseURL: url, transport: transport, policies: policies)
+        _ = try await api.send(.post, "/api/orders", body: order)
+        // idempotency
+        #expect(transport.sent.first?.request.headerFields[.idempotencyKey]?.count == 34)
+    }
+
+    @Test("docs/client/retry.md")
+    func retry() async throws {
+        try expectSame("retry")
+        let (url, transport) = (try url(), ScriptedTransport([.answer(status: 502), fine, .answer(status: 502)]))
+        // retry
+        var policies = EndpointPolicies()
+        policies.set(EndpointPolicy(retry: .never), for: "/api/search")
+        let retry = RetryMiddleware(RetryPolicy(maximumRetries: 2, backoff: Backoff(base: .milliseconds(200), cap: .seconds(5))))
+        let api = APIClient(
+            baseURL: url,
+            transport: transport,
+            policies: policies,
+            middleware: ClientPipeline.standard(retry: retry)
+        )
+        _ = try await api.send(.get, "/api/activities")
+        // retry
+        await #expect(throws: APIError.self) { try await api.send(.get, "/api/search") }
+        #expect(transport.sent.count == 3)
+    }
+
+    @Test("docs/client/budget.md")
+    func budget() async throws {
+        try expectSame("budget")
+        let (url, transport) = (try url(), ScriptedTransport([fine]))
+        // budget
+        let budget = RetryBudget(capacity: 20, refund: 0.2)
+        let middleware = ClientPipeline.standard(retry: RetryMiddleware(budget: budget))
+        let api = APIClient(baseURL: url, transport: transport, middleware: middleware)
+        _ = try await api.send(.get, "/api/activities")
+        let left = budget.remaining
+        // budget
+        #expect(left == 20)
+    }
+
+    @Test("docs/client/gate.md")
+    func gate() async throws {
+        try expectSame("gate")
+        let (url, transport) = (try url(), ScriptedTransport([fine, fine, .answer(status: 503, headers: [.retryAfter: "900"])]))
+        // gate
+        let gate = GateMiddleware()
+        let middleware = ClientPipeline.standard(gate: gate)
+        let (feed, shop) = (
+            APIClient(baseURL: url, transport: transport, middleware: middleware),
+            APIClient(baseURL: url, transport: transport, middleware: middleware)
+        )
+        _ = try await feed.send(.get, "/api/activities")
+        _ = try await shop.send(.get, "/api/orders")
+        let closed = gate.count
+        // gate
+        #expect(closed == 0)
+        await #expect(throws: APIError.self) { try await feed.send(.get, "/api/activities") }
+        await #expect { try await shop.send(.get, "/api/orders") } throws: { ($0 as? APIError)?.kind == .throttled }
+        #expect(transport.sent.count == 3)
+    }
+
+    @Test("docs/client/breaker.md")
+    func breaker() async throws {
+        try expectSame("breaker")
+        let failures = Array(repeating: ScriptedTransport.Step.answer(status: 500), count: 3)
+        let (url, transport) = (try url(), ScriptedTransport([fine] + failures))
+        // breaker
+        let rules = BreakerRules(failuresInARow: 3, pauses: Backoff(base: .seconds(2), cap: .seconds(30)))
+        let middleware = ClientPipeline.standard(breaker: BreakerMiddleware(rules))
+        let api = APIClient(baseURL: url, transport: transport, middleware: middleware)
+        _ = try await api.send(.get, "/api/activities")
+        // breaker
+        for _ in 0..<5 { await #expect(throws: APIError.self) { try await api.send(.post, "/api/activities") } }
+        #expect(transport.sent.count == 4)
+    }
+
+    @Test("docs/client/authorise.md")
+    func authorise() async throws {
+        struct Accounts: Sendable {
+            func refreshed(with token: String) async throws -> Credentials {
+                Credentials(accessToken: "new", refreshToken: "next")
+            }
+        }
+        @Sendable func signInScreen() async -> Credentials? { nil }
+        try expectSame("authorise")
+        let stale = #"{"error":{"code":"AUTH_TOKEN_EXPIRED","message":"x"}}"#
+        let (url, transport) = (try url(), ScriptedTransport([.answer(status: 401, body: stale), fine]))
+        let (accounts, stored) = (Accounts(), Credentials(accessToken: "old", refreshToken: "r"))
+        // authorise
+        let session = Session(store: MemoryCredentialStore(stored)) { refreshToken in
+            try await accounts.refreshed(with: refreshToken)
+        } prompt: {
+            await signInScreen()
+        }
+        var policies = EndpointPolicies()
+        policies.set(EndpointPolicy(isAuthorised: false), for: "/api/public/{page}")
+        let api = APIClient(baseURL: url, transport: transport, session: session, policies: policies)
+        _ = try await api.send(.get, "/api/me")
+        // authorise
+        #expect(transport.sent.map { $0.request.headerFields[.authorization] } == ["Bearer old", "Bearer new"])
+    }
+
+    @Test("docs/client/transports.md")
+    func transports() async throws {
+        try expectSame("transports")
+        let url = try url()
+        let lines = Mutex<[String]>([])
+        func print(_ kind: APIError.Kind, _ status: Int) { lines.withLock { $0.append("\(kind) \(status)") } }
+        // transports
+        let transport = ScriptedTransport([
+            .answer(status: 503, headers: [.retryAfter: "0"]),
+            .answer(status: 200, body: #"{"name":"Ana"}"#),
+        ])
+        let api = APIClient(baseURL: url, transport: transport, middleware: [])
+        do {
+            _ = try await api.send(.get, "/api/me")
+        } catch {
+            print(error.kind, error.status ?? 0)  // server 503
+        }
+        // transports
+        #expect(lines.withLock { $0 } == ["server 503"])
+    }
+}
+
+extension APIClient {
+    /// The examples' client, on a clock that stands still: however busy the machine is, nothing times out and nothing sleeps.
+    fileprivate init(
+        baseURL: URL,
+        transport: ScriptedTransport,
+        timeout: Duration = .seconds(30),
+        session: Session? = nil,
+        policies: EndpointPolicies = EndpointPolicies(),
+        middleware: [any ClientMiddleware] = ClientPipeline.standard()
+    ) {
+        self.init(
+            baseURL: baseURL,
+            transport: transport as any HTTPTransport,
+            timeout: timeout,
+            session: session,
+            policies: policies,
+            middleware: middleware,
+            surroundings: .standstill
+        )
+    }
+}
+
+extension Session {
+    fileprivate convenience init(
+        store: MemoryCredentialStore,
+        refresh: @escaping Refresh,
+        prompt: @escaping SignInPrompt
+    ) {
+        self.init(store: store as any CredentialStore, surroundings: .standstill, refresh: refresh, prompt: prompt)
+    }
+}
+
+extension ClientSurroundings {
+    fileprivate static var standstill: ClientSurroundings {
+        ClientSurroundings(clock: MonotonicClock(ManualClock()), chance: { 0 })
+    }
+}
