@@ -48,11 +48,12 @@ public final class URLSessionTransport: HTTPTransport {
 
     /// What a request goes through.
     ///
-    /// On Linux libcurl sends a request again, whatever its method, when a connection that it had kept is reset under it. What must
-    /// not happen twice goes through a session of its own there, which has no connection yet.
-    private func lane(for request: HTTPRequest) -> Lane {
+    /// On Linux libcurl sends a request again, whatever its method, when a connection that it had kept is reset under it, and if there
+    /// is a body it waits for ever to rewind it. What must not happen twice or has a body goes through a session of its own there,
+    /// which has no connection yet.
+    private func lane(for request: HTTPRequest, body: RequestBody?) -> Lane {
         #if canImport(FoundationNetworking)
-            if !request.isSafeToRepeat { return Lane(configuration) }
+            if body != nil || !request.isSafeToRepeat { return Lane(configuration) }
         #endif
         return lane
     }
@@ -81,7 +82,7 @@ public final class URLSessionTransport: HTTPTransport {
         timeout: Duration
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
         let urlRequest = try URLRequest(request, body: body, timeout: timeout)
-        let lane = lane(for: request)
+        let lane = lane(for: request, body: body)
         let task = lane.session.dataTask(with: urlRequest)
         lane.exchanges.limit(task, to: timeout)
         do {
