@@ -26,6 +26,7 @@ extension RetryPolicy {
     /// Decides about a failed attempt. Pure: time and chance are arguments.
     func decide(_ attempt: FailedAttempt, chance: () -> Double) -> RetryDecision {
         let error = attempt.error
+        if error.kind == .unknownOutcome { return .giveUp(.notSafe) }
         guard isWorthRepeating(error) else { return .giveUp(.notRetryable) }
         guard attempt.isSafeToRepeat || error.surelyNeverLeft else { return .giveUp(.notSafe) }
         guard attempt.isReplayable else { return .giveUp(.oneShotBody) }

@@ -107,7 +107,7 @@ import Testing
         }
         let lost = APIError(TransportError(.connectionLost, message: "", wasSent: true), isSafeToRepeat: false)
         #expect(lost.kind == .unknownOutcome)
-        #expect(decide(lost, isSafe: false) == .giveUp(.notRetryable))
+        #expect(decide(lost, isSafe: false) == .giveUp(.notSafe))
     }
 
     @Test("Trap: early retry: in random cases no wait is shorter than told, longer than allowed, or past the deadline")
