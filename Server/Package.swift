@@ -21,6 +21,7 @@ let holdfastTesting = Target.Dependency.product(name: "HoldfastTesting", package
 let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let metricsTestKit = Target.Dependency.product(name: "MetricsTestKit", package: "swift-metrics")
 let errorLabContract = Target.Dependency.product(name: "ErrorLabContract", package: "holdfast")
+let resilientHTTP = Target.Dependency.product(name: "ResilientHTTP", package: "holdfast")
 let accountContract = Target.Dependency.product(name: "AccountContract", package: "holdfast")
 
 let package = Package(
@@ -41,6 +42,7 @@ let package = Package(
         .library(name: "SQLiteStores", targets: ["SQLiteStores"]),
         .library(name: "FileMail", targets: ["FileMail"]),
         .library(name: "Argon2", targets: ["Argon2"]),
+        .library(name: "HoldfastAsyncHTTPClient", targets: ["HoldfastAsyncHTTPClient"]),
     ],
     dependencies: [
         .package(name: "holdfast", path: ".."),
@@ -56,7 +58,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
@@ -149,6 +153,19 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "FileMail", dependencies: ["AccountCore", accountContract, errorContract], swiftSettings: settings),
+        .target(
+            name: "HoldfastAsyncHTTPClient",
+            dependencies: [
+                resilientHTTP, httpTypes,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "holdfast",
             dependencies: [
@@ -208,6 +225,15 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             path: "Benchmarks/Middleware",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "HoldfastAsyncHTTPClientTests",
+            dependencies: [
+                "HoldfastAsyncHTTPClient", resilientHTTP, errorContract, httpTypes, holdfastTesting,
+                .product(name: "HoldfastURLSession", package: "holdfast"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(name: "AppLinksTests", dependencies: ["AppLinks", errorContract, holdfastTesting], swiftSettings: settings),

@@ -1,0 +1,104 @@
+public import AsyncHTTPClient
+public import HTTPTypes
+public import NIOCore
+import NIOHTTPCompression
+public import ResilientHTTP
+
+/// Sends requests through AsyncHTTPClient: for servers and commands.
+///
+/// Keeps no cookies and no cache. Redirects are followed for GET and HEAD only, and a redirect to another origin carries no
+/// `Authorization`. A body is read from the connection as its reader asks for it. Nothing is sent twice: not over a connection that broke,
+/// and a connection that could not be made fails at once instead of being tried until the time is up.
+public final class AsyncHTTPClientTransport: HTTPTransport {
+    /// The largest body that is unpacked, in bytes.
+    public static let largestUnpackedBody = 64 * 1024 * 1024
+    private let engine: Engine
+    private let followsRedirects: Bool
+
+    /// Creates a transport with an engine of its own, which is shut down with it.
+    /// - Parameters:
+    ///   - configuration: The engine's configuration, such as proxy, TLS and the size of its pool. What it says of redirects, compression
+    ///     and repeated connections is the transport's.
+    ///   - eventLoopGroup: What the engine runs on.
+    ///   - followsRedirects: Whether a GET or HEAD that is redirected goes on; if not, the redirect is the answer.
+    public init(
+        configuration: HTTPClient.Configuration = HTTPClient.Configuration(),
+        eventLoopGroup: any EventLoopGroup = HTTPClient.defaultEventLoopGroup,
+        followsRedirects: Bool = true
+    ) {
+        var configuration = configuration
+        configuration.redirectConfiguration = .disallow
+        configuration.decompression = .enabled(limit: .size(Self.largestUnpackedBody))
+        configuration.connectionPool.retryConnectionEstablishment = false
+        engine = Engine(HTTPClient(eventLoopGroupProvider: .shared(eventLoopGroup), configuration: configuration))
+        self.followsRedirects = followsRedirects
+    }
+
+    /// A client that is shut down when the transport and all answers that are being read are gone.
+    final class Engine: Sendable {
+        let client: HTTPClient
+
+        init(_ client: HTTPClient) {
+            self.client = client
+        }
+
+        deinit {
+            client.shutdown { _ in }
+        }
+    }
+
+    /// Sends a request once. Cancelling the task closes the request, and so does the end of the time, while the body comes too.
+    public func send(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        timeout: Duration
+    ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
+        guard !Task.isCancelled else {
+            throw TransportError(.cancelled, message: "cancelled before it began", wasSent: false)
+        }
+        let deadline = NIODeadline.now() + TimeAmount(bounded: timeout)
+        var request = request
+        var redirects = 0
+        while true {
+            let (response, answer) = try await exchange(request, body: body, deadline: deadline)
+            guard followsRedirects, redirects < Redirection.most,
+                let next = Redirection.request(after: response, to: request)
+            else { return (response, answer) }
+            (request, redirects) = (next, redirects + 1)
+        }
+    }
+
+    private func exchange(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        deadline: NIODeadline
+    ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
+        let request = try HTTPClient.Request(request, body: body)
+        let reception = Reception()
+        let task = engine.client.execute(request: request, delegate: reception, deadline: deadline)
+        task.futureResult.whenComplete { reception.end($0) }
+        let reading = Reading(reception: reception, task: task, engine: engine)
+        do {
+            return (HTTPResponse(try await reading.head()), reading.body)
+        } catch {
+            throw TransportError(asyncHTTPClient: error, isReceiving: false)
+        }
+    }
+}
+
+extension TimeAmount {
+    /// A duration as the engine takes it; more than a year is a year.
+    fileprivate init(bounded duration: Duration) {
+        let (seconds, attoseconds) = min(max(duration, .zero), .seconds(365 * 86_400)).components
+        self = .nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+    }
+}
+
+extension HTTPTransport where Self == AsyncHTTPClientTransport {
+    /// A transport through AsyncHTTPClient.
+    public static func asyncHTTPClient(
+        configuration: HTTPClient.Configuration = HTTPClient.Configuration()
+    ) -> AsyncHTTPClientTransport {
+        AsyncHTTPClientTransport(configuration: configuration)
+    }
+}

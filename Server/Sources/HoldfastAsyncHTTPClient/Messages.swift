@@ -1,0 +1,41 @@
+import AsyncHTTPClient
+import HTTPTypes
+import NIOHTTP1
+import ResilientHTTP
+
+extension HTTPClient.Request {
+    init(_ request: HTTPRequest, body: RequestBody?) throws(TransportError) {
+        let (scheme, authority) = (request.scheme?.lowercased() ?? "", request.authority ?? "")
+        guard scheme == "https" || scheme == "http", !authority.isEmpty,
+            authority.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !"/?#@\\".utf8.contains($0) })
+        else { throw Self.refused(nil) }
+        var headers = HTTPHeaders()
+        for field in request.headerFields { headers.add(name: field.name.rawName, value: field.value) }
+        if !headers.contains(name: "Accept-Encoding") { headers.add(name: "Accept-Encoding", value: "gzip, deflate") }
+        do {
+            try self.init(
+                url: "\(scheme)://\(authority)\(request.path ?? "/")",
+                method: HTTPMethod(rawValue: request.method.rawValue),
+                headers: headers,
+                body: body.map { .bytes($0.bytes) }
+            )
+        } catch {
+            throw Self.refused(error)
+        }
+    }
+
+    private static func refused(_ cause: (any Error)?) -> TransportError {
+        TransportError(.invalidRequest, message: "the request has no valid address", wasSent: false, cause: cause)
+    }
+}
+
+extension HTTPResponse {
+    init(_ head: HTTPResponseHead) {
+        // A status beyond three digits traps in `Status`.
+        self.init(status: .init(code: min(max(Int(head.status.code), 0), 999)))
+        for (name, value) in head.headers {
+            guard let name = HTTPField.Name(name) else { continue }
+            headerFields.append(HTTPField(name: name, value: value))
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOPosix
+import NIOSSL
+import ResilientHTTP
+
+extension TransportError {
+    /// The transport error for what AsyncHTTPClient said.
+    ///
+    /// `wasSent` is false only where no connection can have been there yet.
+    /// - Parameters:
+    ///   - error: The engine's error.
+    ///   - isReceiving: Whether the head of an answer had come.
+    init(asyncHTTPClient error: any Error, isReceiving: Bool) {
+        if let error = error as? TransportError {
+            self = error
+            return
+        }
+        let (code, wasSent) = Self.meaning(of: error) ?? (isReceiving ? .connectionLost : .other, true)
+        self.init(
+            code,
+            message: "AsyncHTTPClient error \(type(of: error))",
+            wasSent: wasSent || isReceiving,
+            cause: error
+        )
+    }
+
+    private static func meaning(of error: any Error) -> (Code, wasSent: Bool)? {
+        switch error {
+        case let error as HTTPClientError: meaning(of: error)
+        case let error as NIOConnectionError: (error.isOffline ? .noInternet : .unreachable, false)
+        case let error as ChannelError: meaning(of: error)
+        case let error as IOError: error.errnoCode == ECONNREFUSED ? (.unreachable, false) : (.connectionLost, true)
+        case let error as NIOSSLError: meaning(of: error)
+        case is NIOSSLExtraError: (.untrusted, false)
+        case is Reception.NoHead: (.connectionLost, true)
+        case is CancellationError: (.cancelled, true)
+        default: nil
+        }
+    }
+
+    private static func meaning(of error: HTTPClientError) -> (Code, wasSent: Bool)? {
+        switch error {
+        case .cancelled, .requestStreamCancelled: (.cancelled, true)
+        case .deadlineExceeded, .readTimeout, .writeTimeout: (.timeout, true)
+        case .connectTimeout, .tlsHandshakeTimeout, .socksHandshakeTimeout, .httpProxyHandshakeTimeout: (.unreachable, false)
+        case .getConnectionFromPoolTimeout: (.timeout, false)
+        case .proxyAuthenticationRequired, .invalidProxyResponse: (.unreachable, false)
+        case .traceRequestWithBody, .invalidURL, .emptyHost, .emptyScheme: (.invalidRequest, false)
+        case .alreadyShutdown: (.other, false)
+        case .remoteConnectionClosed: (.connectionLost, true)
+        default: nil
+        }
+    }
+
+    private static func meaning(of error: ChannelError) -> (Code, wasSent: Bool)? {
+        if case .connectTimeout = error { (.unreachable, false) } else { (.connectionLost, true) }
+    }
+
+    private static func meaning(of error: NIOSSLError) -> (Code, wasSent: Bool)? {
+        switch error {
+        case .handshakeFailed(let cause):
+            // Nothing of the request is written before the handshake is done.
+            "\(cause)".contains("CERTIFICATE") ? (.untrusted, false) : (.unreachable, false)
+        case .noCertificateToValidate, .unableToValidateCertificate: (.untrusted, false)
+        default: (.connectionLost, true)
+        }
+    }
+}
+
+extension NIOConnectionError {
+    /// Whether no attempt found a network.
+    fileprivate var isOffline: Bool {
+        !connectionErrors.isEmpty
+            && connectionErrors.allSatisfy { ($0.error as? IOError)?.errnoCode == ENETUNREACH }
+    }
+}

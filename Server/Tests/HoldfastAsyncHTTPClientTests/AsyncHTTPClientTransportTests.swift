@@ -1,0 +1,51 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastAsyncHTTPClient
+import HoldfastTesting
+import ResilientHTTP
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientTransportTests {
+    @Test("AsyncHTTPClient passes every check of a transport", arguments: TransportCheck.all)
+    func passes(_ check: TransportCheck) async throws {
+        try await check.run(AsyncHTTPClientTransport())
+    }
+
+    @Test("A large answer waits on the wire for a reader who takes his time, and comes whole")
+    func backpressure() async throws {
+        let size = 8 * 1_024 * 1_024
+        let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(size)\r\n\r\n"
+        let server = try LoopbackServer([.answer(head + String(repeating: "x", count: size))])
+        let (_, body) = try await AsyncHTTPClientTransport().send(server.request(), body: nil, timeout: .seconds(50))
+        var (count, largest) = (0, 0)
+        for try await chunk in body {
+            (count, largest) = (count + chunk.count, max(largest, chunk.count))
+            await Task.yield()
+        }
+        #expect(count == size)
+        #expect(largest < size / 4, "the body was gathered before it was read")
+        await server.close()
+    }
+
+    @Test("An answer may be read when its transport is gone")
+    func outlives() async throws {
+        let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1000000\r\n\r\n"
+        let server = try LoopbackServer([.answer(head + String(repeating: "x", count: 1_000_000))])
+        let body = try await AsyncHTTPClientTransport().send(server.request(), body: nil, timeout: .seconds(50)).1
+        #expect(try await body.collect(upTo: 2_000_000).bytes.count == 1_000_000)
+        await server.close()
+    }
+
+    @Test("A client over it is told what a lost answer means: GET is repeated, a POST without a key is not")
+    func outcomes() async throws {
+        let fine = LoopbackServer.Step.answer("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}")
+        let server = try LoopbackServer([.reset(""), fine, .reset("")])
+        let url = try #require(URL(string: server.origin))
+        let client = APIClient(baseURL: url, transport: .asyncHTTPClient())
+        #expect(try await client.send(.get, "/a").body == Array("{}".utf8))
+        await #expect { try await client.send(.post, "/a") } throws: { ($0 as? APIError)?.kind == .unknownOutcome }
+        #expect(server.received.count == 3)
+        await server.close()
+    }
+}
