@@ -43,6 +43,7 @@ let package = Package(
         .library(name: "FileMail", targets: ["FileMail"]),
         .library(name: "Argon2", targets: ["Argon2"]),
         .library(name: "HoldfastAsyncHTTPClient", targets: ["HoldfastAsyncHTTPClient"]),
+        .library(name: "HoldfastMetrics", targets: ["HoldfastMetrics"]),
     ],
     dependencies: [
         .package(name: "holdfast", path: ".."),
@@ -166,6 +167,11 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(
+            name: "HoldfastMetrics",
+            dependencies: [resilientHTTP, errorContract, httpTypes, metrics],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "holdfast",
             dependencies: [
@@ -233,6 +239,13 @@ let package = Package(
                 "HoldfastAsyncHTTPClient", resilientHTTP, errorContract, httpTypes, holdfastTesting,
                 .product(name: "HoldfastURLSession", package: "holdfast"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "HoldfastMetricsTests",
+            dependencies: [
+                "HoldfastMetrics", resilientHTTP, errorContract, httpTypes, holdfastTesting, metrics, metricsTestKit,
             ],
             swiftSettings: settings
         ),

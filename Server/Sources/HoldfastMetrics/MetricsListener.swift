@@ -1,0 +1,118 @@
+public import CoreMetrics
+import ErrorContract
+public import ResilientHTTP
+import Synchronization
+
+/// Counts and times what happens in a client's calls, for swift-metrics.
+///
+/// - `http_client_calls`, and the timer `http_client_call_duration`: calls that ended, with `outcome` (`success`, or the error's code) and
+///   `gave_up` (why it was not repeated, or `no`).
+/// - `http_client_attempts`, and the timer `http_client_attempt_duration`: requests handed to the transport, with `status`: `2xx` and so
+///   on, or `none` if no answer came.
+/// - `http_client_waits`, and the timer `http_client_wait_duration`, with `reason`.
+/// - `http_client_refusals`: calls that the client itself did not send, with `by`.
+/// - `http_client_refreshes`: renewals of the session, with `shared`.
+///
+/// All have `endpoint`, which is method and template of the route, never a path. At most 200 endpoints and 100 codes are told apart; what
+/// comes past that counts as `other`.
+public final class MetricsListener: CallListener {
+    /// The number of endpoints that are told apart.
+    static let mostEndpoints = 200
+    /// The number of codes that are told apart.
+    static let mostCodes = 100
+
+    private struct State {
+        var endpoints: [Endpoint: String] = [:]
+        var codes: Set<String> = []
+        var counters: [Series: Counter] = [:]
+        var timers: [Series: Timer] = [:]
+    }
+
+    /// One series of figures.
+    private struct Series: Hashable {
+        var name: String
+        var endpoint: String
+        var labels: [Label]
+
+        var dimensions: [(String, String)] { [("endpoint", endpoint)] + labels.map { ($0.name, $0.value) } }
+    }
+
+    private struct Label: Hashable {
+        var name: String
+        var value: String
+
+        init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
+    }
+
+    private let factory: any MetricsFactory
+    private let state = Mutex(State())
+
+    /// Creates a listener.
+    /// - Parameter factory: What makes counters and timers; the process's own unless told otherwise.
+    public init(factory: any MetricsFactory = MetricsSystem.factory) {
+        self.factory = factory
+    }
+
+    public func hear(_ event: CallEvent) {
+        switch event.kind {
+        case .attemptStarted, .gaveUp: break
+        case .attemptFinished(_, let outcome):
+            let status = outcome.status.map { "\($0 / 100)xx" } ?? "none"
+            note("attempts", timed: "attempt_duration", event.endpoint, [Label("status", status)], took: outcome.duration)
+        case .waiting(let wait, let reason):
+            note("waits", timed: "wait_duration", event.endpoint, [Label("reason", reason.rawValue)], took: wait)
+        case .refusedLocally(let refusal, _): note("refusals", event.endpoint, [Label("by", refusal.rawValue)])
+        case .refreshed(let isShared): note("refreshes", event.endpoint, [Label("shared", "\(isShared)")])
+        case .finished(let summary):
+            let labels = [
+                Label("outcome", summary.code.map { bounded($0) } ?? "success"),
+                Label("gave_up", summary.gaveUp?.rawValue ?? "no"),
+            ]
+            note("calls", timed: "call_duration", event.endpoint, labels, took: summary.duration)
+        }
+    }
+
+    private func note(
+        _ count: String,
+        timed time: String? = nil,
+        _ endpoint: Endpoint,
+        _ labels: [Label],
+        took duration: Duration = .zero
+    ) {
+        let (counter, timer) = state.withLock { state -> (Counter, Timer?) in
+            let known = state.endpoints[endpoint]
+            let shown = known ?? (state.endpoints.count < Self.mostEndpoints ? endpoint.description : "other")
+            if known == nil, shown != "other" { state.endpoints[endpoint] = shown }
+            let counted = Series(name: "http_client_\(count)", endpoint: shown, labels: labels)
+            let counter =
+                state.counters[counted] ?? Counter(label: counted.name, dimensions: counted.dimensions, factory: factory)
+            state.counters[counted] = counter
+            guard let time else { return (counter, nil) }
+            let timed = Series(name: "http_client_\(time)", endpoint: shown, labels: labels)
+            let timer = state.timers[timed] ?? Timer(label: timed.name, dimensions: timed.dimensions, factory: factory)
+            state.timers[timed] = timer
+            return (counter, timer)
+        }
+        counter.increment()
+        timer?.recordNanoseconds(duration.wholeNanoseconds)
+    }
+
+    private func bounded(_ code: ErrorCode) -> String {
+        state.withLock { state in
+            if state.codes.contains(code.rawValue) { return code.rawValue }
+            guard state.codes.count < Self.mostCodes else { return "other" }
+            state.codes.insert(code.rawValue)
+            return code.rawValue
+        }
+    }
+}
+
+extension Duration {
+    /// Nanoseconds; a duration that is longer than 64 bits hold is the longest they do.
+    fileprivate var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, carry) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return overflow || carry ? .max : sum
+    }
+}
