@@ -231,8 +231,8 @@ extension APIClient {
             throw APIError(.invalidRequest, context: context)
         }
         var fields = headers
-        fields[.accept] = "application/json, application/problem+json;q=0.9"
-        fields[.acceptLanguage] = language.rawValue
+        if fields[.accept] == nil { fields[.accept] = "application/json, application/problem+json;q=0.9" }
+        if fields[.acceptLanguage] == nil { fields[.acceptLanguage] = language.rawValue }
         if let body { fields[.contentType] = body.contentType }
         return HTTPRequest(
             method: method,

@@ -1,0 +1,121 @@
+import ArgumentParser
+import ErrorContract
+import Foundation
+import HTTPTypes
+import ResilientHTTP
+
+/// What came of a call, for a person and for a program.
+struct CallReport {
+    enum End {
+        case success(HTTPResponse, [UInt8])
+        case failure(APIError)
+    }
+
+    /// The most of a body that is shown to a person, in bytes.
+    static let shownBody = 16 * 1_024
+    let end: End
+    let events: [TimelineLine]
+
+    init(_ end: End, events: [TimelineLine]) {
+        self.end = end
+        self.events = events
+    }
+
+    /// The exit code that `--help` tells.
+    var exitCode: ExitCode {
+        guard case .failure(let error) = end else { return .success }
+        return switch error.kind {
+        case .unknownOutcome: ExitCode(3)
+        case .throttled: ExitCode(4)
+        default: error.status == nil ? ExitCode(2) : .failure
+        }
+    }
+
+    /// The report for a person.
+    func text(in style: TextStyle) -> String {
+        switch end {
+        case .success(let response, let body):
+            let type = response.headerFields[.contentType].map { ", \($0)" } ?? ""
+            let head = style.good("\(response.status.code)") + ", \(body.count) bytes\(type)"
+            return "\n" + head + (body.isEmpty ? "" : "\n\n" + shown(body))
+        case .failure(let error): return "\n" + text(error, in: style)
+        }
+    }
+
+    private func shown(_ body: [UInt8]) -> String {
+        guard let text = String(validating: body, as: UTF8.self), !text.unicodeScalars.contains(where: Self.isControl) else {
+            return "(not text)"
+        }
+        guard body.count <= Self.shownBody else {
+            return String(decoding: body.prefix(Self.shownBody), as: UTF8.self) + "\n… \(body.count - Self.shownBody) bytes more"
+        }
+        return text
+    }
+
+    /// What a terminal would obey rather than show.
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value < 0x20 && !["\n", "\r", "\t"].contains(scalar) || (0x7F...0x9F).contains(scalar.value)
+    }
+
+    private func text(_ error: APIError, in style: TextStyle) -> String {
+        let shown = error.presentation(in: .english, now: Date())
+        var rows = [("kind", "\(error.kind)"), ("message", error.message ?? shown.message)]
+        rows += error.violations.map { problem in
+            ("field", "\(problem.field) (\(problem.code?.rawValue ?? "no code")): \(problem.message)")
+        }
+        if let id = error.requestID { rows.append(("request id", id)) }
+        if let wait = error.retryAfter {
+            let date = error.retryAt.map { "\($0.formatted(.iso8601)), " } ?? ""
+            rows.append(("retry at", "\(date)in \(wait.wholeSecondsRoundedUp) s"))
+        }
+        rows.append(("attempts", "\(error.attempts)"))
+        if let cause = error.underlying as? TransportError { rows.append(("cause", cause.code.rawValue)) }
+        let title = [error.status.map { "\($0)" }, error.code.rawValue].compactMap(\.self).joined(separator: " ")
+        return style.bad(title)
+            + rows.map { name, value in
+                let plain = String(value.unicodeScalars.map { Self.isControl($0) ? " " : Character($0) })
+                return "\n  " + style.faint(name + String(repeating: " ", count: 12 - name.count)) + plain
+            }.joined()
+    }
+
+    /// The report for a program: `events`, then `success` or `error`.
+    var json: JSONValue {
+        let events = JSONValue.array(events.map(\.json))
+        switch end {
+        case .success(let response, let body):
+            return [
+                "events": events,
+                "success": [
+                    "status": .integer(Int64(response.status.code)),
+                    "content_type": response.headerFields[.contentType].map { .string($0) } ?? .null,
+                    "bytes": .integer(Int64(body.count)),
+                    "body": (try? JSONParser().parse(body)) ?? String(validating: body, as: UTF8.self).map { .string($0) }
+                        ?? .null,
+                ],
+            ]
+        case .failure(let error): return ["events": events, "error": json(error)]
+        }
+    }
+
+    private func json(_ error: APIError) -> JSONValue {
+        [
+            "kind": .string("\(error.kind)"),
+            "code": .string(error.code.rawValue),
+            "status": error.status.map { .integer(Int64($0)) } ?? .null,
+            "message": error.message.map { .string($0) } ?? .null,
+            "fields": .array(
+                error.violations.map { problem in
+                    [
+                        "field": .string(problem.field),
+                        "code": problem.code.map { .string($0.rawValue) } ?? .null,
+                        "message": .string(problem.message),
+                    ]
+                }
+            ),
+            "request_id": error.requestID.map { .string($0) } ?? .null,
+            "retry_after": error.retryAfter.map { .integer(Int64($0.wholeSecondsRoundedUp)) } ?? .null,
+            "retry_at": error.retryAt.map { .string($0.formatted(.iso8601)) } ?? .null,
+            "attempts": .integer(Int64(error.attempts)),
+        ]
+    }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import ErrorContract
+import Foundation
+import HTTPTypes
+import ResilientHTTP
+
+/// What `holdfast call` is told to send, looked at before anything is.
+struct CallRequest {
+    /// Scheme, host and port.
+    let base: URL
+    /// Path and query, percent-encoded.
+    let path: String
+    let method: HTTPRequest.Method
+    let headers: HTTPFields
+    let body: RequestBody?
+    let token: String?
+
+    /// - Throws: `ValidationError` for whatever can't be sent, saying what would do.
+    init(method: String, url: String, headers lines: [String], data: String?, key: String?, token: String?) throws {
+        let methods = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]
+        guard methods.contains(method.uppercased()), let method = HTTPRequest.Method(method.uppercased()) else {
+            throw ValidationError("the method must be one of \(methods.joined(separator: ", "))")
+        }
+        let address = URLComponents(string: url)
+        guard let address, let scheme = address.scheme?.lowercased(), ["https", "http"].contains(scheme),
+            let host = address.percentEncodedHost, !host.isEmpty, (1...65_535).contains(address.port ?? 80),
+            address.user == nil, address.password == nil,
+            let base = URL(string: "\(scheme)://\(host)" + (address.port.map { ":\($0)" } ?? ""))
+        else {
+            throw ValidationError("“\(url)” is not an address; write it as https://api.example.com/path, without a user")
+        }
+        self.base = base
+        self.method = method
+        path =
+            (address.percentEncodedPath.isEmpty ? "/" : address.percentEncodedPath)
+            + (address.percentEncodedQuery.map { "?\($0)" } ?? "")
+        var fields = try Self.fields(lines)
+        if let key {
+            let value = key == "random" ? IdempotencyKeyMiddleware.randomKey() : key
+            guard !value.isEmpty, value.utf8.count <= 255,
+                value.utf8.allSatisfy({ (0x20...0x7E).contains($0) && !"\"\\".utf8.contains($0) })
+            else { throw ValidationError("--key must be 1 to 255 printable ASCII characters, without quotes and backslashes") }
+            fields[.idempotencyKey] = "\"\(value)\""
+        }
+        self.token = token.flatMap { $0.isEmpty ? nil : $0 }
+        if let token = self.token {
+            guard token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+                throw ValidationError("the token has characters that no token has")
+            }
+            fields[.authorization] = "Bearer \(token)"
+        }
+        body = try data.map { try Self.body($0, type: fields[.contentType]) }
+        headers = fields
+    }
+
+    private static func fields(_ lines: [String]) throws -> HTTPFields {
+        var fields = HTTPFields()
+        for line in lines {
+            let parts = line.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            guard parts.count == 2, let name = HTTPField.Name(parts[0]), HTTPField.isValidValue(parts[1]) else {
+                throw ValidationError("“\(line.prefix { $0 != ":" })” is not a header; write it as 'Name: value'")
+            }
+            fields.append(HTTPField(name: name, value: parts[1]))
+        }
+        return fields
+    }
+
+    private static func body(_ text: String, type: String?) throws -> RequestBody {
+        var bytes = Array(text.utf8)
+        if text.hasPrefix("@") {
+            let path = String(text.dropFirst())
+            guard let data = FileManager.default.contents(atPath: path) else { throw ValidationError("“\(path)” can't be read") }
+            bytes = [UInt8](data)
+        }
+        let isJSON = (try? JSONParser().parse(bytes)) != nil
+        return RequestBody(bytes, contentType: type ?? (isJSON ? "application/json" : "text/plain; charset=utf-8"))
+    }
+}
