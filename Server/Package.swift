@@ -177,7 +177,7 @@ let package = Package(
             dependencies: [
                 "AccountCore", "AccountRoutes", "APIReference", "AppLinks", "Argon2", "ErrorLab", "FileMail", "RecoveryPages",
                 "ServerMiddleware", "SQLiteStores",
-                accountContract, errorContract, rateLimiting, hummingbird, logging, lifecycle, crypto,
+                accountContract, errorContract, errorLabContract, rateLimiting, hummingbird, logging, lifecycle, crypto,
                 .product(name: "AccountKit", package: "holdfast"),
                 .product(name: "HoldfastURLSession", package: "holdfast"),
                 .product(name: "ResilientHTTP", package: "holdfast"),

@@ -5,7 +5,7 @@ import Foundation
 import HoldfastURLSession
 import ResilientHTTP
 
-/// The story of the demo: an account, a reset in Spanish, and all that must not work afterwards.
+/// The story of the demo: an account, a reset in Spanish, all that must not work afterwards, and what a client does in rough weather.
 struct DemoStory: Sendable {
     let url: URL
     let printer: DemoPrinter
@@ -87,6 +87,7 @@ struct DemoStory: Sendable {
         try expect(refusal.status == 429, "the status is \(refusal.status ?? 0)")
         try expect(refusal.message == expected, "the text is “\(refusal.message ?? "")”")
         try expect((3_500...3_600).contains(refusal.retryAfter?.wholeSecondsRoundedUp ?? 0), "Retry-After is missing or wrong")
+        try await RoughWeather(url: url, steps: steps).tell()
     }
 
     /// A mail of the server's local mailbox.

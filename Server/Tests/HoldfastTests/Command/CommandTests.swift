@@ -12,9 +12,12 @@ import Testing
         try await withFolder { folder in
             let run = try await Binary.run(["demo"], in: folder)
             #expect(run.status == 0, "\(run.errors)")
-            for number in 1...16 { #expect(run.output.contains("\(number)  ")) }
+            for number in 1...20 { #expect(run.output.contains("\(number)  ")) }
             #expect(run.output.contains("429 RATE_LIMIT_EXCEEDED"))
             #expect(run.output.contains("… intenta de nuevo en 1 hora.".replacing("… ", with: "")))
+            #expect(run.output.contains("all 20 succeeded after one refresh that they shared"))
+            #expect(run.output.contains("as the server said, then 200"))
+            #expect(run.output.contains("30 were held back at once, each told when; 1 request reached the server"))
             #expect(run.output.contains("Every step ended as it should."))
         }
     }
@@ -118,7 +121,10 @@ import Testing
         }
     }
 
-    @Test("Every command explains itself", arguments: [[], ["serve"], ["demo"], ["users"], ["users", "add"], ["codes"]])
+    @Test(
+        "Every command explains itself",
+        arguments: [[], ["serve"], ["demo"], ["users"], ["users", "add"], ["codes"], ["call"]]
+    )
     func help(command: [String]) async throws {
         try await withFolder { folder in
             let run = try await Binary.run(command + ["--help"], in: folder)
