@@ -153,7 +153,12 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .target(name: "FileMail", dependencies: ["AccountCore", accountContract, errorContract], swiftSettings: settings),
+        .target(name: "MIMEMail", dependencies: ["AccountCore", accountContract, errorContract], swiftSettings: settings),
+        .target(
+            name: "FileMail",
+            dependencies: ["AccountCore", "MIMEMail", accountContract, errorContract],
+            swiftSettings: settings
+        ),
         .target(
             name: "HoldfastAsyncHTTPClient",
             dependencies: [
@@ -273,7 +278,7 @@ let package = Package(
         ),
         .testTarget(
             name: "FileMailTests",
-            dependencies: ["FileMail", "AccountCore", accountContract, errorContract],
+            dependencies: ["FileMail", "MIMEMail", "AccountCore", accountContract, errorContract],
             swiftSettings: settings
         ),
         .testTarget(

@@ -1,5 +1,6 @@
 public import AccountCore
 public import Foundation
+import MIMEMail
 
 /// A folder in which each mail is an `.eml` file: the local mailbox of development, demo and tests.
 ///

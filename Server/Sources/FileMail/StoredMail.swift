@@ -1,4 +1,5 @@
 public import Foundation
+import MIMEMail
 
 /// A mail of the local mailbox, read back from its file.
 public struct StoredMail: Hashable, Sendable, Identifiable {
@@ -12,10 +13,9 @@ public struct StoredMail: Hashable, Sendable, Identifiable {
 
     /// Reads a message as ``MIMEMessage`` writes it; `nil` if it is anything else.
     init?(id: String, message: String) {
-        let unfolded = message.replacing("\r\n ", with: " ")
-        guard let end = unfolded.firstRange(of: "\r\n\r\n") else { return nil }
+        guard let end = message.firstRange(of: "\r\n\r\n") else { return nil }
         var fields: [String: String] = [:]
-        for line in unfolded[..<end.lowerBound].split(separator: "\r\n") {
+        for line in message[..<end.lowerBound].replacing("\r\n ", with: " ").split(separator: "\r\n") {
             let halves = line.split(separator: ":", maxSplits: 1)
             guard halves.count == 2 else { return nil }
             fields[halves[0].lowercased()] = halves[1].trimmingCharacters(in: .whitespaces)
@@ -23,14 +23,14 @@ public struct StoredMail: Hashable, Sendable, Identifiable {
         guard let boundary = fields["content-type"]?.split(separator: "\"").last,
             let subject = fields["subject"], let recipient = fields["to"], let sender = fields["from"], let date = fields["date"]
         else { return nil }
-        let parts = unfolded[end.upperBound...].split(separator: "--\(boundary)")
+        let parts = message[end.upperBound...].split(separator: "--\(boundary)")
         self.id = id
         self.date = date
         self.sender = Self.decodedWords(sender)
         self.recipient = recipient
         self.subject = Self.decodedWords(subject)
-        self.text = Self.body(of: parts.first { $0.contains("text/plain") })
-        self.html = Self.body(of: parts.first { $0.contains("text/html") })
+        self.text = Self.body(of: "text/plain", in: parts)
+        self.html = Self.body(of: "text/html", in: parts)
     }
 
     /// The first web link that stands on a line of its own, which in our mails is the link that they are about.
@@ -40,11 +40,11 @@ public struct StoredMail: Hashable, Sendable, Identifiable {
             .flatMap { URL(string: String($0)) }
     }
 
-    private static func body(of part: Substring?) -> String {
-        guard let part, let start = part.firstRange(of: "\r\n\r\n"),
-            let data = Data(base64Encoded: String(part[start.upperBound...]), options: .ignoreUnknownCharacters)
-        else { return "" }
-        return String(decoding: data, as: UTF8.self)
+    /// The body of the part of a type; a part ends with the line end before its boundary.
+    private static func body(of type: String, in parts: [Substring]) -> String {
+        guard var part = parts.first(where: { $0.contains("Content-Type: \(type);") }).map(String.init) else { return "" }
+        if part.hasSuffix("\r\n") { part.removeLast() }
+        return MIMEMessage.body(ofPart: part)
     }
 
     private static func decodedWords(_ text: String) -> String {

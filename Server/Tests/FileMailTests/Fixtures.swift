@@ -2,6 +2,7 @@ import AccountContract
 import AccountCore
 import ErrorContract
 import Foundation
+import MIMEMail
 import Synchronization
 import Testing
 

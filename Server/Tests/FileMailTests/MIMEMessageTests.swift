@@ -1,6 +1,7 @@
 import AccountCore
 import ErrorContract
 import Foundation
+import MIMEMail
 import Testing
 
 @testable import FileMail
@@ -12,9 +13,9 @@ import Testing
         #expect(
             message.headerFields == [
                 "Date: Sun, 15 Jun 2025 15:06:40 +0000", "From: \"Holdfast\" <noreply@example.com>", "To: ana@example.com",
-                "Subject: Reset your password", "Message-ID: <0000-1111@holdfast.invalid>", "Auto-Submitted: auto-generated",
+                "Subject: Reset your password", "Message-ID: <0000-1111@example.com>", "Auto-Submitted: auto-generated",
                 "Content-Language: es", "MIME-Version: 1.0",
-                "Content-Type: multipart/alternative; boundary=\"holdfast-0000-1111\"",
+                "Content-Type: multipart/alternative; boundary=\"=_holdfast-0000-1111\"",
             ]
         )
     }
@@ -38,23 +39,25 @@ import Testing
         #expect(lines.last == "", "the last line is ended too")
     }
 
-    @Test("The text stands before the HTML, both in base64 within the boundary")
+    @Test("The text stands before the HTML, each in the shorter encoding, within the boundary")
     func parts() throws {
-        let message = MIMEMessage(try .sample(text: "text", html: "<p>html</p>")).text
+        let message = MIMEMessage(try .sample(text: "text\n.\nFrom x", html: "<p>סיסמה</p>")).text
         let body = try #require(message.firstRange(of: "\r\n\r\n")).upperBound
         #expect(
             message[body...] == """
-                --holdfast-0000-1111\r
+                --=_holdfast-0000-1111\r
                 Content-Type: text/plain; charset=utf-8\r
-                Content-Transfer-Encoding: base64\r
+                Content-Transfer-Encoding: quoted-printable\r
                 \r
-                dGV4dA==\r
-                --holdfast-0000-1111\r
+                text\r
+                =2E\r
+                =46rom x\r
+                --=_holdfast-0000-1111\r
                 Content-Type: text/html; charset=utf-8\r
                 Content-Transfer-Encoding: base64\r
                 \r
-                PHA+aHRtbDwvcD4=\r
-                --holdfast-0000-1111--\r
+                PHA+16HXmdeh157XlDwvcD4=\r
+                --=_holdfast-0000-1111--\r
 
                 """
         )
@@ -122,11 +125,30 @@ import Testing
         #expect(MIMEMessage(try .sample(language: Language(attack))).fieldNames == expected)
     }
 
-    @Test("A body can't end its part", arguments: ["--holdfast-0000-1111--\r\n", "\r\n.\r\n", "\r\n--holdfast-0000-1111\r\n"])
+    @Test(
+        "A body can't end its part",
+        arguments: [
+            "--=_holdfast-0000-1111--\r\n", "\r\n.\r\n", "\r\n--=_holdfast-0000-1111\r\n", "סיסמה\r\n--=_holdfast-0000-1111",
+        ]
+    )
     func boundaryInBody(_ body: String) throws {
         let message = MIMEMessage(try .sample(text: body, html: body)).text
-        #expect(message.ranges(of: "--holdfast-0000-1111").count == 3)
+        #expect(message.ranges(of: "--=_holdfast-0000-1111").count == 3)
         let stored = try #require(StoredMail(id: "1", message: message))
-        #expect(stored.text == body && stored.html == body)
+        let expected = body.replacing("\r\n", with: "\n")
+        #expect(stored.text == expected && stored.html == expected)
+    }
+
+    @Test(
+        "The message id has the sender's own domain, or none that exists",
+        arguments: [
+            ("A <a@mail.example.com>", "mail.example.com"), ("a@example.org", "example.org"), ("nobody", "holdfast.invalid"),
+            ("A <a@>", "holdfast.invalid"), ("A <a@b c>", "holdfast.invalid"), ("A <a@x\r\nBcc: e@f.g>", "holdfast.invalid"),
+            ("A <a@ñandú.example>", "holdfast.invalid"),
+        ]
+    )
+    func messageID(_ sender: String, domain: String) throws {
+        let fields = MIMEMessage(try .sample(sender: sender)).headerFields
+        #expect(fields.contains("Message-ID: <0000-1111@\(domain)>"))
     }
 }

@@ -1,5 +1,6 @@
 import AccountCore
 import Foundation
+import MIMEMail
 import Testing
 
 @testable import FileMail
@@ -27,7 +28,7 @@ import Testing
             let mail = try Mail.sample(
                 sender: "Ñandú <noreply@example.com>",
                 subject: "Restablecer tu contraseña - Ñandú 🐦 " + String(repeating: "larga ", count: 30) + ".",
-                text: "¡Hola!\r\n\r\n" + String(repeating: "línea\n", count: 200),
+                text: "¡Hola!\n\n" + String(repeating: "línea\n", count: 200),
                 html: "<p>¡Hola! 🐦</p>"
             )
             try await mailbox.deliver(mail)

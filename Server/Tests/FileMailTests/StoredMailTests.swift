@@ -1,5 +1,6 @@
 import AccountCore
 import Foundation
+import MIMEMail
 import Testing
 
 @testable import FileMail
