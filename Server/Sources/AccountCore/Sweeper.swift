@@ -7,6 +7,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
     private let sessions: any SessionStore
     private let tokens: any ResetTokenStore
     private let freezeTokens: any FreezeTokenStore
+    private let intents: any MailIntentQueue
     private let rules: SessionRules
     private let interval: Duration
     private let clock: C
@@ -18,6 +19,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
         sessions: any SessionStore,
         tokens: any ResetTokenStore,
         freezeTokens: any FreezeTokenStore,
+        intents: any MailIntentQueue,
         rules: SessionRules,
         interval: Duration = .seconds(300),
         clock: C,
@@ -27,6 +29,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
         self.sessions = sessions
         self.tokens = tokens
         self.freezeTokens = freezeTokens
+        self.intents = intents
         self.rules = rules
         self.interval = interval
         self.clock = clock
@@ -53,5 +56,6 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
         try await sessions.sweep(at: now(), rules: rules)
         try await tokens.sweep(at: now())
         try await freezeTokens.sweep(at: now())
+        try await intents.sweep(at: now())
     }
 }

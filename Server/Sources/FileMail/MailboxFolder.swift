@@ -36,7 +36,7 @@ public struct MailboxFolder: MailDelivery {
             contents: Data(message.utf8),
             attributes: [.posixPermissions: 0o600]
         )
-        guard isWritten else { throw MailDeliveryError(isPermanent: false, message: "the mailbox folder can't be written") }
+        guard isWritten else { throw MailDeliveryError(.unavailable, message: "the mailbox folder can't be written") }
         try FileManager.default.moveItem(at: hidden, to: directory.appending(path: "\(name).eml"))
     }
 

@@ -58,10 +58,10 @@ extension MailIntent {
     }
 
     func insert(into database: Database) throws {
-        let (kind, email, account): (String, String?, String?) =
+        let (email, account): (String?, String?) =
             switch subject {
-            case .passwordReset(let address): ("password_reset", address.text, nil)
-            case .passwordChanged(let id): ("password_changed", nil, id.description)
+            case .passwordReset(let address): (address.text, nil)
+            case .passwordChanged(let id): (nil, id.description)
             }
         let created = createdAt.timeIntervalSince1970
         try database.execute(
@@ -69,7 +69,26 @@ extension MailIntent {
                 INSERT INTO mail_intent (id, kind, email, account_id, language, created_at, due_at, failures)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 """,
-            arguments: [id.uuidString.lowercased(), kind, email, account, language.rawValue, created, created, failures]
+            arguments: [id.uuidString.lowercased(), subject.kind, email, account, language.rawValue, created, created, failures]
+        )
+    }
+}
+
+extension QueuedMail {
+    /// Reads a row that has been joined with the account's address.
+    init(row: Row) throws {
+        guard let id = UUID(uuidString: row["id"]), let state = State(rawValue: row["state"]) else {
+            throw CorruptRow(table: "mail_intent")
+        }
+        self.init(
+            id: id,
+            kind: row["kind"],
+            recipient: (row["recipient"] as String?).flatMap { try? EmailAddress($0) },
+            state: state,
+            failures: row["failures"],
+            createdAt: Date(timeIntervalSince1970: row["created_at"]),
+            dueAt: Date(timeIntervalSince1970: row["due_at"]),
+            reason: row["reason"]
         )
     }
 }

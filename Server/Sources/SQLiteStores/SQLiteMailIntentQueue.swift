@@ -24,54 +24,112 @@ public struct SQLiteMailIntentQueue: MailIntentQueue {
         let isIdle = try await database.read { database in
             try Bool.fetchOne(
                 database,
-                sql: "SELECT NOT EXISTS (SELECT 1 FROM mail_intent WHERE due_at <= ?)",
+                sql: "SELECT NOT EXISTS (SELECT 1 FROM mail_intent WHERE due_at <= ? AND state != 'failed')",
                 arguments: [now.timeIntervalSince1970]
             ) ?? true
         }
         guard !isIdle else { return [] }
-        let claimed = try await database.write { database in
-            let rows = try Row.fetchAll(
-                database,
-                sql: """
-                    UPDATE mail_intent SET due_at = ?
-                    WHERE id IN (SELECT id FROM mail_intent WHERE due_at <= ? ORDER BY created_at LIMIT ?)
-                    RETURNING *
-                    """,
-                arguments: [leaseEnd.timeIntervalSince1970, now.timeIntervalSince1970, limit]
-            )
-            return rows.map { row in Result { try MailIntent(row: row) } }
-        }
-        // A corrupt row must not keep the others from being sent: it is told of only when it comes alone.
-        let readable = claimed.compactMap { try? $0.get() }
-        if readable.isEmpty { _ = try claimed.first?.get() }
-        return readable.sorted { $0.createdAt < $1.createdAt }
+        return try await database.write { database in
+            var claimed: [MailIntent] = []
+            var damage: (any Error)?
+            while claimed.count < limit {
+                let row = try Row.fetchOne(
+                    database,
+                    sql: """
+                        UPDATE mail_intent SET due_at = ?, state = 'taken'
+                        WHERE id = (
+                            SELECT id FROM mail_intent WHERE due_at <= ? AND state != 'failed' ORDER BY due_at, created_at LIMIT 1
+                        )
+                        RETURNING *
+                        """,
+                    arguments: [leaseEnd.timeIntervalSince1970, now.timeIntervalSince1970]
+                )
+                guard let row else { break }
+                // A corrupt row must not keep the others from being sent: it is told of only when it comes alone.
+                do { claimed.append(try MailIntent(row: row)) } catch { damage = error }
+            }
+            if claimed.isEmpty, let damage { return Result<[MailIntent], any Error>.failure(damage) }
+            return .success(claimed)
+        }.get()
     }
 
     public func settle(_ id: MailIntent.ID) async throws {
         try await database.write { database in
-            try database.execute(sql: "DELETE FROM mail_intent WHERE id = ?", arguments: [id.uuidString.lowercased()])
+            try database.execute(sql: "DELETE FROM mail_intent WHERE id = ?", arguments: [id.key])
         }
     }
 
-    public func release(_ id: MailIntent.ID, at now: Date) async throws {
+    public func postpone(_ id: MailIntent.ID, leaseEnd: Date, until due: Date, reason: String) async throws {
         try await database.write { database in
             try database.execute(
-                sql: "UPDATE mail_intent SET due_at = ? WHERE id = ?",
-                arguments: [now.timeIntervalSince1970, id.uuidString.lowercased()]
+                sql: """
+                    UPDATE mail_intent SET due_at = ?, state = 'waiting', failures = failures + 1, reason = ?
+                    WHERE id = ? AND state = 'taken' AND due_at = ?
+                    """,
+                arguments: [due.timeIntervalSince1970, reason, id.key, leaseEnd.timeIntervalSince1970]
             )
         }
     }
 
-    public func postpone(_ id: MailIntent.ID, until due: Date) async throws {
+    public func giveUp(_ id: MailIntent.ID, leaseEnd: Date, until end: Date, reason: String) async throws {
         try await database.write { database in
             try database.execute(
-                sql: "UPDATE mail_intent SET due_at = ?, failures = failures + 1 WHERE id = ?",
-                arguments: [due.timeIntervalSince1970, id.uuidString.lowercased()]
+                sql: """
+                    UPDATE mail_intent SET due_at = ?, state = 'failed', failures = failures + 1, reason = ?
+                    WHERE id = ? AND state = 'taken' AND due_at = ?
+                    """,
+                arguments: [end.timeIntervalSince1970, reason, id.key, leaseEnd.timeIntervalSince1970]
+            )
+        }
+    }
+
+    public func sweep(at now: Date) async throws {
+        try await database.write { database in
+            try database.execute(
+                sql: "DELETE FROM mail_intent WHERE state = 'failed' AND due_at <= ?",
+                arguments: [now.timeIntervalSince1970]
             )
         }
     }
 
     public func count() async throws -> Int {
-        try await database.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM mail_intent") ?? 0 }
+        try await database.read {
+            try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM mail_intent WHERE state != 'failed'") ?? 0
+        }
     }
+}
+
+extension SQLiteMailIntentQueue: MailQueueInspection {
+    public func mails(limit: Int) async throws -> [QueuedMail] {
+        try await database.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT mail_intent.*, COALESCE(mail_intent.email, account.email) AS recipient
+                    FROM mail_intent LEFT JOIN account ON account.id = mail_intent.account_id
+                    ORDER BY mail_intent.created_at LIMIT ?
+                    """,
+                arguments: [limit]
+            ).map(QueuedMail.init(row:))
+        }
+    }
+
+    public func retry(_ ids: Set<MailIntent.ID>?, includingFailed: Bool, at now: Date) async throws -> Int {
+        try await database.write { database in
+            let chosen = ids.map { ids in "AND id IN (\(ids.map { "'\($0.key)'" }.joined(separator: ", ")))" } ?? ""
+            try database.execute(
+                sql: """
+                    UPDATE mail_intent SET due_at = ?, state = 'waiting'
+                    WHERE (state = 'waiting' AND due_at > ? OR state = 'failed' AND ?) \(chosen)
+                    """,
+                arguments: [now.timeIntervalSince1970, now.timeIntervalSince1970, includingFailed]
+            )
+            return database.changesCount
+        }
+    }
+}
+
+extension UUID {
+    /// The text that is the key of a row.
+    fileprivate var key: String { uuidString.lowercased() }
 }

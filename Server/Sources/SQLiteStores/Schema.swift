@@ -96,6 +96,15 @@ enum Schema {
                     """
             )
         }
+        migrator.registerMigration("what became of mail intents") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE mail_intent ADD COLUMN state TEXT NOT NULL DEFAULT 'waiting'
+                        CHECK (state IN ('waiting', 'taken', 'failed'));
+                    ALTER TABLE mail_intent ADD COLUMN reason TEXT;
+                    """
+            )
+        }
         return migrator
     }
 }

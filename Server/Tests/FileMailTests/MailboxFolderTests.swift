@@ -122,7 +122,7 @@ import Testing
             try FileManager.default.removeItem(at: mailbox.directory)
             try Data().write(to: mailbox.directory)
             let failure = await #expect(throws: MailDeliveryError.self) { try await mailbox.deliver(try .sample()) }
-            #expect(failure?.isPermanent == false)
+            #expect(failure?.kind == .unavailable)
             #expect(failure?.message.contains("@") == false)
             try FileManager.default.removeItem(at: mailbox.directory)
         }

@@ -45,17 +45,3 @@ public protocol MailDelivery: Sendable {
     /// - Throws: ``MailDeliveryError``.
     func deliver(_ mail: Mail) async throws
 }
-
-/// A mail could not be handed over.
-public struct MailDeliveryError: Error, Hashable, Sendable {
-    /// Whether trying again is pointless.
-    public let isPermanent: Bool
-    /// What happened, without addresses.
-    public let message: String
-
-    /// Creates an error.
-    public init(isPermanent: Bool, message: String) {
-        self.isPermanent = isPermanent
-        self.message = message
-    }
-}

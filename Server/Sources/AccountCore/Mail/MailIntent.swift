@@ -10,6 +10,14 @@ public struct MailIntent: Hashable, Sendable, Identifiable {
         case passwordReset(EmailAddress)
         /// The password of this account was changed by a link.
         case passwordChanged(Account.ID)
+
+        /// The name under which it is kept and told of.
+        public var kind: String {
+            switch self {
+            case .passwordReset: "password_reset"
+            case .passwordChanged: "password_changed"
+            }
+        }
     }
 
     public let id: UUID

@@ -6,16 +6,22 @@ public import ServiceLifecycle
 /// Turns intents into mails: looks the account up, mints the token, renders, hands over.
 ///
 /// For an unknown address it does the same work up to the handing over. It takes intents in batches on a schedule of its own, so
-/// that a mail can't be tied to the request before it. Killed at any point it loses nothing and repeats at most one mail.
+/// that a mail can't be tied to the request before it. Each mail in hand has a lease of its own, within which it is handed over once
+/// or not at all; killed at any point the worker loses nothing and repeats at most the mails in hand.
 public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     /// When and how the worker works.
     public struct Schedule: Hashable, Sendable {
         /// The time between two batches, chosen at random.
         public var pause: ClosedRange<Duration>
-        /// How many intents are taken at once.
+        /// How many intents are taken between two pauses.
         public var batchSize = 32
-        /// The time after which a taken intent comes back if its worker died.
+        /// How many mails are in hand at once.
+        public var width = 4
+        /// The time for which a mail is its worker's alone: if the worker died, it comes back then; a delivery that takes longer
+        /// is cancelled before.
         public var lease: Duration = .seconds(120)
+        /// How long mails that were given up are kept for an operator to look at.
+        public var keepsFailed: Duration = .seconds(7 * 86_400)
         public var backoff = MailBackoff()
 
         /// The default schedule.
@@ -25,13 +31,12 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     }
 
     private let intents: any MailIntentQueue
-    private let accounts: any AccountRepository
     private let tokens: any ResetTokenStore
-    private let freezeTokens: any FreezeTokenStore
-    private let rendering: any MailRendering
+    private let drafting: MailDrafting
     private let delivery: any MailDelivery
     private let rules: RecoveryRules
     private let schedule: Schedule
+    private let outage = MailOutage()
     private let clock: C
     private let now: @Sendable () -> Date
     private let logger: Logger
@@ -51,10 +56,14 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         logger: Logger
     ) {
         self.intents = intents
-        self.accounts = accounts
         self.tokens = tokens
-        self.freezeTokens = freezeTokens
-        self.rendering = rendering
+        drafting = MailDrafting(
+            accounts: accounts,
+            freezeTokens: freezeTokens,
+            rendering: rendering,
+            rules: rules,
+            now: now
+        )
         self.delivery = delivery
         self.rules = rules
         self.schedule = schedule
@@ -63,127 +72,155 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         self.logger = logger
     }
 
-    /// Works until the group shuts down; a mail in hand is finished.
+    /// Works until the group shuts down; the mails in hand are finished.
     public func run() async throws {
-        while !Task.isShuttingDownGracefully, !Task.isCancelled {
-            let span = schedule.pause.upperBound - schedule.pause.lowerBound
-            let pause = schedule.pause.lowerBound + span * Double.random(in: 0...1)
-            // Only the pause is cut short by a shutdown: a cancelled write would repeat a mail.
-            try? await cancelWhenGracefulShutdown { [clock] in
-                try await clock.sleep(until: clock.now.advanced(by: pause), tolerance: nil)
-            }
+        var isBehind = false
+        while true {
+            // What has piled up is not made to wait: nothing in a full batch can be tied to one request.
+            if !isBehind { await pause() }
+            guard !Task.isShuttingDownGracefully, !Task.isCancelled else { return }
             do {
-                try await processDue()
+                isBehind = try await processDue() >= schedule.batchSize
+            } catch is CancellationError {
+                logger.debug("Mail worker was cancelled")
             } catch {
+                isBehind = false
                 logger.error("Mail queue could not be read", metadata: ["error.type": "\(type(of: error))"])
             }
         }
     }
 
-    /// Takes one batch of due intents and works through it.
+    private func pause() async {
+        let span = schedule.pause.upperBound - schedule.pause.lowerBound
+        let pause = schedule.pause.lowerBound + span * Double.random(in: 0...1)
+        // Only the pause is cut short by a shutdown: a cancelled write would repeat a mail.
+        try? await cancelWhenGracefulShutdown { [clock] in
+            try await clock.sleep(until: clock.now.advanced(by: pause), tolerance: nil)
+        }
+    }
+
+    /// Works through the intents that are due, at most a batch of them, several at a time; each is taken when its turn comes.
     /// - Returns: How many were taken.
     @discardableResult
     public func processDue() async throws -> Int {
-        let lease = Double(schedule.lease.components.seconds)
-        let batch = try await intents.claim(
-            limit: schedule.batchSize,
-            at: now(),
-            leaseEnd: now().addingTimeInterval(lease)
-        )
-        for (index, intent) in batch.enumerated() {
-            guard !Task.isShuttingDownGracefully else {
-                for rest in batch[index...] { try await intents.release(rest.id, at: now()) }
-                break
+        let batch = MailBatch(size: schedule.batchSize)
+        try await withThrowingTaskGroup { lanes in
+            for _ in 0..<outage.width(schedule.width, at: now()) {
+                lanes.addTask { try await work(on: batch) }
             }
-            await process(intent)
+            try await lanes.waitForAll()
         }
-        return batch.count
+        return batch.taken
     }
 
-    private func process(_ intent: MailIntent) async {
+    private func work(on batch: MailBatch) async throws {
+        while !Task.isShuttingDownGracefully, outage.width(1, at: now()) > 0, batch.take() {
+            let leaseEnd = now().addingTimeInterval(schedule.lease / .seconds(1))
+            guard let intent = try await claim(until: leaseEnd) else { return batch.giveBack() }
+            await process(intent, leaseEnd: leaseEnd)
+        }
+    }
+
+    private func claim(until leaseEnd: Date) async throws -> MailIntent? {
+        try await intents.claim(limit: 1, at: now(), leaseEnd: leaseEnd).first
+    }
+
+    private func process(_ intent: MailIntent, leaseEnd: Date) async {
         do {
             do {
-                if let draft = try await makeMail(for: intent) {
-                    try await handOver(draft)
-                    logger.info("Mail handed over", metadata: ["mail.intent": "\(intent.id)"])
+                switch try await drafting.draft(for: intent) {
+                case .nobody: try await intents.settle(intent.id)
+                case .expired: try await giveUp(intent, leaseEnd, reason: "expired before it could be handed over")
+                case .mail(let mail, let token): try await handOver(mail, token, intent, leaseEnd)
                 }
-                try await intents.settle(intent.id)
-            } catch let error as MailDeliveryError where error.isPermanent {
-                logger.warning("Mail refused for good", metadata: ["mail.intent": "\(intent.id)", "reason": "\(error.message)"])
-                try await intents.settle(intent.id)
-            } catch {
-                let delay = schedule.backoff.delay(afterFailures: intent.failures + 1, chance: .random(in: 0..<1))
-                try await intents.postpone(intent.id, until: now().addingTimeInterval(delay / .seconds(1)))
+            } catch let error as MailDeliveryError where error.kind == .refused {
+                noteAnswer()
+                try await giveUp(intent, leaseEnd, reason: error.message)
+            } catch  where !(error is CancellationError) {
+                noteFailure(error)
                 let reason = (error as? MailDeliveryError)?.message ?? "\(type(of: error))"
-                logger.warning("Mail postponed", metadata: ["mail.intent": "\(intent.id)", "reason": "\(reason)"])
+                let delay = schedule.backoff.delay(afterFailures: intent.failures + 1, chance: .random(in: 0..<1))
+                let due = now().addingTimeInterval(delay / .seconds(1))
+                try await intents.postpone(intent.id, leaseEnd: leaseEnd, until: due, reason: reason)
+                logger.warning("Mail postponed", metadata: intent.metadata(reason: reason, failures: intent.failures + 1))
             }
-        } catch {
+        } catch is CancellationError {
             // The lease ends by itself, and the intent comes back.
+            logger.debug("Mail left to its lease", metadata: ["mail.intent": "\(intent.id)"])
+        } catch {
             logger.error("Mail queue could not be written", metadata: ["error.type": "\(type(of: error))"])
         }
     }
 
+    private func giveUp(_ intent: MailIntent, _ leaseEnd: Date, reason: String) async throws {
+        let end = now().addingTimeInterval(schedule.keepsFailed / .seconds(1))
+        try await intents.giveUp(intent.id, leaseEnd: leaseEnd, until: end, reason: reason)
+        logger.warning("Mail given up", metadata: intent.metadata(reason: reason, failures: intent.failures))
+    }
+
     /// Hands a mail over. Only then do older links give way to its own: a mail that can't be delivered must not kill links that
     /// were.
-    private func handOver(_ draft: Draft) async throws {
-        guard let token = draft.token else { return try await delivery.deliver(draft.mail) }
-        try await tokens.insert(token, liveLimit: .max)
+    private func handOver(_ mail: Mail, _ token: StoredResetToken?, _ intent: MailIntent, _ leaseEnd: Date) async throws {
+        if let token { try await tokens.insert(token, liveLimit: .max) }
         do {
-            try await delivery.deliver(draft.mail)
+            try await deliver(mail, before: leaseEnd)
         } catch {
-            try await tokens.discard(token.digest)
+            // A link that somebody may have in hand has to work.
+            let mayHaveArrived = (error as? MailDeliveryError)?.mayHaveArrived ?? (error is CancellationError)
+            if let token, !mayHaveArrived { try await tokens.discard(token.digest) }
             throw error
         }
-        try await tokens.prune(token.accountID, liveLimit: rules.liveLinks)
-    }
-
-    /// A mail and the reset token that its link carries.
-    private struct Draft {
-        let mail: Mail
-        var token: StoredResetToken?
-    }
-
-    /// The mail for an intent, or `nil` if none is to be sent.
-    private func makeMail(for intent: MailIntent) async throws -> Draft? {
-        switch intent.subject {
-        case .passwordChanged(let id):
-            guard let account = try await accounts.account(id: id) else { return nil }
-            let secret = SecretToken()
-            try await freezeTokens.insert(
-                secret.digest,
-                account: account.id,
-                expiresAt: now().addingTimeInterval(rules.freezeLifetime / .seconds(1))
-            )
-            let mail = try rendering.passwordChanged(
-                to: account.email,
-                name: account.firstName,
-                token: try ResetToken(secret.text),
-                language: intent.language
-            )
-            return Draft(mail: mail)
-        case .passwordReset(let address):
-            let lifetime = rules.linkLifetime / .seconds(1)
-            // Past the lifetime of its link a mail would only puzzle its reader.
-            guard now() < intent.createdAt.addingTimeInterval(lifetime) else {
-                logger.warning("Mail given up", metadata: ["mail.intent": "\(intent.id)"])
-                return nil
+        noteAnswer()
+        // From here on nothing may bring the mail back: its reader has it.
+        if let token {
+            do {
+                try await tokens.prune(token.accountID, liveLimit: rules.liveLinks)
+            } catch {
+                logger.error("Older links could not be ended", metadata: ["error.type": "\(type(of: error))"])
             }
-            let account = try await accounts.account(email: address).flatMap { $0.isRecoverable ? $0 : nil }
-            let secret = SecretToken()
-            let mail = try rendering.passwordReset(
-                to: account?.email ?? address,
-                name: try account?.firstName ?? FirstName("Nobody"),
-                token: try ResetToken(secret.text),
-                language: intent.language
-            )
-            guard let account else { return nil }
-            let token = StoredResetToken(
-                digest: secret.digest,
-                accountID: account.id,
-                createdAt: now(),
-                expiresAt: now().addingTimeInterval(lifetime)
-            )
-            return Draft(mail: mail, token: token)
         }
+        try await intents.settle(intent.id)
+        logger.info("Mail handed over", metadata: ["mail.intent": "\(intent.id)"])
+    }
+
+    /// Delivers while the lease lasts: nobody else may be handing the same mail over.
+    private func deliver(_ mail: Mail, before leaseEnd: Date) async throws {
+        let left = leaseEnd.timeIntervalSince(now())
+        // Looking up and rendering have taken the whole lease, or the machine has slept.
+        guard left > 0 else { throw MailDeliveryError(.deferred, message: "its lease had ended") }
+        try await withThrowingTaskGroup { tasks in
+            tasks.addTask { try await delivery.deliver(mail) }
+            tasks.addTask { [clock] in
+                try await clock.sleep(until: clock.now.advanced(by: .seconds(left)), tolerance: nil)
+                throw MailDeliveryError(.unavailable, message: "handing over took longer than its lease", mayHaveArrived: true)
+            }
+            defer { tasks.cancelAll() }
+            try await tasks.next()
+        }
+    }
+
+    private func noteFailure(_ error: any Error) {
+        guard let error = error as? MailDeliveryError else { return }
+        switch error.kind {
+        case .refused, .deferred: noteAnswer()
+        case .unavailable:
+            guard outage.failed(at: now(), backoff: schedule.backoff) else { return }
+            logger.warning("Mail server takes no mails", metadata: ["reason": "\(error.message)"])
+        case .misconfigured:
+            guard outage.failed(at: now(), backoff: schedule.backoff) else { return }
+            logger.error("No mail is sent until a setting is changed", metadata: ["reason": "\(error.message)"])
+        }
+    }
+
+    private func noteAnswer() {
+        guard let begin = outage.ended() else { return }
+        logger.notice("Mail server takes mails again", metadata: ["seconds": "\(Int(now().timeIntervalSince(begin)))"])
+    }
+}
+
+extension MailIntent {
+    /// What a log tells of a mail that was not handed over.
+    fileprivate func metadata(reason: String, failures: Int) -> Logger.Metadata {
+        ["mail.intent": "\(id)", "mail.kind": "\(subject.kind)", "mail.failures": "\(failures)", "reason": "\(reason)"]
     }
 }

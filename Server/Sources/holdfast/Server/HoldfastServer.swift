@@ -97,6 +97,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
                 sessions: stores.sessions,
                 tokens: stores.resetTokens,
                 freezeTokens: stores.freezeTokens,
+                intents: stores.intents,
                 rules: signIn.rules,
                 clock: ContinuousClock(),
                 now: { Date() },

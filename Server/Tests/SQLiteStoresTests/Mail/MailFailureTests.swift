@@ -7,7 +7,7 @@ import Testing
 @testable import SQLiteStores
 
 @Suite struct MailFailureTests {
-    private static let temporary = MailDeliveryError(isPermanent: false, message: "421 busy")
+    private static let temporary = MailDeliveryError(.deferred, message: "421 busy")
 
     @Test("A mail that can't be handed over is postponed, later and later, and then handed over once with a fresh token")
     func temporaryFailure() async throws {
@@ -60,7 +60,7 @@ import Testing
         try await withPostOffice { office in
             try await office.stores.addAccount()
             try await office.request("ana@example.com")
-            let error = MailDeliveryError(isPermanent: true, message: "550 no such mailbox")
+            let error = MailDeliveryError(.refused, message: "550 no such mailbox")
             let worker = try office.worker(delivery: FailingDelivery(times: 1, error: error, then: office.mailbox))
             try await worker.processDue()
             #expect(try await office.stores.intents.count() == 0)

@@ -98,7 +98,12 @@ import Testing
             for failures in 1...3 {
                 let time = TimeInterval(failures) * 100
                 _ = try await stores.intents.claim(limit: 1, at: .after(time), leaseEnd: .after(time + 90))
-                try await stores.intents.postpone(intent.id, until: .after(time + 5))
+                try await stores.intents.postpone(
+                    intent.id,
+                    leaseEnd: .after(time + 90),
+                    until: .after(time + 5),
+                    reason: "421"
+                )
                 #expect(try await stores.intents.claim(limit: 1, at: .after(time + 4), leaseEnd: .after(1_000)) == [])
                 let back = try await stores.intents.claim(limit: 1, at: .after(time + 5), leaseEnd: .after(time + 6))
                 #expect(back.map(\.failures) == [failures])
@@ -106,14 +111,54 @@ import Testing
         }
     }
 
-    @Test("A released intent is due at once, and nothing is counted")
-    func release() async throws {
+    @Test("What is said about an intent after its lease has passed to another is not heard")
+    func lostLease() async throws {
         try await withStores { stores in
             let intent = try makeIntent()
             try await stores.intents.enqueue(intent)
-            _ = try await stores.intents.claim(limit: 1, at: .after(0), leaseEnd: .after(120))
-            try await stores.intents.release(intent.id, at: .after(1))
-            #expect(try await stores.intents.claim(limit: 1, at: .after(1), leaseEnd: .after(120)) == [intent])
+            _ = try await stores.intents.claim(limit: 1, at: .after(0), leaseEnd: .after(10))
+            _ = try await stores.intents.claim(limit: 1, at: .after(10), leaseEnd: .after(20))
+            try await stores.intents.postpone(intent.id, leaseEnd: .after(10), until: .after(11), reason: "late")
+            try await stores.intents.giveUp(intent.id, leaseEnd: .after(10), until: .after(11), reason: "late")
+            #expect(try await stores.intents.claim(limit: 1, at: .after(19), leaseEnd: .after(30)) == [])
+            let back = try await stores.intents.claim(limit: 1, at: .after(20), leaseEnd: .after(30))
+            #expect(back == [intent], "and nothing is counted")
+        }
+    }
+
+    @Test("What was given up is not taken, not counted, and forgotten at its time")
+    func givenUp() async throws {
+        try await withStores { stores in
+            let intent = try makeIntent()
+            try await stores.intents.enqueue(intent)
+            _ = try await stores.intents.claim(limit: 1, at: .after(0), leaseEnd: .after(10))
+            try await stores.intents.giveUp(intent.id, leaseEnd: .after(10), until: .after(100), reason: "550 5.1.1 at RCPT TO")
+            #expect(try await stores.intents.count() == 0)
+            #expect(try await stores.intents.claim(limit: 1, at: .after(1_000), leaseEnd: .after(2_000)) == [])
+            try await stores.intents.sweep(at: .after(99))
+            let kept = try await stores.intents.mails(limit: 9)
+            #expect(kept.map(\.state) == [.failed])
+            #expect(kept.map(\.reason) == ["550 5.1.1 at RCPT TO"])
+            #expect(kept.map(\.maskedRecipient) == ["A***@example.com"])
+            try await stores.intents.sweep(at: .after(100))
+            #expect(try await stores.intents.mails(limit: 9) == [])
+        }
+    }
+
+    @Test("A retry makes due what waits, and on demand what failed; what is in hand stays there")
+    func retry() async throws {
+        try await withStores { stores in
+            let intents = try (0..<4).map { try makeIntent($0, after: TimeInterval($0)) }
+            for intent in intents { try await stores.intents.enqueue(intent) }
+            _ = try await stores.intents.claim(limit: 3, at: .after(3), leaseEnd: .after(100))
+            try await stores.intents.postpone(intents[0].id, leaseEnd: .after(100), until: .after(300), reason: "421")
+            try await stores.intents.giveUp(intents[1].id, leaseEnd: .after(100), until: .after(300), reason: "550")
+            #expect(try await stores.intents.mails(limit: 9).map(\.state) == [.waiting, .failed, .taken, .waiting])
+            #expect(try await stores.intents.retry(nil, includingFailed: false, at: .after(4)) == 1, "the last is due already")
+            #expect(try await stores.intents.retry([intents[2].id], includingFailed: true, at: .after(4)) == 0)
+            #expect(try await stores.intents.retry([intents[1].id], includingFailed: true, at: .after(4)) == 1)
+            let due = try await stores.intents.claim(limit: 9, at: .after(4), leaseEnd: .after(90))
+            #expect(Set(due.map(\.id)) == [intents[0].id, intents[1].id, intents[3].id])
         }
     }
 

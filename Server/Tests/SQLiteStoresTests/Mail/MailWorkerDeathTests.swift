@@ -30,11 +30,12 @@ private final class UnsettlingQueue: MailIntentQueue {
         try await queue.settle(id)
     }
 
-    func postpone(_ id: MailIntent.ID, until due: Date) async throws { throw Dead() }
+    func postpone(_ id: MailIntent.ID, leaseEnd: Date, until due: Date, reason: String) async throws { throw Dead() }
+    func giveUp(_ id: MailIntent.ID, leaseEnd: Date, until end: Date, reason: String) async throws { throw Dead() }
+    func sweep(at now: Date) async throws { try await queue.sweep(at: now) }
     func enqueue(_ intent: MailIntent, keeping debts: @escaping @Sendable () -> RateLimitDebts?) async throws {
         try await queue.enqueue(intent, keeping: debts)
     }
-    func release(_ id: MailIntent.ID, at now: Date) async throws { try await queue.release(id, at: now) }
     func count() async throws -> Int { try await queue.count() }
 
     func claim(limit: Int, at now: Date, leaseEnd: Date) async throws -> [MailIntent] {
@@ -95,7 +96,7 @@ private final class StoppingDelivery: MailDelivery {
         }
     }
 
-    @Test("A shutdown finishes the mail in hand and gives the rest of the batch back")
+    @Test("A shutdown finishes the mail in hand and takes no other")
     func shutdown() async throws {
         try await withPostOffice { office in
             for name in ["ana", "bob", "eve"] {

@@ -23,9 +23,12 @@ struct PostOffice: Sendable {
     func worker(
         delivery: (any MailDelivery)? = nil,
         intents: (any MailIntentQueue)? = nil,
-        pause: ClosedRange<Duration> = .zero...(.zero)
+        pause: ClosedRange<Duration> = .zero...(.zero),
+        width: Int = 1
     ) throws -> MailWorker<ContinuousClock> {
-        MailWorker(
+        var schedule = MailWorker<ContinuousClock>.Schedule(pause: pause)
+        schedule.width = width
+        return MailWorker(
             intents: intents ?? stores.intents,
             accounts: stores.accounts,
             tokens: stores.tokens,
@@ -40,7 +43,7 @@ struct PostOffice: Sendable {
             ),
             delivery: delivery ?? mailbox,
             rules: rules,
-            schedule: .init(pause: pause),
+            schedule: schedule,
             clock: ContinuousClock(),
             now: clock.now,
             logger: logger

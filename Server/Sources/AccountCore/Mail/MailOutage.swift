@@ -1,0 +1,46 @@
+import Foundation
+import Synchronization
+
+/// Whether mails get through at all.
+///
+/// While a mail server is down or refuses us, one mail now and then asks whether it is back; the others stay due, so that they go out
+/// at once when it is.
+final class MailOutage: Sendable {
+    private let state = Mutex(State())
+
+    private struct State {
+        var failures = 0
+        var begin: Date?
+        var restEnd: Date?
+    }
+
+    /// How many mails may be in hand at once: none while it rests, one to ask, else `width`.
+    func width(_ width: Int, at now: Date) -> Int {
+        state.withLock { state in
+            if let end = state.restEnd, now < end { return 0 }
+            return state.failures > 0 ? 1 : width
+        }
+    }
+
+    /// Notes that a mail was stopped by something that stops all.
+    /// - Returns: Whether this is news; mails that were in hand together fail together.
+    func failed(at now: Date, backoff: MailBackoff) -> Bool {
+        state.withLock { state in
+            if let end = state.restEnd, now < end { return false }
+            state.failures += 1
+            state.begin = state.begin ?? now
+            // The least that the mail itself waits, so that it is due when the rest is over.
+            state.restEnd = now.addingTimeInterval(backoff.delay(afterFailures: state.failures, chance: 0) / .seconds(1))
+            return true
+        }
+    }
+
+    /// Notes that the server has answered for a mail.
+    /// - Returns: When the outage began, if this ends one.
+    func ended() -> Date? {
+        state.withLock { state in
+            defer { state = State() }
+            return state.begin
+        }
+    }
+}
