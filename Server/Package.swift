@@ -41,6 +41,7 @@ let package = Package(
         .library(name: "ErrorLab", targets: ["ErrorLab"]),
         .library(name: "SQLiteStores", targets: ["SQLiteStores"]),
         .library(name: "FileMail", targets: ["FileMail"]),
+        .library(name: "SMTPMail", targets: ["SMTPMail"]),
         .library(name: "Argon2", targets: ["Argon2"]),
         .library(name: "HoldfastAsyncHTTPClient", targets: ["HoldfastAsyncHTTPClient"]),
         .library(name: "HoldfastMetrics", targets: ["HoldfastMetrics"]),
@@ -69,6 +70,11 @@ let package = Package(
             name: "CSodium",
             pkgConfig: "libsodium",
             providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]
+        ),
+        .systemLibrary(
+            name: "CLibCurl",
+            pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
         ),
         .target(name: "Argon2", dependencies: ["CSodium"], swiftSettings: settings),
         .target(
@@ -155,6 +161,11 @@ let package = Package(
         ),
         .target(name: "MIMEMail", dependencies: ["AccountCore", accountContract, errorContract], swiftSettings: settings),
         .target(
+            name: "SMTPMail",
+            dependencies: ["AccountCore", "CLibCurl", "MIMEMail", accountContract],
+            swiftSettings: settings
+        ),
+        .target(
             name: "FileMail",
             dependencies: ["AccountCore", "MIMEMail", accountContract, errorContract],
             swiftSettings: settings
@@ -181,6 +192,7 @@ let package = Package(
             name: "holdfast",
             dependencies: [
                 "AccountCore", "AccountRoutes", "APIReference", "AppLinks", "Argon2", "ErrorLab", "FileMail", "RecoveryPages",
+                "SMTPMail",
                 "ServerMiddleware", "SQLiteStores",
                 accountContract, errorContract, errorLabContract, rateLimiting, hummingbird, logging, lifecycle, crypto,
                 .product(name: "AccountKit", package: "holdfast"),
@@ -279,6 +291,17 @@ let package = Package(
         .testTarget(
             name: "FileMailTests",
             dependencies: ["FileMail", "MIMEMail", "AccountCore", accountContract, errorContract],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "MailServerTesting",
+            path: "Tests/MailServerTesting",
+            exclude: ["smtp_server.py"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "SMTPMailTests",
+            dependencies: ["SMTPMail", "AccountCore", "MIMEMail", "MailServerTesting", accountContract, errorContract],
             swiftSettings: settings
         ),
         .testTarget(

@@ -43,7 +43,7 @@ need_formulae() {
 fresh_manifest() { touch Package.swift; }
 
 # need_test_tools: what the tests use besides: curl and jq for the README's walk, Python to read mails with other eyes, a browser,
-# what looks at the API.
+# what looks at the API, a mail server.
 need_test_tools() {
     if command -v apt-get >/dev/null; then
         need_packages curl jq python3
@@ -56,16 +56,17 @@ need_test_tools() {
         command -v chromedriver >/dev/null || brew install --quiet --cask chromedriver
     fi
     "$root/scripts/api-tools" >/dev/null
+    "$root/scripts/mail-tools" >/dev/null
 }
 
 # need_build_tools: all that a build needs.
 need_build_tools() {
     command -v swift >/dev/null || fail "Swift is not installed; get version 6.2 or later from https://www.swift.org/install"
     if command -v apt-get >/dev/null; then
-        need_packages libsodium-dev libsqlite3-dev pkg-config
+        need_packages libcurl4-openssl-dev libsodium-dev libsqlite3-dev pkg-config
     elif command -v brew >/dev/null; then
-        need_formulae libsodium pkg-config
+        need_formulae curl libsodium pkg-config
     else
-        say "Neither apt nor Homebrew is here: libsodium, SQLite 3 and pkg-config must be installed by hand"
+        say "Neither apt nor Homebrew is here: libcurl, libsodium, SQLite 3 and pkg-config must be installed by hand"
     fi
 }

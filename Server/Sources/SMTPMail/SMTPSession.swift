@@ -1,0 +1,125 @@
+import CLibCurl
+import Foundation
+
+/// A handle of libcurl with the connection that it keeps between mails. Whoever makes it is the only one to use it, on one thread,
+/// since every call blocks.
+///
+/// libcurl's event loop (`curl_multi`) would not do: the answer to DATA is awaited blocking there too, so that one slow server
+/// holds up all mails, and a transfer that is taken out of it sends the end of the mail, however much of it is missing.
+final class SMTPSession {
+    private let handle: UnsafeMutableRawPointer
+    private let settings: SMTPSettings
+    private var recipients: UnsafeMutablePointer<curl_slist>?
+    private var mail = MailInHand()
+
+    /// The mail that libcurl's callbacks are about.
+    fileprivate struct MailInHand {
+        var message: [UInt8] = []
+        var offset = 0
+        var conversation = SMTPConversation()
+        var isCancelled: () -> Bool = { false }
+    }
+
+    /// Makes a session; nothing is connected yet.
+    /// - Returns: `nil` if libcurl has no memory.
+    init?(settings: SMTPSettings) {
+        guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let handle = curl_easy_init() else { return nil }
+        self.handle = handle
+        self.settings = settings
+    }
+
+    deinit {
+        // Says QUIT.
+        curl_easy_cleanup(handle)
+        curl_slist_free_all(recipients)
+    }
+
+    /// Sends a mail, and blocks until it is sent or can't be.
+    /// - Parameter isCancelled: Asked about once a second; `true` breaks the connection, before the mail's end if it was not sent.
+    func send(_ envelope: SMTPEnvelope, isCancelled: @escaping () -> Bool) -> Result<Void, SMTPFailure> {
+        mail = MailInHand(message: envelope.message, isCancelled: isCancelled)
+        // Connections outlive this.
+        curl_easy_reset(handle)
+        curl_slist_free_all(recipients)
+        recipients = curl_slist_append(nil, envelope.recipient)
+        var result = configure(envelope)
+        if result == CURLE_OK { result = curl_easy_perform(handle) }
+        return result == CURLE_OK ? .success(()) : .failure(SMTPFailure(result: result, conversation: mail.conversation))
+    }
+
+    private func configure(_ envelope: SMTPEnvelope) -> CURLcode {
+        let encryption = settings.security == .startTLS ? CURLUSESSL_ALL : CURLUSESSL_NONE
+        let numbers: [(CURLoption, Int)] = [
+            (CURLOPT_USE_SSL, Int(encryption.rawValue)), (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
+            (CURLOPT_CONNECTTIMEOUT_MS, settings.connectTimeout.milliseconds),
+            (CURLOPT_TIMEOUT_MS, settings.timeout.milliseconds),
+            (CURLOPT_SERVER_RESPONSE_TIMEOUT, max(1, settings.timeout.milliseconds / 1_000)),
+            (CURLOPT_MAXAGE_CONN, max(1, settings.idleTime.milliseconds / 1_000)),
+            (CURLOPT_NOSIGNAL, 1), (CURLOPT_UPLOAD, 1), (CURLOPT_INFILESIZE, envelope.message.count),
+            (CURLOPT_VERBOSE, 1), (CURLOPT_NOPROGRESS, 0),
+        ]
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        var codes = texts(for: envelope).map { curl_set_text(handle, $0.0, $0.1) }
+        codes += numbers.map { curl_set_number(handle, $0.0, $0.1) }
+        codes += [CURLOPT_READDATA, CURLOPT_DEBUGDATA, CURLOPT_XFERINFODATA].map { curl_set_pointer(handle, $0, context) }
+        codes.append(curl_set_list(handle, CURLOPT_MAIL_RCPT, recipients))
+        return (codes + setCallbacks()).first { $0 != CURLE_OK } ?? CURLE_OK
+    }
+
+    private func texts(for envelope: SMTPEnvelope) -> [(CURLoption, String)] {
+        let host = settings.host.contains(":") ? "[\(settings.host)]" : settings.host
+        let scheme = settings.security == .tls ? "smtps" : "smtp"
+        // The path is what EHLO says. The machine's own name is nobody's business.
+        let name = envelope.sender.split(separator: "@").last.map(String.init) ?? "localhost"
+        var texts: [(CURLoption, String)] = [
+            (CURLOPT_URL, "\(scheme)://\(host):\(settings.port)/\(name)"), (CURLOPT_PROTOCOLS_STR, "smtp,smtps"),
+            // Else the environment names one.
+            (CURLOPT_PROXY, ""), (CURLOPT_MAIL_FROM, envelope.sender),
+        ]
+        if let authorities = settings.authorities { texts.append((CURLOPT_CAINFO, authorities)) }
+        if let credentials = settings.credentials {
+            texts += [
+                (CURLOPT_USERNAME, credentials.user), (CURLOPT_PASSWORD, credentials.password),
+                (CURLOPT_LOGIN_OPTIONS, "AUTH=PLAIN;AUTH=LOGIN"),
+            ]
+        }
+        return texts
+    }
+
+    private func setCallbacks() -> [CURLcode] {
+        [
+            curl_set_writer(handle) { _, size, count, _ in size * count },
+            curl_set_reader(handle) { buffer, size, count, context in
+                guard let buffer, let session = SMTPSession.of(context) else { return 0 }
+                return session.mail.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
+            },
+            curl_set_progress(handle) { context, _, _, _, _ in SMTPSession.of(context)?.mail.isCancelled() == true ? 1 : 0 },
+            curl_set_debugger(handle) { _, kind, data, size, context in
+                guard let data, let session = SMTPSession.of(context) else { return 0 }
+                // Enough for a command's verb or an answer's codes; what else there is, is nobody's business here.
+                let line = String(decoding: UnsafeRawBufferPointer(start: data, count: min(size, 32)), as: UTF8.self)
+                if kind == CURLINFO_HEADER_OUT { session.mail.conversation.said(line) }
+                if kind == CURLINFO_HEADER_IN { session.mail.conversation.heard(line) }
+                return 0
+            },
+        ]
+    }
+
+    private static func of(_ context: UnsafeMutableRawPointer?) -> SMTPSession? {
+        context.map { Unmanaged<SMTPSession>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
+
+extension SMTPSession.MailInHand {
+    fileprivate mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let rest = message[offset...].prefix(buffer.count)
+        buffer.copyBytes(from: rest)
+        offset += rest.count
+        if offset == message.count { conversation.isSent = true }
+        return rest.count
+    }
+}
+
+extension Duration {
+    fileprivate var milliseconds: Int { max(1, Int((self / .milliseconds(1)).rounded(.up))) }
+}

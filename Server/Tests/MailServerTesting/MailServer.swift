@@ -1,0 +1,153 @@
+package import Foundation
+import Synchronization
+
+/// A mail server for a test: aiosmtpd in a process of its own, on the loopback; `scripts/mail-tools` installs it.
+///
+/// The recipient's local part chooses a fault: see `smtp_server.py`.
+package final class MailServer: Sendable {
+    /// What the test can't go on without.
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// A mail that the server took.
+    package struct Received: Decodable, Sendable {
+        package let sender: String
+        package let recipients: [String]
+        package let options: [String]
+        package let helo: String
+        package let peer: [Peer]
+        package let tls: Bool
+        package let login: String?
+        /// The message as it came.
+        package var message = Data()
+
+        private enum CodingKeys: String, CodingKey { case sender, recipients, options, helo, peer, tls, login }
+    }
+
+    /// A part of a socket's address.
+    package enum Peer: Decodable, Hashable, Sendable {
+        case host(String)
+        case port(Int)
+
+        package init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            self = if let port = try? container.decode(Int.self) { .port(port) } else { .host(try container.decode(String.self)) }
+        }
+    }
+
+    package let folder: URL
+    private let options: [String]
+    private let process = Mutex<Process?>(nil)
+    private let boundPort = Mutex(0)
+
+    /// Where it listens.
+    package var port: Int { boundPort.withLock { $0 } }
+    /// The file of the authority that its certificate comes from.
+    package var authorities: String { folder.appending(path: "ca.pem").path }
+
+    private init(folder: URL, options: [String]) {
+        self.folder = folder
+        self.options = options
+    }
+
+    /// Runs a server for the time of a closure.
+    /// - Parameter options: As `smtp_server.py` takes them.
+    package static func run<Result>(_ options: [String] = [], _ body: (MailServer) async throws -> Result) async throws -> Result
+    {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-smtp-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = MailServer(folder: folder, options: options)
+        try await server.start()
+        defer { server.kill() }
+        return try await body(server)
+    }
+
+    /// Starts it, on the port that it had before if there was one.
+    package func start() async throws {
+        let process = Process()
+        process.executableURL = try Self.python()
+        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "smtp_server.py")
+        process.arguments = [script.path, folder.path, "--port", "\(port)"] + options
+        process.environment = ["PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"]
+        process.standardInput = FileHandle.nullDevice
+        let output = Pipe()
+        process.standardOutput = output
+        let first = try await Self.firstLine(of: process, output)
+        guard let bound = Int(first) else { throw Failure(description: "the mail server did not start: \(first)") }
+        boundPort.withLock { $0 = bound }
+        self.process.withLock { $0 = process }
+    }
+
+    /// Ends it at once and waits until it is gone; connections break.
+    package func stop() async {
+        guard let process = process.withLock({ $0 }) else { return }
+        kill()
+        await withCheckedContinuation { continuation in
+            Thread {
+                process.waitUntilExit()
+                continuation.resume()
+            }.start()
+        }
+    }
+
+    private func kill() {
+        process.withLock { process in
+            if let id = process?.processIdentifier, process?.isRunning == true { _ = Glibc.kill(id, SIGKILL) }
+            process = nil
+        }
+    }
+
+    /// The mails that it has taken, in order.
+    package func received() throws -> [Received] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { $0.hasSuffix(".eml") && !$0.hasPrefix(".") }
+            .sorted()
+            .map { name in
+                let facts = folder.appending(path: name.replacing(".eml", with: ".json"))
+                var mail = try JSONDecoder().decode(Received.self, from: Data(contentsOf: facts))
+                mail.message = try Data(contentsOf: folder.appending(path: name))
+                return mail
+            }
+    }
+
+    /// The commands that it was given, as its log names them.
+    package func commands() throws -> [String] {
+        try String(contentsOf: folder.appending(path: "log"), encoding: .utf8).split(separator: "\n").map(String.init)
+    }
+
+    private static func python() throws -> URL {
+        let environment = ProcessInfo.processInfo.environment
+        let cache =
+            environment["XDG_CACHE_HOME"].flatMap { $0.isEmpty ? nil : URL(filePath: $0) }
+            ?? FileManager.default.homeDirectoryForCurrentUser.appending(path: ".cache")
+        let python = cache.appending(path: "holdfast/mail-tools/bin/python3")
+        guard FileManager.default.isExecutableFile(atPath: python.path) else {
+            throw Failure(description: "aiosmtpd is not in \(python.path): run scripts/mail-tools")
+        }
+        return python
+    }
+
+    /// Starts a process with no signal blocked, on a thread of its own, and reads the first line that it prints.
+    private static func firstLine(of process: Process, _ output: Pipe) async throws -> String {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<String, any Error>) in
+            Thread {
+                var none = sigset_t()
+                sigemptyset(&none)
+                pthread_sigmask(SIG_SETMASK, &none, nil)
+                continuation.resume(
+                    with: Result {
+                        try process.run()
+                        var line = Data()
+                        while line.last != UInt8(ascii: "\n") {
+                            let more = output.fileHandleForReading.availableData
+                            guard !more.isEmpty else { break }
+                            line += more
+                        }
+                        return String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+                    }
+                )
+            }.start()
+        }
+    }
+}
