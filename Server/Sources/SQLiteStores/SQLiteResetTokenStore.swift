@@ -1,3 +1,4 @@
+import AccountContract
 public import AccountCore
 public import Foundation
 import GRDB
@@ -14,9 +15,10 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     public func insert(_ token: StoredResetToken, liveLimit: Int) async throws {
         try await database.write { database in
             try database.execute(
-                sql: "INSERT INTO reset_token (digest, account_id, created_at, expires_at) VALUES (?, ?, ?, ?)",
+                sql: "INSERT INTO reset_token (digest, account_id, email_key, created_at, expires_at) VALUES (?, ?, ?, ?, ?)",
                 arguments: [
-                    token.digest.bytes, token.accountID.description, token.createdAt.timeIntervalSince1970,
+                    token.digest.bytes, token.accountID.description, token.recipient.normalized,
+                    token.createdAt.timeIntervalSince1970,
                     token.expiresAt.timeIntervalSince1970,
                 ]
             )
@@ -58,6 +60,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
                 sql: """
                     SELECT account.*, reset_token.created_at AS minted_at, reset_token.expires_at
                     FROM reset_token JOIN account ON account.id = reset_token.account_id
+                        AND account.email_key = reset_token.email_key
                     WHERE digest = ? AND consumed_at IS NULL AND expires_at > ? AND account.state IN ('active', 'frozen')
                     """,
                 arguments: [digest.bytes, now.timeIntervalSince1970]
@@ -67,6 +70,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
                 let token = StoredResetToken(
                     digest: digest,
                     accountID: account.id,
+                    recipient: account.email,
                     createdAt: Date(timeIntervalSince1970: row["minted_at"]),
                     expiresAt: Date(timeIntervalSince1970: row["expires_at"])
                 )
@@ -88,7 +92,10 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
                 sql: """
                     UPDATE reset_token SET consumed_at = ?1
                     WHERE digest = ?2 AND consumed_at IS NULL AND expires_at > ?1
-                        AND EXISTS (SELECT 1 FROM account WHERE id = account_id AND state IN ('active', 'frozen'))
+                        AND EXISTS (
+                            SELECT 1 FROM account WHERE id = account_id AND state IN ('active', 'frozen')
+                                AND account.email_key = reset_token.email_key
+                        )
                     RETURNING account_id
                     """,
                 arguments: [time, digest.bytes]

@@ -105,6 +105,14 @@ enum Schema {
                     """
             )
         }
+        migrator.registerMigration("reset tokens belong to the address that they were mailed to") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE reset_token ADD COLUMN email_key TEXT;
+                    UPDATE reset_token SET email_key = (SELECT email_key FROM account WHERE id = account_id);
+                    """
+            )
+        }
         return migrator
     }
 }

@@ -60,6 +60,7 @@ struct MailDrafting: Sendable {
         let token = StoredResetToken(
             digest: secret.digest,
             accountID: account.id,
+            recipient: account.email,
             createdAt: now(),
             expiresAt: now().addingTimeInterval(lifetime)
         )

@@ -1,3 +1,4 @@
+public import AccountContract
 public import Foundation
 
 /// Single-use reset tokens, kept as digests.
@@ -9,7 +10,8 @@ public protocol ResetTokenStore: Sendable {
     /// Removes an account's live tokens but the newest `liveLimit`.
     func prune(_ account: Account.ID, liveLimit: Int) async throws
     /// The live token of a digest, and its account. Changes nothing.
-    /// - Returns: `nil` if the digest is unknown, expired or consumed, or its account may not be recovered.
+    /// - Returns: `nil` if the digest is unknown, expired or consumed, or its account may not be recovered or has another address
+    ///   than the one that the token was mailed to.
     func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)?
     /// Consumes a token and, in the same transaction, sets the password, puts a frozen account back into use, consumes the
     /// account's other tokens, ends all its sessions, raises its epoch and adds the intent of the confirmation mail.
@@ -28,13 +30,16 @@ public protocol ResetTokenStore: Sendable {
 public struct StoredResetToken: Hashable, Sendable {
     public let digest: TokenDigest
     public let accountID: Account.ID
+    /// The address that it is mailed to: once the account has another one, the token is dead.
+    public let recipient: EmailAddress
     public let createdAt: Date
     public let expiresAt: Date
 
     /// Creates a record.
-    public init(digest: TokenDigest, accountID: Account.ID, createdAt: Date, expiresAt: Date) {
+    public init(digest: TokenDigest, accountID: Account.ID, recipient: EmailAddress, createdAt: Date, expiresAt: Date) {
         self.digest = digest
         self.accountID = accountID
+        self.recipient = recipient
         self.createdAt = createdAt
         self.expiresAt = expiresAt
     }

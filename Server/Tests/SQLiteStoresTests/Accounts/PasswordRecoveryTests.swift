@@ -13,6 +13,7 @@ import Testing
         let stored = StoredResetToken(
             digest: secret.digest,
             accountID: account.id,
+            recipient: account.email,
             createdAt: services.clock.now(),
             expiresAt: services.clock.now().addingTimeInterval(3_600)
         )

@@ -28,6 +28,7 @@ import Testing
             let token = StoredResetToken(
                 digest: reset,
                 accountID: account.id,
+                recipient: account.email,
                 createdAt: now,
                 expiresAt: now.addingTimeInterval(60)
             )

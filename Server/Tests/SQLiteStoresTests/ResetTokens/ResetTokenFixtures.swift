@@ -11,6 +11,7 @@ extension TemporaryStores {
         let token = StoredResetToken(
             digest: SecretToken().digest,
             accountID: account.id,
+            recipient: account.email,
             createdAt: .after(seconds),
             expiresAt: .after(seconds + 3_600)
         )
