@@ -255,7 +255,9 @@ let package = Package(
             dependencies: [
                 "HoldfastAsyncHTTPClient", resilientHTTP, errorContract, httpTypes, holdfastTesting,
                 .product(name: "HoldfastURLSession", package: "holdfast"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             swiftSettings: settings
         ),

@@ -48,6 +48,10 @@ extension TransportError {
             .secureConnectionFailed, .serverCertificateUntrusted,
         ]
         let urlError = error as? URLError
+        if !isReceiving, let urlError, urlError.isUntrustedOnLinux {
+            self.init(.untrusted, message: "URLSession error \(urlError.errorCode)", wasSent: false, cause: error)
+            return
+        }
         let code: Code =
             switch urlError?.code {
             case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff: .noInternet
@@ -63,5 +67,18 @@ extension TransportError {
             }
         let wasSent = isReceiving || urlError.map { !neverLeft.contains($0.code) } ?? true
         self.init(code, message: "URLSession error \(urlError?.errorCode ?? 0)", wasSent: wasSent, cause: error)
+    }
+}
+
+extension URLError {
+    /// Whether libcurl refused the server's certificate, for which Foundation has no code on Linux, only libcurl's words. That is in the
+    /// handshake, before a byte of a request.
+    fileprivate var isUntrustedOnLinux: Bool {
+        #if canImport(FoundationNetworking)
+            let words = localizedDescription
+            return code == .unknown && words.hasPrefix("SSL") && words.contains("certificate")
+        #else
+            return false
+        #endif
     }
 }
