@@ -1,7 +1,4 @@
-import HTTPTypes
 import HoldfastTesting
-import HoldfastURLSession
-import ResilientHTTP
 
 /// Runs a body against a scripted server, and closes the server whatever happens.
 func withServer<Value>(
@@ -19,13 +16,6 @@ func withServer<Value>(
     }
 }
 
-extension LoopbackServer {
-    /// A request to this server.
-    func request(_ path: String = "/a", method: HTTPRequest.Method = .get, headers: HTTPFields = [:]) -> HTTPRequest {
-        HTTPRequest(method: method, scheme: "http", authority: "127.0.0.1:\(port)", path: path, headerFields: headers)
-    }
-}
-
 /// A whole answer with the length of its body.
 func answer(_ status: String, _ lines: [String] = [], body: String = "") -> LoopbackServer.Step {
     .answer(head(status, lines + ["Content-Length: \(body.utf8.count)"]) + body)
@@ -34,14 +24,4 @@ func answer(_ status: String, _ lines: [String] = [], body: String = "") -> Loop
 /// The head of an answer.
 func head(_ status: String, _ lines: [String]) -> String {
     (["HTTP/1.1 \(status)", "Connection: close"] + lines).map { $0 + "\r\n" }.joined() + "\r\n"
-}
-
-/// The transport error that an operation ends with.
-func failure(_ operation: () async throws -> Void) async -> TransportError? {
-    do {
-        try await operation()
-        return nil
-    } catch {
-        return error as? TransportError
-    }
 }

@@ -9,6 +9,7 @@ struct Holdfast: AsyncParsableCommand {
         discussion: """
             Start with 'holdfast demo', which walks through the whole story on a server of its own, or with
             'ENVIRONMENT=development holdfast serve', which serves on http://127.0.0.1:8080 with a local mailbox.
+            'holdfast call' shows what a client makes of any API.
 
             Settings are read from the environment and from a file .env in the working directory.
 
