@@ -21,8 +21,14 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     }
 
     private let exchanges = Mutex<[Int: Exchange]>([:])
-    /// The tasks that have not ended, and those whose time was up before they had.
-    private let limited = Mutex<(running: Set<Int>, expired: Set<Int>)>(([], []))
+    /// The tasks that have not ended.
+    private let running = Mutex<[Int: Progress]>([:])
+
+    private struct Progress {
+        var isCancelled = false
+        /// Whether its time was up.
+        var isExpired = false
+    }
 
     func begin(_ task: URLSessionTask, continuation: Head) {
         let failure = exchanges.withLock { exchanges -> (any Error)? in
@@ -33,30 +39,34 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         if let failure { continuation.resume(throwing: failure) }
     }
 
-    /// Ends a task when its time is up, its body included: `timeoutInterval` only bounds the silence between two bytes.
+    /// Ends a task when its time is up, its body included: `timeoutInterval` would only bound the silence between two bytes.
     func limit(_ task: URLSessionTask, to timeout: Duration) {
         let number = task.taskIdentifier
-        limited.withLock { _ = $0.running.insert(number) }
+        running.withLock { $0[number] = Progress() }
         // More nanoseconds than an Int holds are centuries.
         let (seconds, attoseconds) = timeout.components
         let delay = seconds < 1_000_000_000 ? Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000) : .max
         DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(max(0, delay))) { [weak self, weak task] in
-            guard let self, let task else { return }
-            let isRunning = limited.withLock { limited in
-                guard limited.running.remove(number) != nil else { return false }
-                limited.expired.insert(number)
-                return true
-            }
-            if isRunning { task.cancel() }
+            if let self, let task { cancel(task, isExpired: true) }
         }
     }
 
-    /// Whether a task ended because its time was up; asked once.
-    private func hasExpired(_ task: URLSessionTask) -> Bool {
-        limited.withLock { limited in
-            limited.running.remove(task.taskIdentifier)
-            return limited.expired.remove(task.taskIdentifier) != nil
+    /// Ends a task.
+    ///
+    /// Under the lock of redirects: on Linux a task that is cancelled while its session waits to hear about a redirect must not be
+    /// told about it any more, or the process ends.
+    func cancel(_ task: URLSessionTask, isExpired: Bool = false) {
+        running.withLock { running in
+            guard running[task.taskIdentifier] != nil else { return }
+            running[task.taskIdentifier]?.isCancelled = true
+            if isExpired { running[task.taskIdentifier]?.isExpired = true }
+            task.cancel()
         }
+    }
+
+    /// Whether a task that has ended did so because its time was up; asked once.
+    private func hasExpired(_ task: URLSessionTask) -> Bool {
+        running.withLock { $0.removeValue(forKey: task.taskIdentifier)?.isExpired ?? false }
     }
 
     func urlSession(
@@ -75,9 +85,11 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
             exchanges[dataTask.taskIdentifier] = .receiving(body)
             return head
         }
+        // On Linux the head of a 308 is told twice.
+        guard let head else { return completionHandler(.allow) }
         // A reader that stops early ends the transfer.
-        body.onTermination = { if case .cancelled = $0 { dataTask.cancel() } }
-        head?.resume(returning: (HTTPResponse(urlResponse: response), ResponseBody(stream)))
+        body.onTermination = { [weak self] in if case .cancelled = $0 { self?.cancel(dataTask) } }
+        head.resume(returning: (HTTPResponse(urlResponse: response), ResponseBody(stream)))
         completionHandler(.allow)
     }
 
@@ -115,6 +127,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         completionHandler: @escaping (URLRequest?) -> Void
     ) {
         // The transport follows redirects itself, by the rules of `Redirection`.
-        completionHandler(nil)
+        running.withLock { running in
+            if running[task.taskIdentifier]?.isCancelled == false { completionHandler(nil) }
+        }
     }
 }

@@ -81,7 +81,7 @@ public final class URLSessionTransport: HTTPTransport {
         body: RequestBody?,
         timeout: Duration
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
-        let urlRequest = try URLRequest(request, body: body, timeout: timeout)
+        let urlRequest = try URLRequest(request, body: body)
         let lane = lane(for: request, body: body)
         let task = lane.session.dataTask(with: urlRequest)
         lane.exchanges.limit(task, to: timeout)
@@ -93,7 +93,7 @@ public final class URLSessionTransport: HTTPTransport {
                     if lane.session !== self.lane.session { lane.session.finishTasksAndInvalidate() }
                 }
             } onCancel: {
-                task.cancel()
+                lane.exchanges.cancel(task)
             }
         } catch {
             throw TransportError(urlSession: error)

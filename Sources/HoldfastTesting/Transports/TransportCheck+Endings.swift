@@ -31,6 +31,20 @@ extension TransportCheck {
                 try expect(error.code == .timeout, "\(error)")
             }
         },
+        TransportCheck("Trap: time may be up at any moment between two redirects") { transport in
+            for round in 1...40 {
+                let circle = Array(repeating: [answer("302 X", ["Location: /a"])], count: Redirection.most + 1)
+                try await withServer(connections: circle) { server in
+                    do {
+                        let timeout = Duration.microseconds(round * 500)
+                        let (response, _) = try await exchange(transport, server.request(), timeout: timeout)
+                        try expect(response.status.code == 302, "read \(response)")
+                    } catch let error as TransportError {
+                        try expect(error.code == .timeout, "\(error)")
+                    }
+                }
+            }
+        },
         TransportCheck("Cancelling while the answer is awaited ends the call and closes the connection") { transport in
             try await withServer(.stall("")) { server in
                 try await expectCancelled(server) { _ = try await exchange(transport, server.request(), timeout: .seconds(600)) }
