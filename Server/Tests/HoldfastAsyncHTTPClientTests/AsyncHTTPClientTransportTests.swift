@@ -17,7 +17,7 @@ import Testing
         let size = 8 * 1_024 * 1_024
         let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(size)\r\n\r\n"
         let server = try LoopbackServer([.answer(head + String(repeating: "x", count: size))])
-        let (_, body) = try await AsyncHTTPClientTransport().send(server.request(), body: nil, timeout: .seconds(50))
+        let (_, body) = try await AsyncHTTPClientTransport().send(server.request(), body: nil, timeout: .seconds(600))
         var (count, largest) = (0, 0)
         for try await chunk in body {
             (count, largest) = (count + chunk.count, max(largest, chunk.count))
@@ -32,7 +32,7 @@ import Testing
     func outlives() async throws {
         let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1000000\r\n\r\n"
         let server = try LoopbackServer([.answer(head + String(repeating: "x", count: 1_000_000))])
-        let body = try await AsyncHTTPClientTransport().send(server.request(), body: nil, timeout: .seconds(50)).1
+        let body = try await AsyncHTTPClientTransport().send(server.request(), body: nil, timeout: .seconds(600)).1
         #expect(try await body.collect(upTo: 2_000_000).bytes.count == 1_000_000)
         await server.close()
     }
@@ -42,7 +42,13 @@ import Testing
         let fine = LoopbackServer.Step.answer("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}")
         let server = try LoopbackServer([.reset(""), fine, .reset("")])
         let url = try #require(URL(string: server.origin))
-        let client = APIClient(baseURL: url, transport: .asyncHTTPClient())
+        var client = APIClient(
+            baseURL: url,
+            transport: .asyncHTTPClient(),
+            timeout: .seconds(600),
+            surroundings: ClientSurroundings(chance: { 0 })
+        )
+        client.attemptTimeout = .seconds(600)
         #expect(try await client.send(.get, "/a").body == Array("{}".utf8))
         await #expect { try await client.send(.post, "/a") } throws: { ($0 as? APIError)?.kind == .unknownOutcome }
         #expect(server.received.count == 3)

@@ -10,6 +10,8 @@ import Testing
 
 @Suite struct MetricsListenerTests {
     private let metrics = TestMetrics()
+    /// However busy the machine is, nothing times out.
+    private let standstill = ClientSurroundings(clock: MonotonicClock(ManualClock()))
 
     private func client(_ steps: [ScriptedTransport.Step], retries: Int = 0) throws -> APIClient {
         var client = APIClient(
@@ -18,7 +20,8 @@ import Testing
             middleware: ClientPipeline.standard(
                 retry: RetryMiddleware(RetryPolicy(maximumRetries: retries, backoff: Backoff(base: .zero))),
                 breaker: nil
-            )
+            ),
+            surroundings: standstill
         )
         client.listeners = [MetricsListener(factory: metrics)]
         return client
@@ -56,7 +59,8 @@ import Testing
 
     @Test("A refresh is counted, and whether it was shared")
     func refreshes() async throws {
-        let session = Session(store: MemoryCredentialStore(Credentials(accessToken: "old", refreshToken: "r"))) { _ in
+        let store = MemoryCredentialStore(Credentials(accessToken: "old", refreshToken: "r"))
+        let session = Session(store: store, surroundings: standstill) { _ in
             Credentials(accessToken: "new", refreshToken: "s")
         }
         let body = #"{"error":{"code":"AUTH_TOKEN_EXPIRED","message":"x"}}"#

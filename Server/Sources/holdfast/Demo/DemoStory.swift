@@ -9,6 +9,8 @@ import ResilientHTTP
 struct DemoStory: Sendable {
     let url: URL
     let printer: DemoPrinter
+    /// The seconds that a server in trouble asks for: more where so much else goes on that one may pass unnoticed.
+    var delay = 1
 
     /// A step did not end as it should.
     struct Unexpected: Error, CustomStringConvertible {
@@ -87,7 +89,7 @@ struct DemoStory: Sendable {
         try expect(refusal.status == 429, "the status is \(refusal.status ?? 0)")
         try expect(refusal.message == expected, "the text is “\(refusal.message ?? "")”")
         try expect((3_500...3_600).contains(refusal.retryAfter?.wholeSecondsRoundedUp ?? 0), "Retry-After is missing or wrong")
-        try await RoughWeather(url: url, steps: steps).tell()
+        try await RoughWeather(url: url, steps: steps, delay: delay).tell()
     }
 
     /// A mail of the server's local mailbox.

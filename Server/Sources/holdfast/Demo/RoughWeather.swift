@@ -13,19 +13,22 @@ struct RoughWeather: Sendable {
     static let callers = 20
     let url: URL
     let steps: Steps
+    /// The seconds that the server in trouble asks for.
+    let delay: Int
     /// Keeps one demo's counts apart from another's.
     private let run = UUID().uuidString.prefix(8)
 
-    init(url: URL, steps: Steps) {
+    init(url: URL, steps: Steps, delay: Int) {
         self.url = url
         self.steps = steps
+        self.delay = delay
     }
 
     /// Tells the story.
     /// - Throws: ``DemoStory/Unexpected`` at the first step that does not end as it should.
     func tell() async throws {
         try await steps.run("\(Self.callers) calls at once with a token that has expired") { try await expiredToken() }
-        try await steps.run("One call more than a limit allows") { try await limited() }
+        try await steps.run("A call that meets a limit") { try await limited() }
         try await brownOut()
     }
 
@@ -57,11 +60,11 @@ struct RoughWeather: Sendable {
         let tally = DemoTally()
         var api = APIClient(baseURL: url, transport: .urlSession())
         api.listeners = [tally]
-        let path = LabPath.root + LabPath.limited + "?quota=2&window=1&session=demo-\(run)"
-        for _ in 0..<3 { let _: LabReply = try await api.get(path) }
-        let (attempts, waited) = (tally.attempts, tally.waited)
-        guard attempts > 3, waited > .milliseconds(500) else {
-            throw DemoStory.Unexpected(description: "the third call went through without a wait")
+        let answer = LabAnswer(.code(.rateLimitExceeded), retryAfter: .seconds(delay), times: 1, session: "limit-\(run)")
+        let reply: LabReply = try await api.get(answer.path())
+        let waited = tally.waited
+        guard reply.attempt == 2, waited >= .seconds(delay) else {
+            throw DemoStory.Unexpected(description: "the call went on after \(waited.inSeconds)")
         }
         return "429, then a wait of \(waited.inSeconds) as the server said, then 200"
     }
@@ -71,11 +74,16 @@ struct RoughWeather: Sendable {
         let tally = DemoTally()
         var api = APIClient(baseURL: url, transport: .urlSession())
         api.listeners = [tally]
-        let answer = LabAnswer(.code(.serverServiceUnavailable), retryAfter: .seconds(1), times: 1, session: "demo-\(run)")
+        let answer = LabAnswer(
+            .code(.serverServiceUnavailable),
+            retryAfter: .seconds(delay),
+            times: 1,
+            session: "brown-out-\(run)"
+        )
         let (client, path) = (api, answer.path())
         try await withThrowingTaskGroup(of: LabReply.self) { first in
             first.addTask { try await client.get(path) }
-            try await steps.run("A brown-out: one call is told to come back in a second, 30 more are made") {
+            try await steps.run("A brown-out: one call is told to come back later, 30 more are made") {
                 for await _ in tally.refusals { break }
                 let heldBack = try await heldBack(30, client, path)
                 guard heldBack == 30, tally.attempts == 1 else {

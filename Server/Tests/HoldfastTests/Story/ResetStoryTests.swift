@@ -12,7 +12,7 @@ import Testing
     @Test("The demo's story ends as it should over a real socket")
     func storySucceeds() async throws {
         try await withServer { server in
-            try await DemoStory(url: server.url, printer: DemoPrinter(isColourful: false)).tell()
+            try await DemoStory(url: server.url, printer: DemoPrinter(isColourful: false), delay: 5).tell()
         }
     }
 
