@@ -40,6 +40,7 @@ let package = Package(
             path: "Comparison/Limiters",
             exclude: ["compare.py", "runner.py", "runner.go"]
         ),
+        area("Client", dependencies: ["HoldfastURLSession", "RateLimiting", "ResilientHTTP"]),
     ],
     swiftLanguageModes: [.v6]
 )

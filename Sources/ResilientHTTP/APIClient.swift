@@ -11,7 +11,9 @@ public struct APIClient: Sendable {
     /// The address that paths are relative to.
     public let baseURL: URL
     /// The language that answers are asked for in.
-    public var language: Language
+    public var language: Language {
+        didSet { blank = base.map { HTTPRequest(base: $0, language: language) } }
+    }
     /// The time that a call may take, waits and the body of the answer included.
     public var timeout: Duration
     /// The time that one attempt may take, if the request may be repeated; one that may not has the whole time of the call.
@@ -27,6 +29,8 @@ public struct APIClient: Sendable {
     /// Who hears what happens in calls.
     public var listeners: [any CallListener] = []
     private let base: BaseAddress?
+    /// What all requests have in common; `nil` if the base URL is none.
+    private var blank: HTTPRequest?
     private let transport: any HTTPTransport
     private var middleware: [any ClientMiddleware]
     /// The codes that the app knows, and its own words for them.
@@ -58,6 +62,7 @@ public struct APIClient: Sendable {
     ) {
         self.baseURL = baseURL
         self.base = BaseAddress(baseURL)
+        self.blank = base.map { HTTPRequest(base: $0, language: language) }
         self.routes = RouteTable(policies.routes, basePath: base?.prefix ?? "")
         self.policies = policies
         self.transport = transport
@@ -152,15 +157,16 @@ extension APIClient {
         let request = try makeRequest(method, path, body: body, headers: headers, context: name)
         let endpoint = routes.endpoint(of: request)
         let policy = policies[endpoint]
+        let record = CallRecord(name: name, endpoint: endpoint, surroundings: surroundings, listeners: listeners)
         let context = CallContext(
             name: name,
             origin: base?.origin ?? "",
             endpoint: endpoint,
             policy: policy,
-            deadline: surroundings.clock.now + (policy.timeout ?? timeout),
+            deadline: record.begin + (policy.timeout ?? timeout),
             attemptTimeout: policy.attemptTimeout ?? attemptTimeout,
             surroundings: surroundings,
-            record: CallRecord(name: name, endpoint: endpoint, surroundings: surroundings, listeners: listeners)
+            record: record
         )
         do {
             let (response, rest) = try await passed(request, body: body, context: context)
@@ -227,19 +233,33 @@ extension APIClient {
         headers: HTTPFields,
         context: String?
     ) throws(APIError) -> HTTPRequest {
-        guard let base, BaseAddress.isPath(path) else {
+        guard let base, var request = blank, BaseAddress.isPath(path) else {
             throw APIError(.invalidRequest, context: context)
         }
-        var fields = headers
-        if fields[.accept] == nil { fields[.accept] = "application/json, application/problem+json;q=0.9" }
-        if fields[.acceptLanguage] == nil { fields[.acceptLanguage] = language.rawValue }
-        if let body { fields[.contentType] = body.contentType }
-        return HTTPRequest(
-            method: method,
+        request.method = method
+        request.path = base.prefix.isEmpty ? path : base.prefix + path
+        if !headers.isEmpty {
+            // The call's own say what it accepts.
+            if headers.contains(.accept) { request.headerFields[.accept] = nil }
+            if headers.contains(.acceptLanguage) { request.headerFields[.acceptLanguage] = nil }
+            request.headerFields.append(contentsOf: headers)
+        }
+        if let body { request.headerFields[.contentType] = body.contentType }
+        return request
+    }
+}
+
+extension HTTPRequest {
+    /// A request to the root of a base address, with the headers that all have.
+    fileprivate init(base: BaseAddress, language: Language) {
+        self.init(
+            method: .get,
             scheme: base.scheme,
             authority: base.authority,
-            path: base.prefix + path,
-            headerFields: fields
+            path: "/",
+            headerFields: [
+                .accept: "application/json, application/problem+json;q=0.9", .acceptLanguage: language.rawValue,
+            ]
         )
     }
 }

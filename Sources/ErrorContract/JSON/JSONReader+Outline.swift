@@ -13,16 +13,27 @@ extension JSONReader {
         while true {
             skipSpace()
             guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else { throw error(.unexpectedCharacter) }
-            let name = try string()
+            let name = try name(among: names)
             skipSpace()
             guard take(UInt8(ascii: ":")) else { throw error(.unexpectedCharacter) }
             skipSpace()
-            if names.contains(name) { outline[name] = try shell() } else { try skipValue() }
+            if let name { outline[name] = try shell() } else { try skipValue() }
             skipSpace()
             if take(UInt8(ascii: ",")) { continue }
             guard take(UInt8(ascii: "}")) else { throw error(.unexpectedCharacter) }
             return outline
         }
+    }
+
+    /// A member's name if it is one of some, else `nil`. Most begin with another letter, and are not read at all.
+    private mutating func name(among names: Set<String>) throws(JSONSyntaxError) -> String? {
+        let first = position + 1 < bytes.count ? bytes[position + 1] : 0
+        guard first == UInt8(ascii: "\\") || names.contains(where: { $0.utf8.first == first }) else {
+            try skipString()
+            return nil
+        }
+        let name = try string()
+        return names.contains(name) ? name : nil
     }
 
     /// A value, of which nothing is read if it is an array or an object.

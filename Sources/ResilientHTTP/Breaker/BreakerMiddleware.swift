@@ -26,20 +26,19 @@ public final class BreakerMiddleware: ClientMiddleware {
         next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
     ) async throws -> (HTTPResponse, ResponseBody) {
         let host = context.origin
-        let clock = context.surroundings.clock
         let isProbe = try admit(host, context: context)
         do {
             let answer = try await next(request, body)
-            settle(host, .success, isProbe: isProbe, at: clock.now)
+            settle(host, .success, isProbe: isProbe, at: context.now)
             return answer
         } catch {
-            settle(host, Verdict(error), isProbe: isProbe, at: clock.now)
+            settle(host, Verdict(error), isProbe: isProbe, at: context.now)
             throw error
         }
     }
 
     private func admit(_ host: String, context: CallContext) throws(APIError) -> Bool {
-        let answer = circuits.withLock { $0[host]?.admit(at: context.surroundings.clock.now) ?? .admitted }
+        let answer = circuits.withLock { $0[host]?.admit(at: context.now) ?? .admitted }
         switch answer {
         case .admitted: return false
         case .probe: return true

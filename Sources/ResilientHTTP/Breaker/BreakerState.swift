@@ -35,11 +35,12 @@ struct BreakerState: Sendable {
         case open(Duration)
     }
 
-    /// Decides about one request.
-    mutating func admit(at now: Duration) -> Answer {
+    /// Decides about one request. The instant is asked for only if it matters.
+    mutating func admit(at instant: @autoclosure () -> Duration) -> Answer {
         switch phase {
         case .closed: return .admitted
         case .open(let until):
+            let now = instant()
             guard until <= now else { return .open(until - now) }
             phase = .halfOpen
             return .probe

@@ -1,21 +1,56 @@
 /// What one call is about, handed through all middleware.
+///
+/// One reference, so that handing it on costs the same however much it holds.
 public struct CallContext: Sendable {
+    private final class Facts: Sendable {
+        let name: String?
+        let origin: String
+        let endpoint: Endpoint
+        let policy: EndpointPolicy
+        let deadline: Duration
+        let attemptTimeout: Duration
+        let surroundings: ClientSurroundings
+        let record: CallRecord
+
+        init(
+            name: String?,
+            origin: String,
+            endpoint: Endpoint,
+            policy: EndpointPolicy,
+            deadline: Duration,
+            attemptTimeout: Duration,
+            surroundings: ClientSurroundings,
+            record: CallRecord
+        ) {
+            self.name = name
+            self.origin = origin
+            self.endpoint = endpoint
+            self.policy = policy
+            self.deadline = deadline
+            self.attemptTimeout = attemptTimeout
+            self.surroundings = surroundings
+            self.record = record
+        }
+    }
+
+    private let facts: Facts
+
     /// Where in the app the call is made, such as `user_login`; it goes into the error.
-    public let name: String?
+    public var name: String? { facts.name }
     /// Scheme, host and port of the server, such as `https://api.example.org`.
-    public let origin: String
+    public var origin: String { facts.origin }
     /// Method and route of the call, without ids.
-    public let endpoint: Endpoint
+    public var endpoint: Endpoint { facts.endpoint }
     /// What differs for the endpoint.
-    public let policy: EndpointPolicy
+    public var policy: EndpointPolicy { facts.policy }
     /// When the call must have ended, on the clock of ``surroundings``.
-    public let deadline: Duration
+    public var deadline: Duration { facts.deadline }
     /// The longest time of one attempt.
-    public let attemptTimeout: Duration
+    public var attemptTimeout: Duration { facts.attemptTimeout }
     /// Time, chance and log.
-    public let surroundings: ClientSurroundings
+    public var surroundings: ClientSurroundings { facts.surroundings }
     /// What has happened in the call so far.
-    public let record: CallRecord
+    public var record: CallRecord { facts.record }
 
     /// Creates a context.
     public init(
@@ -28,16 +63,21 @@ public struct CallContext: Sendable {
         surroundings: ClientSurroundings,
         record: CallRecord
     ) {
-        self.name = name
-        self.origin = origin
-        self.endpoint = endpoint
-        self.policy = policy
-        self.deadline = deadline
-        self.attemptTimeout = attemptTimeout
-        self.surroundings = surroundings
-        self.record = record
+        facts = Facts(
+            name: name,
+            origin: origin,
+            endpoint: endpoint,
+            policy: policy,
+            deadline: deadline,
+            attemptTimeout: attemptTimeout,
+            surroundings: surroundings,
+            record: record
+        )
     }
 
     /// The time until the deadline; zero once it has passed.
-    public var timeLeft: Duration { max(.zero, deadline - surroundings.clock.now) }
+    public var timeLeft: Duration { max(.zero, deadline - now) }
+
+    /// The present instant, on the clock of ``surroundings``.
+    var now: Duration { facts.surroundings.clock.now }
 }

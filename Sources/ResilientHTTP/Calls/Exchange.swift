@@ -16,8 +16,7 @@ struct Exchange: Sendable {
         context: CallContext
     ) async throws(APIError) -> (HTTPResponse, ResponseBody) {
         let number = context.record.attempts + 1
-        let clock = context.surroundings.clock
-        let begin = clock.now
+        let begin = context.now
         // What can't be repeated gains nothing by being given up early.
         let longest = request.isSafeToRepeat ? context.attemptTimeout : .seconds(Int64.max / 2)
         let timeout = min(longest, context.deadline - begin)
@@ -29,12 +28,16 @@ struct Exchange: Sendable {
         context.record.note(.attemptStarted(number))
         do throws(APIError) {
             let answer = try await exchange(request, body: body, timeout: timeout, context: context)
-            context.record.note(.attemptFinished(number, outcome(answer.0, duration: clock.now - begin)))
+            if context.record.isHeard {
+                context.record.note(.attemptFinished(number, outcome(answer.0, duration: context.now - begin)))
+            }
             return answer
         } catch {
             var error = error
             error.attempts = number
-            context.record.note(.attemptFinished(number, outcome(error, duration: clock.now - begin)))
+            if context.record.isHeard {
+                context.record.note(.attemptFinished(number, outcome(error, duration: context.now - begin)))
+            }
             throw error
         }
     }
@@ -46,7 +49,7 @@ struct Exchange: Sendable {
         context: CallContext
     ) async throws(APIError) -> (HTTPResponse, ResponseBody) {
         var request = request
-        request.headerFields[.requestTimeout] = "\(timeout.wholeMilliseconds)"
+        request.headerFields[.requestTimeout] = String(timeout.wholeMilliseconds)
         let response: HTTPResponse
         let bytes: [UInt8]
         do {

@@ -15,7 +15,8 @@ public final class CallRecord: Sendable {
     public let call: UInt64
     private let name: String?
     private let endpoint: Endpoint
-    private let begin: Duration
+    /// When the call began, on the clock of its surroundings.
+    let begin: Duration
     private let surroundings: ClientSurroundings
     private let listeners: [any CallListener]
     private let state = Mutex(State())
@@ -33,6 +34,9 @@ public final class CallRecord: Sendable {
 
     /// How many requests were handed to the transport so far.
     public var attempts: Int { state.withLock(\.attempts) }
+
+    /// Whether anybody listens. If not, the ends of attempts needn't be noted.
+    var isHeard: Bool { !listeners.isEmpty }
 
     /// Notes something, and tells the listeners.
     public func note(_ kind: CallEvent.Kind) {

@@ -35,23 +35,27 @@ public final class GateMiddleware: ClientMiddleware {
         context: CallContext,
         next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
     ) async throws -> (HTTPResponse, ResponseBody) {
-        let keys = [Key.host(context.origin), .endpoint(context.origin, context.endpoint)]
-        try admit(keys, context: context)
+        // Most of the time there is no gate at all, neither before nor after.
+        if hasGates { try admit(keys(of: context), context: context) }
         do {
             let answer = try await next(request, body)
-            settle(keys) { gate, _ in gate.noteSuccess() }
+            if hasGates { settle(keys(of: context)) { gate, _ in gate.noteSuccess() } }
             return answer
         } catch {
-            settle(keys, after: error as? APIError, context: context)
+            settle(keys(of: context), after: error as? APIError, context: context)
             throw error
         }
     }
 
+    private var hasGates: Bool { gates.withLock { !$0.isEmpty } }
+
+    private func keys(of context: CallContext) -> [Key] {
+        [.host(context.origin), .endpoint(context.origin, context.endpoint)]
+    }
+
     private func admit(_ keys: [Key], context: CallContext) throws(APIError) {
-        let now = context.surroundings.clock.now
+        let now = context.now
         let wait = gates.withLock { gates -> Duration? in
-            // Most of the time there is no gate at all.
-            guard !gates.isEmpty else { return nil }
             var changed: [(Key, GateState)] = []
             for key in keys {
                 guard var gate = gates[key] else { continue }
@@ -77,7 +81,7 @@ public final class GateMiddleware: ClientMiddleware {
             let isAnswered = error?.status.map { $0 < 500 } ?? false
             return settle(keys) { gate, _ in isAnswered ? gate.noteSuccess() : gate.noteNeutral() }
         }
-        let now = context.surroundings.clock.now
+        let now = context.now
         let chance = context.surroundings.chance()
         settle(keys, opening: true) { gate, key in
             switch key {

@@ -19,7 +19,7 @@ public struct IdempotencyKeyMiddleware: ClientMiddleware {
         context: CallContext,
         next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
     ) async throws -> (HTTPResponse, ResponseBody) {
-        guard request.method == .post || request.method == .patch, request.headerFields[.idempotencyKey] == nil,
+        guard request.method == .post || request.method == .patch, !request.headerFields.contains(.idempotencyKey),
             context.policy.sendsIdempotencyKey
         else { return try await next(request, body) }
         var request = request

@@ -27,7 +27,7 @@ public struct RetryMiddleware: ClientMiddleware {
         context: CallContext,
         next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
     ) async throws -> (HTTPResponse, ResponseBody) {
-        guard request.headerFields[.retryAttempt] == nil else { return try await next(request, body) }
+        guard !request.headerFields.contains(.retryAttempt) else { return try await next(request, body) }
         var request = request
         var retries = 0
         while true {
@@ -81,7 +81,10 @@ public struct RetryMiddleware: ClientMiddleware {
 extension HTTPRequest {
     /// Whether sending the request twice does no more than sending it once: by RFC 9110 §9.2.2, or by its key.
     public var isSafeToRepeat: Bool {
-        [.get, .head, .options, .put, .delete].contains(method) || headerFields[.idempotencyKey] != nil
+        switch method {
+        case .get, .head, .options, .put, .delete: true
+        default: headerFields.contains(.idempotencyKey)
+        }
     }
 }
 

@@ -11,6 +11,50 @@ enum PathFolding {
         return path.utf8[..<end].split(separator: UInt8(ascii: "/")).map { unescaped(Substring($0)) }
     }
 
+    /// The template of a path, the same as of its ``segments(of:)``; made in one pass, as every call needs it.
+    static func template(of path: String) -> RouteTemplate {
+        var path = path
+        let folded = path.withUTF8 { bytes -> String? in
+            let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.count
+            let plain = UnsafeBufferPointer(rebasing: bytes[..<end])
+            return plain.contains(UInt8(ascii: "%")) ? nil : self.folded(plain)
+        }
+        return folded.map { RouteTemplate(folded: $0) } ?? template(of: segments(of: path)[...])
+    }
+
+    /// A path without query and escapes, its ids replaced. O(n).
+    private static func folded(_ path: UnsafeBufferPointer<UInt8>) -> String {
+        // An id may be a letter, `{id}` is longer: a slash and a letter make five bytes of two.
+        String(unsafeUninitializedCapacity: path.count * 5 / 2 + 16) { text in
+            var (length, segments, start) = (0, 0, 0)
+            func append(_ bytes: some Sequence<UInt8>) {
+                for byte in bytes {
+                    text.initializeElement(at: length, to: byte)
+                    length += 1
+                }
+            }
+            while start < path.count, segments <= maximumSegments {
+                guard path[start] != UInt8(ascii: "/") else {
+                    start += 1
+                    continue
+                }
+                let end = path[start...].firstIndex(of: UInt8(ascii: "/")) ?? path.count
+                append(CollectionOfOne(UInt8(ascii: "/")))
+                segments += 1
+                if segments > maximumSegments {
+                    append("{rest}".utf8)
+                } else if isIdentifier(path[start..<end]) {
+                    append("{id}".utf8)
+                } else {
+                    append(path[start..<end])
+                }
+                start = end
+            }
+            if length == 0 { append(CollectionOfOne(UInt8(ascii: "/"))) }
+            return length
+        }
+    }
+
     /// The template of a path.
     static func template(of segments: ArraySlice<Substring>) -> RouteTemplate {
         let folded = segments.prefix(maximumSegments).map { isIdentifier($0.utf8) ? "{id}" : $0 }
@@ -19,7 +63,7 @@ enum PathFolding {
 
     /// Whether a segment is an id rather than a word: digits, a UUID, sixteen or more hexadecimal digits, a long mixture of
     /// letters and digits, an address with `@`, or anything that is too long or odd to be a word.
-    static func isIdentifier(_ bytes: Substring.UTF8View) -> Bool {
+    static func isIdentifier(_ bytes: some Collection<UInt8>) -> Bool {
         let count = bytes.count
         guard count <= longestWord else { return true }
         var (digits, hexadecimals, hyphens, upper, lower, others, signs) = (0, 0, 0, 0, 0, 0, 0)
@@ -36,7 +80,7 @@ enum PathFolding {
             if (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte & 0xDF) { hexadecimals += 1 }
         }
         // A word may have signs and escapes; of these only the one of addresses makes it an id.
-        if signs > 0 { return Substring(bytes).contains("%40") }
+        if signs > 0 { return String(decoding: bytes, as: UTF8.self).contains("%40") }
         if digits == count { return true }
         guard count >= 16 else { return false }
         if hexadecimals >= 16, hexadecimals + hyphens == count { return true }

@@ -44,6 +44,7 @@ public struct RouteTable: Sendable {
     /// The endpoint of a request: by a registered route, else by what is left of the path without ids. O(length of the path),
     /// O(routes of as many segments).
     public func endpoint(of request: HTTPRequest) -> Endpoint {
+        if routes.isEmpty, base.isEmpty { return Endpoint(request.method, PathFolding.template(of: request.path ?? "/")) }
         var path = PathFolding.segments(of: request.path ?? "/")[...]
         if !base.isEmpty, path.starts(with: base) { path = path.dropFirst(base.count) }
         let known = routes[path.count]?.first { $0.matches(path) }

@@ -22,6 +22,11 @@ public struct RouteTemplate: Hashable, Sendable {
         text = segments.isEmpty ? "/" : segments.reduce(into: "") { $0 += "/" + $1 }
     }
 
+    /// Takes a text that is known to be a template.
+    init(folded text: String) {
+        self.text = text
+    }
+
     /// The segments, without slashes.
     var segments: [Substring] { text.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) } }
 

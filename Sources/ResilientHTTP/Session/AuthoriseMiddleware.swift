@@ -20,7 +20,7 @@ public struct AuthoriseMiddleware: ClientMiddleware {
         context: CallContext,
         next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
     ) async throws -> (HTTPResponse, ResponseBody) {
-        guard context.policy.isAuthorised, request.headerFields[.authorization] == nil else {
+        guard context.policy.isAuthorised, !request.headerFields.contains(.authorization) else {
             return try await next(request, body)
         }
         let held = try await current(context)
