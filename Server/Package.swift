@@ -33,6 +33,7 @@ let package = Package(
         .executable(name: "holdfast-notes-app", targets: ["holdfast-notes-app"]),
         .executable(name: "holdfast-compared-notes", targets: ["holdfast-compared-notes"]),
         .library(name: "AccountCore", targets: ["AccountCore"]),
+        .library(name: "Idempotency", targets: ["Idempotency"]),
         .library(name: "ServerMiddleware", targets: ["ServerMiddleware"]),
         .library(name: "AppLinks", targets: ["AppLinks"]),
         .library(name: "APIReference", targets: ["APIReference"]),
@@ -85,10 +86,12 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(name: "Idempotency", dependencies: [rateLimiting, httpTypes, crypto], swiftSettings: settings),
         .target(
             name: "ServerMiddleware",
             dependencies: [
-                errorContract, rateLimiting, hummingbird, httpTypes, logging, metrics,
+                "Idempotency",
+                errorContract, rateLimiting, hummingbird, httpTypes, lifecycle, logging, metrics,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -154,7 +157,7 @@ let package = Package(
         .target(
             name: "SQLiteStores",
             dependencies: [
-                "AccountCore", accountContract, errorContract, rateLimiting, lifecycle, logging,
+                "AccountCore", "Idempotency", accountContract, errorContract, rateLimiting, httpTypes, lifecycle, logging,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
@@ -191,9 +194,8 @@ let package = Package(
         .executableTarget(
             name: "holdfast",
             dependencies: [
-                "AccountCore", "AccountRoutes", "APIReference", "AppLinks", "Argon2", "ErrorLab", "FileMail", "RecoveryPages",
-                "SMTPMail",
-                "ServerMiddleware", "SQLiteStores",
+                "AccountCore", "AccountRoutes", "APIReference", "AppLinks", "Argon2", "ErrorLab", "FileMail", "Idempotency",
+                "RecoveryPages", "SMTPMail", "ServerMiddleware", "SQLiteStores",
                 accountContract, errorContract, errorLabContract, rateLimiting, hummingbird, logging, lifecycle, crypto,
                 .product(name: "AccountKit", package: "holdfast"),
                 .product(name: "HoldfastURLSession", package: "holdfast"),
@@ -283,8 +285,8 @@ let package = Package(
         .testTarget(
             name: "SQLiteStoresTests",
             dependencies: [
-                "SQLiteStores", "AccountCore", "FileMail", "RecoveryPages", accountContract, errorContract, rateLimiting, crypto,
-                logging,
+                "SQLiteStores", "AccountCore", "FileMail", "Idempotency", "RecoveryPages", accountContract, errorContract,
+                rateLimiting, crypto, httpTypes, logging,
                 lifecycle, holdfastTesting, inMemoryLogging,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -315,7 +317,7 @@ let package = Package(
         .testTarget(
             name: "ServerMiddlewareTests",
             dependencies: [
-                "ServerMiddleware", errorContract, rateLimiting, hummingbird, httpTypes, logging, inMemoryLogging,
+                "Idempotency", "ServerMiddleware", errorContract, rateLimiting, hummingbird, httpTypes, logging, inMemoryLogging,
                 holdfastTesting,
                 metrics, metricsTestKit,
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -328,9 +330,11 @@ let package = Package(
             dependencies: [
                 "holdfast", "holdfast-terminal-app", "holdfast-notes-app", "AccountCore", "AccountRoutes", "APIReference",
                 "AppLinks",
-                "Argon2", "ErrorLab", "FileMail", "RecoveryPages", "SQLiteStores", "ServerMiddleware",
+                "Argon2", "ErrorLab", "FileMail", "Idempotency", "RecoveryPages", "SQLiteStores", "ServerMiddleware",
                 accountContract, errorContract, errorLabContract, rateLimiting, httpTypes, logging, lifecycle, holdfastTesting,
                 hummingbird,
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "AccountKit", package: "holdfast"),

@@ -113,6 +113,7 @@ enum Schema {
                     """
             )
         }
+        migrator.registerMigration("idempotency keys") { try $0.execute(sql: idempotencyKeys) }
         return migrator
     }
 }

@@ -1,0 +1,35 @@
+public import HTTPTypes
+
+/// An answer that is kept, to be given again to a repeated request.
+public struct KeptAnswer: Hashable, Sendable {
+    /// The largest body that is kept, in bytes.
+    public static let maximumBodySize = 65_536
+
+    /// The status.
+    public var status: Int
+    /// The header fields that ``isSafe(_:)`` lets through.
+    public var headers: HTTPFields
+    /// The body.
+    public var body: [UInt8]
+
+    /// Takes an answer.
+    /// - Returns: `nil` if its body has more than ``maximumBodySize`` bytes.
+    public init?(status: Int, headers: HTTPFields, body: [UInt8]) {
+        guard body.count <= Self.maximumBodySize else { return nil }
+        self.status = status
+        self.headers = HTTPFields(headers.filter { Self.isSafe($0.name) })
+        self.body = body
+    }
+
+    /// Whether a field is kept: those that describe the answer's content and lead to what was made. Nothing that identifies
+    /// anybody, such as `Set-Cookie`, and nothing that is said anew with each answer.
+    public static func isSafe(_ name: HTTPField.Name) -> Bool { safe.contains(name) }
+
+    private static let safe: Set<HTTPField.Name> = [
+        .contentType, .contentLanguage, .contentDisposition, .contentLocation, .cacheControl, .eTag, .lastModified, .location,
+        .vary,
+    ]
+
+    /// Whether an answer with a status is the last word on its request. One that says "not now" is not: its key is free again.
+    public static func isFinal(_ status: Int) -> Bool { status < 500 && status != 408 && status != 429 }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import HTTPTypes
+import Idempotency
+import RateLimiting
+import Testing
+
+@Suite struct IdempotencyKeyTests {
+    @Test(
+        "A quoted string and the bare text name the same key",
+        arguments: [
+            (#""8e03978e-40d5-43dd-bc93-6894a57f9324""#, "8e03978e-40d5-43dd-bc93-6894a57f9324"),
+            ("8e03978e-40d5-43dd-bc93-6894a57f9324", "8e03978e-40d5-43dd-bc93-6894a57f9324"),
+            (#""a \"b\" \\ c""#, #"a "b" \ c"#), ("~!#$%&'()*+-./:<=>?@[]^_`{|}", "~!#$%&'()*+-./:<=>?@[]^_`{|}"),
+            (#"" ""#, " "), ("a", "a"),
+        ]
+    )
+    func forms(value: String, text: String) throws {
+        #expect(try IdempotencyKey(value).text == text)
+    }
+
+    @Test(
+        "What is neither is refused",
+        arguments: [
+            (#"""#, .malformed), (#""a"#, .malformed), (#""a"b"#, .malformed), (#""a\""#, .malformed), (#""a\x""#, .malformed),
+            (#""a";p=1"#, .malformed), (#""a", "b""#, .malformed), ("a,b", .malformed), ("a;b", .malformed), ("a b", .malformed),
+            (#"a"b"#, .malformed), (#"a\b"#, .malformed), ("ключ", .malformed), (#""ключ""#, .malformed), ("a\u{7F}", .malformed),
+            ("\u{0}", .malformed), ("\"a\r\nb\"", .malformed), ("", .empty), (#""""#, .empty),
+        ] as [(String, IdempotencyKey.Refusal)]
+    )
+    func refused(value: String, refusal: IdempotencyKey.Refusal) {
+        #expect(throws: refusal) { _ = try IdempotencyKey(value) }
+    }
+
+    @Test("The longest key has 255 bytes, its quotes and escapes not counted")
+    func length() throws {
+        let longest = String(repeating: "k", count: 255)
+        #expect(try IdempotencyKey(longest).text == longest)
+        #expect(try IdempotencyKey("\"\(longest)\"").text == longest)
+        #expect(try IdempotencyKey("\"" + String(repeating: #"\""#, count: 255) + "\"").text.utf8.count == 255)
+        for value in [longest + "k", "\"\(longest)k\"", String(repeating: "k", count: 1_000_000)] {
+            #expect(throws: IdempotencyKey.Refusal.tooLong) { _ = try IdempotencyKey(value) }
+        }
+    }
+
+    @Test("Two fields are no key, none is none")
+    func fields() throws {
+        let name = try #require(HTTPField.Name("Idempotency-Key"))
+        var headers: HTTPFields = [:]
+        #expect(try IdempotencyKey(headers) == nil)
+        headers.append(HTTPField(name: name, value: "a"))
+        #expect(try IdempotencyKey(headers)?.text == "a")
+        headers.append(HTTPField(name: name, value: "a"))
+        #expect(throws: IdempotencyKey.Refusal.malformed) { _ = try IdempotencyKey(headers) }
+    }
+
+    @Test("Clients, methods, routes and keys that only read alike when they are strung together are told apart")
+    func partsAreKeptApart() throws {
+        let secret = IdempotencySecret()
+        func key(_ key: String, _ client: String, _ method: String, _ route: String) throws -> RequestDigest {
+            let key = try IdempotencyKey(key)
+            return secret.claim(key, client: client, method: method, route: route, path: "/", body: []).key
+        }
+        let keys = [
+            try key("a", "c", "POST", "/x"), try key("a", "c", "POST", "/y"), try key("a", "c", "PUT", "/x"),
+            try key("a", "d", "POST", "/x"), try key("b", "c", "POST", "/x"), try key("xa", "c", "POST", "/"),
+            try key("a", "c", "POS", "T/x"),
+        ]
+        #expect(Set(keys).count == keys.count)
+        let claims = try ["/a", "/ab"].flatMap { path in
+            try ["b", ""].map { body in
+                let key = try IdempotencyKey("k")
+                return secret.claim(key, client: "c", method: "POST", route: "/", path: path, body: Array(body.utf8)).fingerprint
+            }
+        }
+        #expect(Set(claims).count == 4)
+    }
+
+    @Test("Under another secret everything is different, and a secret is never told")
+    func secrets() throws {
+        let (one, other) = (IdempotencySecret(), IdempotencySecret())
+        func claim(_ secret: IdempotencySecret) throws -> IdempotencyClaim {
+            secret.claim(try IdempotencyKey("k"), client: "c", method: "POST", route: "/", path: "/", body: [])
+        }
+        #expect(try claim(one).key == claim(one).key && claim(one).fingerprint == claim(one).fingerprint)
+        #expect(try claim(one).key != claim(other).key && claim(one).fingerprint != claim(other).fingerprint)
+        #expect(try claim(one).client != claim(other).client)
+        #expect("\(one)" == "IdempotencySecret" && String(reflecting: one) == "IdempotencySecret")
+    }
+
+    @Test("Of an answer nothing is kept that identifies anybody")
+    func safeHeaders() throws {
+        var headers: HTTPFields = [.contentType: "text/plain", .location: "/x", .setCookie: "s=1", .authorization: "Bearer t"]
+        headers[.wwwAuthenticate] = "Bearer"
+        let answer = try #require(KeptAnswer(status: 201, headers: headers, body: []))
+        #expect(answer.headers == [.contentType: "text/plain", .location: "/x"])
+        #expect(KeptAnswer(status: 200, headers: [:], body: Array(repeating: 0, count: 65_537)) == nil)
+        #expect(KeptAnswer(status: 200, headers: [:], body: Array(repeating: 0, count: 65_536)) != nil)
+    }
+
+    @Test("Bounds of nothing are a programmer's mistake")
+    func bounds() async {
+        await #expect(processExitsWith: .failure) { _ = IdempotencyBounds(keys: 10, keysPerClient: 0) }
+        await #expect(processExitsWith: .failure) { _ = IdempotencyBounds(keys: 10, keysPerClient: 11) }
+    }
+}

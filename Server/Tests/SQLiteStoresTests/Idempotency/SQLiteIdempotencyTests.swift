@@ -1,0 +1,105 @@
+import AccountCore
+import Foundation
+import HTTPTypes
+import Idempotency
+import SQLiteStores
+import Testing
+
+@Suite struct SQLiteIdempotencyTests {
+    private func answer(_ text: String) throws -> KeptAnswer {
+        try #require(KeptAnswer(status: 200, headers: [.contentType: "text/plain"], body: Array(text.utf8)))
+    }
+
+    @Test("Another process on the same file sees what was claimed and what was answered")
+    func processes() async throws {
+        try await withStores { stores in
+            let first = SQLiteIdempotencyStore(stores.database)
+            let claim = try IdempotencyClaim.sample()
+            #expect(try await first.claim(claim) == .claimed)
+            let other = try stores.reopened()
+            let second = SQLiteIdempotencyStore(other.database)
+            #expect(try await second.claim(try .sample(), after: 30) == .running(.seconds(30)))
+            #expect(try await first.finish(claim, with: try answer("done"), until: .after(1_000)))
+            #expect(try await second.claim(try .sample(), after: 31) == .finished(try answer("done")))
+            try other.database.close()
+        }
+    }
+
+    @Test("Of claims in two processes at once one has the key")
+    func race() async throws {
+        try await withStores { stores in
+            let other = try stores.reopened()
+            let pair = [SQLiteIdempotencyStore(stores.database), SQLiteIdempotencyStore(other.database)]
+            let outcomes = try await concurrently(60) { try await pair[$0 % 2].claim(try .sample()) }
+            #expect(outcomes.count { $0 == .claimed } == 1)
+            try other.database.close()
+        }
+    }
+
+    @Test("Neither the key nor the request lies in the file")
+    func atRest() async throws {
+        try await withStores { stores in
+            let store = SQLiteIdempotencyStore(stores.database)
+            let claim = try IdempotencyClaim.sample("key-of-ana-7f3e9a52", client: "198.51.100.7", body: "hunter2-hunter2")
+            try await store.answer(claim, with: try answer("the answer itself"))
+            let bytes = try stores.bytes()
+            #expect(bytes.range(of: Data("the answer itself".utf8)) != nil)
+            for secret in ["key-of-ana", "198.51.100.7", "hunter2"] { #expect(bytes.range(of: Data(secret.utf8)) == nil) }
+        }
+    }
+
+    @Test("The counts follow the rows, whatever removes them")
+    func counts() async throws {
+        try await withStores { stores in
+            let store = SQLiteIdempotencyStore(stores.database, bounds: IdempotencyBounds(keys: 50, keysPerClient: 10))
+            for number in 0..<120 {
+                let claim = try IdempotencyClaim.sample("\(number)", client: "\(number % 9)")
+                _ = try await store.claim(claim, after: Double(number))
+                if number % 3 == 0 { try await store.release(claim) }
+                if number % 3 == 1 { try await store.finish(claim, with: nil, until: .after(Double(200 + number))) }
+            }
+            while try await store.sweep(at: .after(230)) {}
+            let rows = try await stores.number("SELECT COUNT(*) FROM idempotency_key")
+            #expect(rows > 0)
+            #expect(try await store.count() == rows)
+            #expect(try await stores.number("SELECT SUM(keys) FROM idempotency_client") == rows)
+            let differing = """
+                SELECT COUNT(*) FROM idempotency_client AS c
+                WHERE keys <> (SELECT COUNT(*) FROM idempotency_key WHERE client = c.client)
+                """
+            #expect(try await stores.number(differing) == 0)
+        }
+    }
+
+    @Test("A row that was tampered with is an error, not a crash")
+    func corrupt() async throws {
+        try await withStores { stores in
+            let store = SQLiteIdempotencyStore(stores.database)
+            try await store.answer(try .sample(), with: try answer("x"))
+            try await stores.execute("UPDATE idempotency_key SET headers = 'no JSON'")
+            await #expect(throws: StoreFailure.self) { _ = try await store.claim(try .sample(), after: 1) }
+            try await stores.execute("UPDATE idempotency_key SET headers = '[]', body = zeroblob(70000)")
+            await #expect(throws: StoreFailure.self) { _ = try await store.claim(try .sample(), after: 1) }
+        }
+    }
+
+    @Test("Whatever a sweep leaves is removed by the next")
+    func sweepInSteps() async throws {
+        try await withStores { stores in
+            let store = SQLiteIdempotencyStore(stores.database)
+            try await stores.execute(
+                """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+                INSERT INTO idempotency_key (digest, client, fingerprint, claim, is_finished, ends_at)
+                SELECT CAST('key ' || i AS BLOB), i % 7, x'00', i, 1, 5 FROM n
+                """
+            )
+            #expect(try await store.count() == 1_200)
+            #expect(try await store.sweep(at: .after(0)))
+            #expect(try await store.count() == 700)
+            #expect(try await store.sweep(at: .after(0)))
+            #expect(try await !store.sweep(at: .after(0)))
+            #expect(try await store.count() == 0)
+        }
+    }
+}
