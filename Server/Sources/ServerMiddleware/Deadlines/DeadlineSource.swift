@@ -1,5 +1,13 @@
 /// Something that ends waiting at deadlines.
 protocol DeadlineSource: Sendable {
+    /// Calls an action when a time has passed, unless it is taken out before.
+    /// - Returns: The number by which it is taken out.
+    func add(after time: Duration, _ action: @escaping @Sendable () -> Void) -> UInt64
+
+    /// Takes a deadline out.
+    /// - Returns: Whether it had not come yet.
+    @discardableResult func remove(_ id: UInt64) -> Bool
+
     /// Runs an operation in a task of its own, and waits no longer than a time for it.
     ///
     /// An operation that is late is cancelled, and left to itself: waiting for one that does not listen would be no deadline.

@@ -1,0 +1,74 @@
+import ErrorContract
+import HTTPTypes
+import HoldfastTesting
+import Hummingbird
+import Synchronization
+import Testing
+
+@testable import ServerMiddleware
+
+@Suite(.timeLimit(.minutes(1))) struct ClientTimeoutTests {
+    private func request(_ values: String...) -> Request {
+        var headers: HTTPFields = [:]
+        for value in values { headers.append(HTTPField(name: .requestTimeout, value: value)) }
+        return .make(.post, headers: headers)
+    }
+
+    @Test(
+        "The smaller of the route's and the client's time counts",
+        arguments: [("1", 1), ("29999", 29_999), ("30000", 30_000), ("30001", 30_000), ("00000000000000000000500", 500)]
+    )
+    func smaller(value: String, milliseconds: Int) {
+        #expect(RequestDeadline(.seconds(30)).limit(of: request(value)) == .milliseconds(milliseconds))
+    }
+
+    @Test(
+        "What is no whole number is ignored, and so is one that is longer than any limit",
+        arguments: [
+            "", "abc", "1.5", "1e3", "+5", "0x10", "5 s", "-", "--5", "٥", "99999999999999999999999", "NaN", "5, 6", "\u{0}",
+        ]
+    )
+    func garbage(value: String) {
+        #expect(RequestDeadline(.seconds(30)).limit(of: request(value)) == .seconds(30))
+    }
+
+    @Test("Several fields are no number")
+    func several() {
+        #expect(RequestDeadline(.seconds(30)).limit(of: request("5", "6")) == .seconds(30))
+        #expect(RequestDeadline(.seconds(30)).limit(of: .make(.post)) == .seconds(30))
+    }
+
+    @Test("A server may not heed its clients")
+    func heedless() {
+        #expect(RequestDeadline(.seconds(30), heedsClients: false).limit(of: request("1")) == .seconds(30))
+    }
+
+    @Test("A request that has no time left is answered 504 without any work", arguments: ["0", "-1", "-99999999999999999999"])
+    func noTimeLeft(value: String) async throws {
+        let calls = Mutex(0)
+        let router = ContractRouter(context: ReadingContext.self, deadline: RequestDeadline(.seconds(30), clock: ManualClock()))
+        router.post("/") { _, _ in
+            calls.withLock { $0 += 1 }
+            return Response(status: .ok)
+        }
+        let answer = try await Answer(try await router.buildResponder().respond(to: request(value), context: .make()))
+        #expect(answer.status == .gatewayTimeout && answer[header: "X-Error-Code"] == "SERVER_TIMEOUT")
+        #expect(calls.withLock { $0 } == 0)
+    }
+
+    @Test("A route is answered for when its client stops waiting")
+    func hanging() async throws {
+        let clock = ManualClock()
+        let router = ContractRouter(context: ReadingContext.self, deadline: RequestDeadline(.seconds(30), clock: clock))
+        router.post("/") { _, _ in
+            try await ManualClock().sleep(until: .init(offset: .seconds(1)))
+            return Response(status: .ok)
+        }
+        let responder = router.buildResponder()
+        async let pending = responder.respond(to: request("250"), context: .make())
+        await clock.waitForSleepers()
+        #expect(clock.nextDeadline == .init(offset: .milliseconds(250)))
+        clock.advance(by: .milliseconds(250))
+        #expect(try await pending.status == .gatewayTimeout)
+    }
+}
