@@ -49,9 +49,9 @@ public struct RequestReader: RequestDecoder, Sendable {
         let media = request.headers[.contentType].map { $0.prefix { $0 != ";" }.lowercased().filter { !$0.isWhitespace } }
         switch media {
         case "application/json":
-            return try BodyDecoder.decode(type, from: try json(try await body(of: request)), isForm: false)
+            return try BodyDecoder.decode(type, from: try json(try await bytes(of: request)), isForm: false)
         case "application/x-www-form-urlencoded":
-            return try BodyDecoder.decode(type, from: try FormReader.object(try await body(of: request)), isForm: true)
+            return try BodyDecoder.decode(type, from: try FormReader.object(try await bytes(of: request)), isForm: true)
         default: throw ContractError(.requestUnsupportedMediaType)
         }
     }
@@ -65,7 +65,9 @@ public struct RequestReader: RequestDecoder, Sendable {
         try await read(type, from: request)
     }
 
-    private func body(of request: Request) async throws -> [UInt8] {
+    /// Reads a body whole, whatever it holds.
+    /// - Throws: ``ContractError`` with the code `REQUEST_TOO_LARGE`, `REQUEST_TIMEOUT` or `REQUEST_MALFORMED`.
+    func bytes(of request: Request) async throws -> [UInt8] {
         if let length = request.headers[.contentLength].flatMap(Int.init), length > maximumBodySize {
             throw ContractError(.requestTooLarge)
         }

@@ -1,0 +1,49 @@
+import Foundation
+import Idempotency
+
+/// A store of which one thing goes wrong.
+struct FaultyStore: IdempotencyStore {
+    enum Fault {
+        case failsToClaim, isFull, failsToEnd
+        /// As if the process had died before it could say.
+        case forgetsTheEnd
+    }
+
+    struct Trouble: Error, CustomStringConvertible {
+        var description: String { "hunter2" }
+    }
+
+    private let base: any IdempotencyStore
+    private let fault: Fault
+
+    init(_ base: any IdempotencyStore, fault: Fault) {
+        (self.base, self.fault) = (base, fault)
+    }
+
+    func claim(_ claim: IdempotencyClaim, lease: Duration, at now: Date) async throws -> ClaimOutcome {
+        switch fault {
+        case .failsToClaim: throw Trouble()
+        case .isFull: .full
+        default: try await base.claim(claim, lease: lease, at: now)
+        }
+    }
+
+    func finish(_ claim: IdempotencyClaim, with answer: KeptAnswer?, until expiry: Date) async throws -> Bool {
+        switch fault {
+        case .failsToEnd: throw Trouble()
+        case .forgetsTheEnd: true
+        default: try await base.finish(claim, with: answer, until: expiry)
+        }
+    }
+
+    func release(_ claim: IdempotencyClaim) async throws {
+        switch fault {
+        case .failsToEnd: throw Trouble()
+        case .forgetsTheEnd: break
+        default: try await base.release(claim)
+        }
+    }
+
+    func sweep(at now: Date) async throws -> Bool { try await base.sweep(at: now) }
+    func count() async throws -> Int { try await base.count() }
+}

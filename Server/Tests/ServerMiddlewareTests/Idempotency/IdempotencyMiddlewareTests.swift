@@ -1,0 +1,315 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastTesting
+import Hummingbird
+import Idempotency
+import ServerMiddleware
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct IdempotencyMiddlewareTests {
+    @Test("A repeated request is done once, and its answer given again", arguments: ["k", #""k""#])
+    func replay(key: String) async throws {
+        let server = OrderServer()
+        let first = try await server.order(key: key)
+        #expect(first.status == .created && first.text == "order 1: tea" && first[header: "Idempotency-Replayed"] == nil)
+        // The two forms of a key are one.
+        for again in ["k", #""k""#] {
+            let repeated = try await server.order(key: again)
+            #expect(repeated.status == .created && repeated.text == first.text)
+            #expect(repeated[header: "Idempotency-Replayed"] == "true")
+            #expect(repeated[header: "Location"] == "/orders/1" && repeated[header: "Content-Type"] == "text/plain")
+            #expect(repeated[header: "Content-Length"] == first[header: "Content-Length"])
+            #expect(repeated[header: "Set-Cookie"] == nil && first[header: "Set-Cookie"] != nil)
+            #expect(repeated[header: "X-Request-Id"] != first[header: "X-Request-Id"])
+        }
+        #expect(server.effects["tea"] == 1)
+        #expect(try server.count("executed") == 1)
+        #expect(try server.count("replayed") == 2)
+    }
+
+    @Test("Without a key every request is done")
+    func unkeyed() async throws {
+        let server = OrderServer()
+        for _ in 0..<2 { #expect(try await server.order(key: nil).status == .created) }
+        #expect(server.effects["tea"] == 2)
+    }
+
+    @Test("GET has no use for a key")
+    func safe() async throws {
+        let server = OrderServer()
+        for _ in 0..<2 { #expect(try await server.order(method: .get)[header: "Idempotency-Replayed"] == nil) }
+        #expect(try await server.store.count() == 0)
+    }
+
+    @Test("The same key with another body, query or path of the route is refused with 422")
+    func otherRequest() async throws {
+        let server = OrderServer()
+        _ = try await server.order("tea")
+        for answer in [try await server.order("coffee"), try await server.order("tea", path: "/orders?rush")] {
+            #expect(answer.status == .unprocessableContent)
+            #expect(answer[header: "X-Error-Code"] == "REQUEST_KEY_REUSED")
+        }
+        _ = try await server.order("milk", key: "p", path: "/orders/1/parts")
+        #expect(try await server.order("milk", key: "p", path: "/orders/2/parts").status == .unprocessableContent)
+        #expect(server.effects.all == 2)
+        #expect(try server.count("reused") == 3)
+    }
+
+    @Test("Another route or method, and another client, has keys of its own: nobody meets another's answer")
+    func apart() async throws {
+        let server = OrderServer()
+        _ = try await server.order("of ana")
+        #expect(try await server.order("of ana", path: "/invoices").text == "order 2: of ana")
+        #expect(try await server.order("of ana", method: .put).text == "order 3: of ana")
+        let stranger = try await server.order("of ana", client: "mallory")
+        #expect(stranger.text == "order 4: of ana" && stranger[header: "Idempotency-Replayed"] == nil)
+        #expect(try await server.order("of mallory", client: "mallory").status == .unprocessableContent)
+        #expect(try await server.order("of ana").text == "order 1: of ana")
+    }
+
+    @Test("While the first is worked on a repetition is refused with 409 and a wait, and another request with 422")
+    func inFlight() async throws {
+        let gate = Gate()
+        let server = OrderServer { _, _ in
+            await gate.pass()
+            return Response(status: .created)
+        }
+        async let first = server.order()
+        await gate.waitForArrival()
+        let second = try await server.order()
+        #expect(second.status == .conflict && second[header: "X-Error-Code"] == "REQUEST_CONFLICT")
+        #expect(second[header: "Retry-After"] == "1")
+        #expect(try second.error["details"]?.objectValue?["retry_after"] == 1)
+        #expect(try await server.order("coffee").status == .unprocessableContent)
+        gate.open()
+        #expect(try await first.status == .created)
+        #expect(try await server.order()[header: "Idempotency-Replayed"] == "true")
+        #expect(server.effects.all == 1)
+        #expect(try server.count("running") == 1)
+    }
+
+    @Test("Of a hundred at once one is worked on; the others are told to wait, or get its answer")
+    func race() async throws {
+        for round in 0..<20 {
+            let server = OrderServer()
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<100 { group.addTask { try await server.order(key: "\(round)").status.code } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses.allSatisfy { $0 == 201 || $0 == 409 })
+            #expect(server.effects.all == 1)
+        }
+    }
+
+    @Test("An answer that says not now frees the key", arguments: [408, 429, 500, 502, 503, 504, 599])
+    func notFinal(status: Int) async throws {
+        let server = OrderServer { _, _ in Response(status: .init(code: status)) }
+        for _ in 0..<2 { #expect(try await server.order().status.code == status) }
+        #expect(server.effects.all == 2)
+        #expect(try await server.store.count() == 0)
+    }
+
+    @Test("Any other answer is the last word, refusals too", arguments: [200, 204, 302, 400, 404, 409, 422])
+    func final(status: Int) async throws {
+        let server = OrderServer { _, _ in Response(status: .init(code: status)) }
+        for _ in 0..<2 { #expect(try await server.order().status.code == status) }
+        #expect(server.effects.all == 1)
+    }
+
+    @Test("A route that throws frees the key, whatever it throws")
+    func throwing() async throws {
+        struct Trouble: Error {}
+        let errors: [any Error] = [ContractError(.authWeakPassword), HTTPError(.conflict), Trouble(), CancellationError()]
+        for error in errors {
+            let server = OrderServer { _, _ in throw error }
+            for _ in 0..<2 { #expect(try await server.order().status.code >= 400) }
+            #expect(server.effects.all == 2)
+            #expect(try await server.store.count() == 0)
+        }
+    }
+
+    @Test("A body that is too long to keep, or of unknown length, is sent once; a repetition is refused and not done")
+    func notKept() async throws {
+        let bodies = [
+            ResponseBody(byteBuffer: ByteBuffer(repeating: 7, count: 65_537)),
+            ResponseBody { writer in
+                try await writer.write(ByteBuffer(string: "stream"))
+                try await writer.finish(nil)
+            },
+        ]
+        for body in bodies {
+            let server = OrderServer { _, _ in Response(status: .ok, body: body) }
+            #expect(try await !server.order().body.isEmpty)
+            let again = try await server.order()
+            #expect(again.status == .conflict && again[header: "Retry-After"] == nil)
+            #expect(try again.error["details"]?.objectValue?["state"] == "finished")
+            #expect(server.effects.all == 1)
+        }
+        let longest = OrderServer { _, _ in Response(status: .ok, body: .init(byteBuffer: .init(repeating: 7, count: 65_536))) }
+        _ = try await longest.order()
+        #expect(try await longest.order().body.count == 65_536)
+    }
+
+    @Test("After 24 hours a key is new")
+    func lifetime() async throws {
+        let server = OrderServer()
+        _ = try await server.order()
+        server.wall.advance(by: 86_399)
+        #expect(try await server.order()[header: "Idempotency-Replayed"] == "true")
+        server.wall.advance(by: 1)
+        #expect(try await server.order().text == "order 2: tea")
+    }
+
+    @Test("A route that is slower than its lease keeps the key in its process")
+    func slow() async throws {
+        let gate = Gate()
+        let server = OrderServer { _, _ in
+            await gate.pass()
+            return Response(status: .created)
+        }
+        async let first = server.order()
+        await gate.waitForArrival()
+        server.wall.advance(by: 3_600)
+        #expect(try await server.order().status == .conflict)
+        gate.open()
+        _ = try await first
+        #expect(try await server.order().status == .created)
+        #expect(server.effects.all == 1)
+    }
+
+    @Test("A route that goes on after its deadline keeps its key, and its answer is given to the repetition")
+    func late() async throws {
+        let gate = Gate()
+        let clock = ManualClock()
+        let server = OrderServer(deadline: RequestDeadline(.seconds(30), clock: clock)) { _, _ in
+            await gate.pass()
+            return Response(status: .created)
+        }
+        async let first = server.order()
+        await gate.waitForArrival()
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(30))
+        #expect(try await first.status == .gatewayTimeout)
+        #expect(try await server.order().status == .conflict)
+        gate.open()
+        var answer = try await server.order()
+        while answer.status == .conflict {
+            await Task.yield()
+            answer = try await server.order()
+        }
+        #expect(answer.status == .created && answer[header: "Idempotency-Replayed"] == "true")
+        #expect(server.effects.all == 1)
+    }
+
+    @Test("A process that died over a request leaves its key taken until the lease ends; then the request is done once more")
+    func crash() async throws {
+        let store = MemoryIdempotencyStore()
+        let died = OrderServer(store: FaultyStore(store, fault: .forgetsTheEnd))
+        #expect(try await died.order().status == .created)
+        let next = OrderServer(store: store)
+        let early = try await next.order()
+        #expect(early.status == .conflict && early[header: "Retry-After"] == "60")
+        next.wall.advance(by: 59)
+        #expect(try await next.order()[header: "Retry-After"] == "1")
+        #expect(next.effects.all == 0)
+        next.wall.advance(by: 1)
+        #expect(try await next.order().status == .created)
+        #expect(died.effects.all == 1 && next.effects.all == 1)
+    }
+
+    @Test("When the store can't take a claim nothing is done: 503 with Retry-After")
+    func failingClaim() async throws {
+        for fault in [FaultyStore.Fault.failsToClaim, .isFull] {
+            let server = OrderServer(store: FaultyStore(MemoryIdempotencyStore(), fault: fault))
+            for _ in 0..<2 {
+                let answer = try await server.order()
+                #expect(answer.status == .serviceUnavailable && answer[header: "Retry-After"] != nil)
+                #expect(!answer.text.contains("hunter2"))
+            }
+            #expect(server.effects.all == 0)
+            #expect(try await server.order(key: nil).status == .created)
+        }
+    }
+
+    @Test("When the store can't keep an answer it is sent all the same")
+    func failingEnd() async throws {
+        let server = OrderServer(store: FaultyStore(MemoryIdempotencyStore(), fault: .failsToEnd))
+        #expect(try await server.order().status == .created)
+        #expect(try await server.order().status == .conflict)
+        #expect(server.effects.all == 1)
+        #expect(try server.count("failed") == 1)
+    }
+
+    @Test(
+        "What is no key is refused with 400, and nothing is done",
+        arguments: ["", #"""#, "a,b", String(repeating: "k", count: 256)]
+    )
+    func malformed(key: String) async throws {
+        let server = OrderServer()
+        let answer = try await server.order(key: key)
+        #expect(answer.status == .badRequest && answer[header: "X-Error-Code"] == "REQUEST_MALFORMED")
+        #expect(try answer.error["details"]?.objectValue?["header"] == "Idempotency-Key")
+        #expect(server.effects.all == 0)
+    }
+
+    @Test("A route can insist on a key")
+    func required() async throws {
+        let server = OrderServer(isRequired: true)
+        #expect(try await server.order(key: nil).status == .badRequest)
+        #expect(try await server.order(key: nil, method: .get).status == .created)
+        #expect(try await server.order().status == .created)
+        #expect(server.effects.all == 2)
+    }
+
+    @Test("A body that is too large is refused before it is hashed")
+    func largeBody() async throws {
+        let server = OrderServer()
+        #expect(try await server.order(String(repeating: "x", count: 65_537)).status == .contentTooLarge)
+        #expect(server.effects.all == 0)
+        #expect(try await server.store.count() == 0)
+    }
+
+    @Test("Junk keys stay within the bounds, and a key of another client with them")
+    func junk() async throws {
+        let server = OrderServer(store: MemoryIdempotencyStore(bounds: IdempotencyBounds(keys: 1_000, keysPerClient: 100)))
+        _ = try await server.order(client: "victim")
+        for number in 0..<5_000 {
+            _ = try await server.order("x", key: "\(number)", client: "junk-\(number % 50)")
+        }
+        #expect(try await server.store.count() <= 1_000)
+        #expect(try await server.order(client: "victim")[header: "Idempotency-Replayed"] == "true")
+    }
+
+    @Test("The service removes what has expired, and ends with the others")
+    func sweeping() async throws {
+        let (clock, store) = (ManualClock(), MemoryIdempotencyStore())
+        let wall = OrderServer.WallClock()
+        let keys = IdempotencyKeys(store: store, clock: clock) { wall.now }
+        let claim = IdempotencySecret().claim(
+            try IdempotencyKey("k"),
+            client: "ana",
+            method: "POST",
+            route: "/",
+            path: "/",
+            body: []
+        )
+        #expect(store.claim(claim, lease: .seconds(60), at: wall.now) == .claimed)
+        let task = Task { try await keys.run() }
+        await clock.waitForSleepers()
+        #expect(store.count() == 1)
+        wall.advance(by: 61)
+        clock.advance(by: .seconds(300))
+        while store.count() > 0 { await Task.yield() }
+        await clock.waitForSleepers()
+        task.cancel()
+        try await task.value
+    }
+
+    @Test("Times of nothing are a programmer's mistake")
+    func noTime() async {
+        await #expect(processExitsWith: .failure) { _ = IdempotencyKeys(lifetime: .zero) }
+        await #expect(processExitsWith: .failure) { _ = IdempotencyKeys(lease: .zero) }
+    }
+}
