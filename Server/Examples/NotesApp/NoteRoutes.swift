@@ -5,12 +5,14 @@ import Hummingbird
 import ServerMiddleware
 
 /// The routes: each does its work or throws.
-struct NoteRoutes<Context: ContractRequestContext> {
+struct NoteRoutes<Context: ContractRequestContext & RemoteAddressRequestContext> {
     let notes: NoteShelf
+    /// By which a note that is sent twice is added once.
+    let keys: IdempotencyKeys
 
     func add(to router: some RouterMethods<Context>) {
+        router.group("/notes").idempotent(by: keys).post(use: create)
         router.group("/notes")
-            .post(use: create)
             .get("/archive", use: archive)
             .get("/:id", use: read)
             .delete("/:id", use: remove)

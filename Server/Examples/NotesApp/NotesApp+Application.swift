@@ -1,14 +1,17 @@
 import ErrorContract
 import Hummingbird
 import Logging
+import NIOCore
 import ServerMiddleware
 
-/// What a request carries: here only that bodies are read by the contract's reader.
-struct NotesContext: ContractRequestContext {
+/// What a request carries: that bodies are read by the contract's reader, and where it comes from.
+struct NotesContext: ContractRequestContext, RemoteAddressRequestContext {
     var coreContext: CoreRequestContextStorage
+    let remoteAddress: SocketAddress?
 
-    init(source: Source) {
+    init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
+        remoteAddress = source.channel.remoteAddress
     }
 }
 
@@ -22,11 +25,14 @@ func makeApplication(
 ) throws -> some ApplicationProtocol {
     let renderer = ContractErrorRenderer(catalogue: try ErrorCatalogue.standard.adding([.noteLocked]))
     let router = ContractRouter(context: NotesContext.self, renderer: renderer, deadline: deadline)
-    NoteRoutes(notes: NoteShelf()).add(to: router)
+    let keys = IdempotencyKeys(logger: logger)
+    let guarded = router.group().add(middleware: LoadSheddingMiddleware(LoadShedding(limit: 64)))
+    NoteRoutes(notes: NoteShelf(), keys: keys).add(to: guarded)
     return Application(
         router: router,
         server: .contractHTTP1(renderer: renderer),
         configuration: .init(address: .hostname("127.0.0.1", port: port)),
+        services: [keys],
         onServerRunning: { channel in onListening(channel.localAddress?.port ?? port) },
         logger: logger
     )

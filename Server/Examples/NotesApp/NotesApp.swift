@@ -12,6 +12,8 @@ struct NotesApp: AsyncParsableCommand {
             Try, with the address that is printed first:
               curl -i $URL/nothing                        404, and -X DELETE $URL/notes: 405 with Allow
               curl -i $URL/notes -H 'Content-Type: application/json' -d '{"title":"","items":[{"text":7}]}'
+              curl -i $URL/notes -H 'Content-Type: application/json' -H 'Idempotency-Key: "a"' -d '{"title":"Milk","items":[]}'
+                                                          twice: one note, and the second answer is the first again
               curl -i -X DELETE $URL/notes/1              the app's own code NOTE_LOCKED, 423
               curl -i $URL/notes/archive                  an error of the system's, of which the client learns nothing
               curl -i $URL/notes/1/translation            a route that hangs: 504 after --deadline

@@ -39,6 +39,21 @@ import Testing
         }
     }
 
+    @Test("A note that is sent twice with one key is added once")
+    func repeated() async throws {
+        try await withNotes { url in
+            let note = #"{"title":"Shopping","items":[]}"#
+            let first = try await post(note, to: url, headers: [#"Idempotency-Key: "a""#])
+            let again = try await post(note, to: url, headers: ["Idempotency-Key: a"])
+            #expect(first.status == 201 && again.status == 201 && again.body == first.body)
+            #expect(first["Idempotency-Replayed"] == nil && again["Idempotency-Replayed"] == "true")
+            let other = try await post(#"{"title":"Errands","items":[]}"#, to: url, headers: ["Idempotency-Key: a"])
+            #expect(other.status == 422 && other["X-Error-Code"] == "REQUEST_KEY_REUSED")
+            let next = try await post(note, to: url, headers: ["Idempotency-Key: b"])
+            #expect(try next.json()["id"] == 3)
+        }
+    }
+
     @Test("An unknown path is 404, a wrong method 405 with the right ones")
     func routes() async throws {
         try await withNotes { url in
