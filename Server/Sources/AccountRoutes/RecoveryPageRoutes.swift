@@ -160,7 +160,7 @@ extension RecoveryPageRoutes {
         var response = respond(RecoveryPage(.failure(title: title, text: text), language: language))
         response.status = .init(code: definition?.status ?? 500)
         response.headers[.errorCode] = error.code.rawValue
-        response.headers[.retryAfter] = error.retryAfter.map { "\($0.wholeSecondsRoundedUp)" }
+        response.headers[.retryAfter] = error.namedWait.map { "\($0.wholeSecondsRoundedUp)" }
         return response
     }
 

@@ -9,19 +9,25 @@ public import ServerMiddleware
 public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     private let recovery: PasswordRecovery
     private let limits: RateLimits
+    private let idempotency: IdempotencyKeys?
     private let reader: RequestReader
     private let localization: Localization
 
     /// Creates the routes.
-    /// - Parameter limits: Have a rule for each ``AccountLimit``.
+    /// - Parameters:
+    ///   - limits: Have a rule for each ``AccountLimit``.
+    ///   - idempotency: Lets requests and confirmations be repeated with their keys; what a look at a link is answered with names
+    ///     a person, and is not kept.
     public init(
         recovery: PasswordRecovery,
         limits: RateLimits,
+        idempotency: IdempotencyKeys? = nil,
         reader: RequestReader = RequestReader(),
         localization: Localization
     ) {
         self.recovery = recovery
         self.limits = limits
+        self.idempotency = idempotency
         self.reader = reader
         self.localization = localization
     }
@@ -29,15 +35,18 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     /// Adds the three routes to a router or a group.
     public func add(to router: some RouterMethods<Context>) {
         router.limited(by: limits, .client(.resetIP), .everybody(.resetGlobal))
+            .idempotent(by: idempotency, limits, reader: reader)
             .post(RouterPath(AccountPath.requestPasswordReset), use: request)
-        router.limited(by: limits, .client(.tokenIP))
-            .post(RouterPath(AccountPath.validateResetToken), use: validate)
+        let links = router.limited(by: limits, .client(.tokenIP))
+        links.post(RouterPath(AccountPath.validateResetToken), use: validate)
+        links.idempotent(by: idempotency, limits, reader: reader)
             .post(RouterPath(AccountPath.confirmPasswordReset), use: confirm)
     }
 
     /// Adds the route of apps in the field. Its errors belong in the success form.
     public func addLegacy(to router: some RouterMethods<Context>) {
         router.limited(by: limits, .client(.resetIP), .everybody(.resetGlobal))
+            .idempotent(by: idempotency, limits, reader: reader)
             .post(RouterPath(AccountPath.legacyPasswordReset), use: legacyRequest)
     }
 

@@ -9,14 +9,24 @@ public import ServerMiddleware
 public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     private let signIn: SignIn
     private let limits: RateLimits
+    private let idempotency: IdempotencyKeys?
     private let reader: RequestReader
     private let localization: Localization
 
     /// Creates the routes.
-    /// - Parameter limits: Have a rule for each ``AccountLimit``.
-    public init(signIn: SignIn, limits: RateLimits, reader: RequestReader = RequestReader(), localization: Localization) {
+    /// - Parameters:
+    ///   - limits: Have a rule for each ``AccountLimit``.
+    ///   - idempotency: Lets signing out be repeated with its key. The other routes answer with tokens, which must not be kept.
+    public init(
+        signIn: SignIn,
+        limits: RateLimits,
+        idempotency: IdempotencyKeys? = nil,
+        reader: RequestReader = RequestReader(),
+        localization: Localization
+    ) {
         self.signIn = signIn
         self.limits = limits
+        self.idempotency = idempotency
         self.reader = reader
         self.localization = localization
     }
@@ -26,7 +36,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         router.limited(by: limits, .client(.registerIP)).post(RouterPath(AccountPath.register), use: register)
         router.limited(by: limits, .client(.loginIP)).post(RouterPath(AccountPath.login), use: login)
         router.limited(by: limits, .client(.refreshIP)).post(RouterPath(AccountPath.refresh), use: refresh)
-        router.post(RouterPath(AccountPath.logout), use: logout)
+        router.idempotent(by: idempotency, limits, reader: reader).post(RouterPath(AccountPath.logout), use: logout)
         router.get(RouterPath(AccountPath.me), use: me)
     }
 

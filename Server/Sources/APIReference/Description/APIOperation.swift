@@ -37,6 +37,10 @@ public struct APIOperation: Sendable {
     let answers: [APIAnswer]
     /// The codes that are this operation's own; those of reading a body, of stores and of limits come from the members below.
     var ownCodes: [ErrorCode] = []
+    /// Whether a request may be repeated with its `Idempotency-Key`.
+    var isRepeatable = false
+    /// Whether a request is refused when the server works on too many.
+    var isShed = true
     /// Whether a store is asked, so that it may fail or be busy.
     var asksStore = false
     /// The names of the limits that count the request.
@@ -59,12 +63,21 @@ public struct APIOperation: Sendable {
         return copy
     }
 
+    /// The operation's own parameters, and the one that lets it be repeated.
+    var allParameters: [APIParameter] { parameters + (isRepeatable ? [.idempotencyKey] : []) }
+
     /// Every code that the operation may answer with, in the order of the catalogue.
     public func codes(_ settings: APISettings) -> [ErrorCode] {
         var codes = Set(ownCodes + [.serverInternalError])
         if let request { codes.formUnion(request.codes) }
         if asksStore { codes.formUnion([.serverDatabaseError, .serverServiceUnavailable]) }
         if !limits(in: settings).isEmpty { codes.insert(.rateLimitExceeded) }
+        if isRepeatable { codes.formUnion([.requestMalformed, .requestConflict, .requestKeyReused, .serverServiceUnavailable]) }
+        // Pages say in words what is wrong, but not that there are too many readers or that they took too long.
+        if errorStyle != .page {
+            codes.insert(.serverTimeout)
+            if isShed { codes.insert(.serverServiceUnavailable) }
+        }
         return ErrorCatalogue.standard.definitions.map(\.code).filter(codes.contains)
     }
 

@@ -24,6 +24,21 @@ extension APIParameter {
     /// The parameters that every operation understands, told once.
     static let common = [acceptLanguage, requestID]
 
+    static let idempotencyKey = APIParameter(
+        name: "Idempotency-Key",
+        place: .header,
+        schema: .text(
+            TextRules(
+                length: 1...512,
+                pattern: #"^("([ !#-\[\]-~]|\\["\\]){1,255}"|[!#-+\--:<-\[\]-~]{1,255})$"#
+            )
+        ),
+        about: """
+            A name that the client makes up for the request, with or without quotes, at most 255 characters. A repetition with it is \
+            not done again: it gets the first answer, with `Idempotency-Replayed: true`, for a day.
+            """
+    )
+
     static let acceptLanguage = APIParameter(
         name: "Accept-Language",
         place: .header,

@@ -85,7 +85,7 @@ public struct ErrorComponents: Sendable {
         var headers: JSONObject = ["X-Request-Id": Self.reference(to: .requestID)]
         headers["X-Error-Code"] = APIHeader.errorCode(codes, isRequired: isRequired).json
         if isLocalized { headers["Content-Language"] = Self.reference(to: .contentLanguage(languages)) }
-        let isWait = codes.contains { [429, 503].contains(catalogue[$0]?.status) }
+        let isWait = codes.contains { [429, 503].contains(catalogue[$0]?.status) || $0 == .requestConflict }
         if isWait { headers["Retry-After"] = Self.reference(to: .retryAfter) }
         if codes.contains(where: { catalogue[$0]?.status == 401 }) {
             headers["WWW-Authenticate"] = Self.reference(to: .authenticate)

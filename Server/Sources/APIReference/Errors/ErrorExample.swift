@@ -46,6 +46,11 @@ struct ErrorExample {
     private var details: JSONObject { definition.code == .authWeakPassword ? ["reasons": ["too_short"]] : [:] }
 
     private var retryAfter: Duration? {
+        if definition.code == .requestConflict { return .seconds(1) }
+        return usualWait
+    }
+
+    private var usualWait: Duration? {
         switch definition.status {
         case 429: .seconds(3_600)
         case 503: .seconds(5)

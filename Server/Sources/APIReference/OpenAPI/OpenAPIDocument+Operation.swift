@@ -8,7 +8,7 @@ extension OpenAPIDocument {
             "description": .string(about(operation).markdown), "tags": [.string(group.title)],
         ]
         let common = APIParameter.common.map { JSONValue.object(["$ref": .string("#/components/parameters/\($0.name)")]) }
-        members["parameters"] = .array(operation.parameters.map(\.json) + common)
+        members["parameters"] = .array(operation.allParameters.map(\.json) + common)
         if let request = operation.request { members["requestBody"] = json(of: request) }
         members["responses"] = responses(of: operation)
         if operation.needsSession { members["security"] = [["bearer": []]] }

@@ -15,7 +15,7 @@ extension OperationGroup {
         "Whether the server lives",
         "Answers without asking anything else.",
         answers: [status("live", named: "LiveAnswer", "It does.")]
-    )
+    ).with { $0.isShed = false }
 
     private static let ready = APIOperation(
         .get,
@@ -24,7 +24,10 @@ extension OperationGroup {
         "Whether the server can work",
         "Asks all that the server needs; `details.check` of the error names what does not work.",
         answers: [status("ready", named: "ReadyAnswer", "It can.")]
-    ).with { $0.ownCodes = [.serverServiceUnavailable] }
+    ).with {
+        $0.isShed = false
+        $0.ownCodes = [.serverServiceUnavailable]
+    }
 
     private static func status(_ word: String, named name: String, _ about: Prose) -> APIAnswer {
         let schema = NamedSchema(name, .object(Field("status", .constant(.string(word)))))

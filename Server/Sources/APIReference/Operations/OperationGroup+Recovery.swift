@@ -27,6 +27,7 @@ extension OperationGroup {
         ]
     ).with {
         $0.request = RequestContent(AccountRequests.passwordReset, example: AccountExamples.email)
+        $0.isRepeatable = true
         $0.asksStore = true
         $0.limits = limits
     }
@@ -69,6 +70,7 @@ extension OperationGroup {
                 example: ["token": .string(AccountExamples.token), "new_password": "another horse battery"]
             )
             $0.ownCodes = [.authResetTokenInvalid]
+            $0.isRepeatable = true
             $0.asksStore = true
             $0.limits = ["token-ip"]
         }
@@ -95,6 +97,7 @@ extension OperationGroup {
         ]
     ).with {
         $0.request = RequestContent(AccountRequests.passwordReset, example: AccountExamples.email)
+        $0.isRepeatable = true
         $0.asksStore = true
         $0.limits = limits
         $0.errorStyle = .form(.success)

@@ -70,6 +70,7 @@ extension OperationGroup {
         "Ends the session of a refresh token. A token that is unknown or ended already is no error.",
         answers: [APIAnswer(204, "The session has ended.")]
     ).with {
+        $0.isRepeatable = true
         $0.request = RequestContent(AccountRequests.refresh, example: AccountExamples.refresh)
         $0.asksStore = true
     }

@@ -48,7 +48,7 @@ struct ReferenceWriter {
     }
 
     private func operation(_ operation: APIOperation) -> ReferenceContent.Operation {
-        let fields = operation.parameters.map(field) + (operation.request?.schema.schema.fields ?? []).map(field)
+        let fields = operation.allParameters.map(field) + (operation.request?.schema.schema.fields ?? []).map(field)
         return .init(
             id: operation.id,
             method: operation.method.rawValue,

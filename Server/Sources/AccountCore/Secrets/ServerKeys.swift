@@ -8,6 +8,8 @@ public struct ServerKeys: Sendable {
     public let accessTokens: SymmetricKey
     /// Turns what limits are counted by into keys that can't be read back.
     public let limitKeys: KeySecret
+    /// Hashes idempotency keys, and the requests that they were used for.
+    public let idempotencyKeys: SymmetricKey
 
     /// Derives the keys.
     /// - Precondition: `secret` has at least 32 bytes.
@@ -17,6 +19,7 @@ public struct ServerKeys: Sendable {
             HKDF<SHA256>.deriveKey(inputKeyMaterial: secret, info: Data("holdfast/\(purpose)".utf8), outputByteCount: 32)
         }
         accessTokens = derived("access-tokens")
+        idempotencyKeys = derived("idempotency-keys")
         let limitKeys = derived("limit-keys").withUnsafeBytes { KeySecret(bytes: $0.prefix(16)) }
         guard let limitKeys else { preconditionFailure("a derived key has 32 bytes") }
         self.limitKeys = limitKeys

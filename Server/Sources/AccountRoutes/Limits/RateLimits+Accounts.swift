@@ -27,4 +27,10 @@ extension RouterMethods where Context: LimitedRequestContext {
     func limited(by limits: RateLimits, _ sources: RateLimitSource<Context>...) -> RouterGroup<Context> {
         group().add(middleware: RateLimitMiddleware(limits, sources, decides: .inRoute))
     }
+
+    /// A group whose requests may be repeated with their keys. Keys belong to addresses, as limits without an account do.
+    func idempotent(by keys: IdempotencyKeys?, _ limits: RateLimits, reader: RequestReader) -> RouterGroup<Context> {
+        guard let keys else { return group() }
+        return idempotent(by: keys, reader: reader) { limits.client(of: $0, in: $1) }
+    }
 }

@@ -69,6 +69,18 @@ public struct ContractError: Error, Sendable {
     }
 }
 
+extension ContractError {
+    /// When to try again, as an answer in the standard catalogue says it.
+    package var namedWait: Duration? {
+        retryAfter ?? Self.usualWait(ErrorCatalogue.standard.closestDefinition(to: code)?.status ?? 500)
+    }
+
+    /// A client that is told to come back must be told when: what no cause names is this.
+    static func usualWait(_ status: Int) -> Duration? {
+        status == 429 || status == 503 ? .seconds(5) : nil
+    }
+}
+
 extension ContractError: CustomStringConvertible {
     /// Code and places, for a log: no text, no detail, nothing of what caused it.
     public var description: String {

@@ -87,7 +87,7 @@ public struct ContractErrorRenderer: Sendable {
                     message: catalogue.closestDefinition(to: problem.code).map { catalogue.text($0.message, in: language) } ?? ""
                 )
             },
-            retryAfterSeconds: (error.retryAfter ?? Self.usualWait(status)).map { max(0, $0.wholeSecondsRoundedUp) },
+            retryAfterSeconds: (error.retryAfter ?? ContractError.usualWait(status)).map { max(0, $0.wholeSecondsRoundedUp) },
             timestamp: now(),
             requestID: requestID,
             title: definition?.summary ?? "",
@@ -99,11 +99,6 @@ public struct ContractErrorRenderer: Sendable {
     private func type(of code: ErrorCode, definition: ErrorDefinition?) -> String {
         if let pages, let definition { return "\(pages)/\(definition.code)" }
         return "urn:error:\(code)"
-    }
-
-    /// A client that is told to come back must be told when: what no cause names is this.
-    private static func usualWait(_ status: Int) -> Duration? {
-        status == 429 || status == 503 ? .seconds(5) : nil
     }
 
     private func message(of error: ContractError, definition: ErrorDefinition?) -> LocalizedText {

@@ -31,6 +31,10 @@ struct Serve: AsyncParsableCommand {
               RATE_LIMIT_MODE                        enforce (default), shadow (count and log, refuse nobody) or off
               TRUSTED_PROXIES                        whose Forwarded or X-Forwarded-For counts: addresses, ranges, with commas
               CLIENT_IPV6_PREFIX                     bits that tell IPv6 clients apart, 48 to 64 (64)
+              REQUESTS_IN_FLIGHT, REQUESTS_WAITING   requests worked on at once (512), and how many may wait (64); then 503
+              REQUEST_TIMEOUT_SECONDS                the time that a request may take before it is answered with 504 (30)
+              IDEMPOTENCY_KEY_HOURS                  how long a request is known by its Idempotency-Key (24)
+              IDEMPOTENCY_KEYS                       how many such keys are kept (100000)
               PASSWORD_RESET_SUBJECT, _PREVIEW       in place of the usual subject and preview
               PASSWORD_MIN_LENGTH, PASSWORD_POLICY   8; length (default) or letters-and-digits
               HOLDFAST_SECRET                        in place of the secret in the data folder

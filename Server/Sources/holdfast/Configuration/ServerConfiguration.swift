@@ -37,6 +37,10 @@ struct ServerConfiguration: Sendable {
     var mailPause: ClosedRange<Duration> = .milliseconds(200)...(.seconds(2))
     /// The time that a route may take.
     var requestDeadline = RequestDeadline(.seconds(30))
+    /// How many requests are worked on at once; the rest is sent away.
+    var load = LoadSettings()
+    /// How long and how many keys of repeated requests are kept.
+    var idempotency = IdempotencySettings()
     /// How bodies are read, and the time in which they must have come.
     var reader = RequestReader()
     /// In place of the secret in the data folder.
@@ -79,6 +83,12 @@ extension ServerConfiguration {
         )
         readRecovery(&settings, isServing: isServing)
         limits = LimitSettings(&settings)
+        load = LoadSettings(&settings)
+        idempotency = IdempotencySettings(&settings)
+        if settings.text("REQUEST_TIMEOUT_SECONDS") != nil {
+            let seconds = settings.integer("REQUEST_TIMEOUT_SECONDS", in: 1...600, default: 30)
+            requestDeadline = RequestDeadline(.seconds(seconds))
+        }
         secret = settings.text("HOLDFAST_SECRET", isSecret: true).map(HiddenText.init)
         if let secret, secret.text.utf8.count < 32 { settings.refuse("HOLDFAST_SECRET", "must have at least 32 characters") }
         if let level = settings.text("LOG_LEVEL") {

@@ -8,6 +8,7 @@ import FileMail
 import Foundation
 import Hummingbird
 import HummingbirdCore
+import Idempotency
 import Logging
 import NIOCore
 import RateLimiting
@@ -31,6 +32,8 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
     private let localization: Localization
     private let limitStore: SQLiteRateLimitStore<ContinuousClock>
     private let limits: RateLimits
+    private let idempotency: IdempotencyKeys
+    private let shedding: LoadShedding
     private let logger: Logger
 
     /// Opens the data folder and puts the server together; nothing listens yet.
@@ -52,6 +55,13 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             logger: logger
         )
         limits = RateLimits(store: limitStore, identity: configuration.limits.identity)
+        idempotency = IdempotencyKeys(
+            store: SQLiteIdempotencyStore(stores.database, bounds: configuration.idempotency.bounds),
+            secret: IdempotencySecret(keys.idempotencyKeys),
+            lifetime: configuration.idempotency.lifetime,
+            logger: logger
+        )
+        shedding = LoadShedding(limit: configuration.load.requestsInFlight, waiting: configuration.load.requestsWaiting)
         let gate = try HashingGate(
             hashing: try hashing ?? Argon2Hashing(),
             width: ProcessInfo.processInfo.activeProcessorCount
@@ -92,6 +102,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         application.addServices(
             // The first is the last to end: it saves what the last requests were charged.
             limitStore,
+            idempotency,
             MailService(server: self),
             Sweeper(
                 sessions: stores.sessions,
@@ -180,10 +191,28 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
                 RateLimitFieldsMiddleware(),
             ]
         )
-        SessionRoutes(signIn: signIn, limits: limits, reader: configuration.reader, localization: localization).add(to: router)
+        HealthRoutes(checks: [.init("database") { [stores] in try await stores.database.ping() }]).add(to: router)
+        if configuration.offersDevelopmentPages {
+            try MailboxRoutes<Context>(mailbox: mailbox, localization: localization).add(to: router)
+            try ErrorLabRoutes<Context>(renderer: renderer).add(to: router)
+        }
+        // Those above are never refused for their number: who looks after the server must see it when it is busy.
+        try addAccountRoutes(to: router.group().add(middleware: LoadSheddingMiddleware(shedding)))
+        return router
+    }
+
+    private func addAccountRoutes(to router: RouterGroup<Context>) throws {
+        SessionRoutes(
+            signIn: signIn,
+            limits: limits,
+            idempotency: idempotency,
+            reader: configuration.reader,
+            localization: localization
+        ).add(to: router)
         let recoveryRoutes = RecoveryRoutes<Context>(
             recovery: recovery,
             limits: limits,
+            idempotency: idempotency,
             reader: configuration.reader,
             localization: localization
         )
@@ -211,12 +240,6 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         ErrorPageRoutes<Context>(
             pages: try ErrorPages(appName: configuration.appName, basePath: pageSettings.basePath)
         ).add(to: router)
-        HealthRoutes(checks: [.init("database") { [stores] in try await stores.database.ping() }]).add(to: router)
-        if configuration.offersDevelopmentPages {
-            try MailboxRoutes<Context>(mailbox: mailbox, localization: localization).add(to: router)
-            try ErrorLabRoutes<Context>(renderer: renderer).add(to: router)
-        }
-        return router
     }
 }
 

@@ -20,7 +20,8 @@ func expectInvariants(
     expect(answer["Vary"] == "Accept, Accept-Language")
     expect(answer.headerLines.count { $0.lowercased().hasPrefix("content-length:") } == 1)
     let wait = answer["Retry-After"].flatMap { Int($0) }
-    expect((wait != nil) == [429, 503].contains(answer.status))
+    let mayWait = [429, 503].contains(answer.status) || code == .requestConflict
+    expect(wait == nil ? ![429, 503].contains(answer.status) : mayWait)
     if let wait, let json = try? answer.json() {
         let path: String? =
             switch form {

@@ -1,3 +1,4 @@
+import AccountContract
 import ErrorContract
 import Foundation
 import GRDB
@@ -23,6 +24,22 @@ extension ProvokedError {
             }
             provocation.hashing.release()
             return answer
+        },
+        ProvokedError(.requestConflict, "a repetition of what is still worked on") { provocation in
+            let email = "conflict-\(provocation.mark)@example.com"
+            try await provocation.server.register(email)
+            let token = try await provocation.server.resetLink(for: email).token.rawValue
+            let body = #"{"token":"\#(token)","new_password":"\#(ScriptedHashing.hanging)"}"#
+            let confirm = { @Sendable in
+                try await provocation.send("POST", "/api/confirm-password-reset/", body, ["Idempotency-Key: \(provocation.mark)"])
+            }
+            async let first = confirm()
+            while provocation.hashing.hangs == 0 { await Task.yield() }
+            let second = try await confirm()
+            provocation.hashing.release()
+            #expect(try await first.status == 200)
+            #expect(try await confirm()["Idempotency-Replayed"] == "true")
+            return second
         },
         ProvokedError(.serverDatabaseError, "a database that lost a table") { provocation in
             try provocation.breakDatabase()

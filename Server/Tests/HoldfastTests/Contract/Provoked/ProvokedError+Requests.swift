@@ -1,5 +1,6 @@
 import ErrorContract
 import Foundation
+import Testing
 
 extension ProvokedError {
     private static let reset = "/api/request-password-reset/"
@@ -24,6 +25,20 @@ extension ProvokedError {
             return try await provocation.moving(provocation.clocks.body) {
                 try await RawHTTP.exchange(Array(head.utf8), with: provocation.server.url)
             }
+        },
+        ProvokedError(
+            .requestMalformed,
+            "an idempotency key that is none",
+            "POST",
+            reset,
+            #"{"email":"a@example.com"}"#,
+            "Idempotency-Key: a,b"
+        ),
+        ProvokedError(.requestKeyReused, "an idempotency key of another request") { provocation in
+            let key = "Idempotency-Key: \"reused-\(provocation.mark)\""
+            let logout = "/api/auth/logout"
+            #expect(try await provocation.send("POST", logout, #"{"refresh_token":"one"}"#, [key]).status == 204)
+            return try await provocation.send("POST", logout, #"{"refresh_token":"other"}"#, [key])
         },
         ProvokedError(.resourceNotFound, "an unknown path", "GET", "/api/nothing"),
         ProvokedError(.resourceNotFound, "an unknown path, POST", "POST", "/api/nothing", "{}"),

@@ -1,6 +1,7 @@
 import AccountCore
 import Dispatch
 import Foundation
+import Synchronization
 
 /// Password hashes that cost nothing, and that fail or hang where a password asks for it.
 final class ScriptedHashing: PasswordHashing {
@@ -16,13 +17,21 @@ final class ScriptedHashing: PasswordHashing {
     static let hanging = "a password that hangs"
 
     private let gate = DispatchSemaphore(value: 0)
+    private let waiting = Mutex(0)
+
+    /// How many hashes hang.
+    var hangs: Int { waiting.withLock { $0 } }
 
     /// Lets one hanging hash end.
     func release() { gate.signal() }
 
     func hash(_ password: String) throws -> String {
         if password == Self.failing { throw Trouble() }
-        if password == Self.hanging { gate.wait() }
+        if password == Self.hanging {
+            waiting.withLock { $0 += 1 }
+            gate.wait()
+            waiting.withLock { $0 -= 1 }
+        }
         return "plain:" + password
     }
 
