@@ -25,6 +25,13 @@ struct MailContent {
         let link: String?
     }
 
+    /// For templates with words of their own.
+    let appName: String
+    let firstName: String
+    /// The link that the mail is about.
+    let actionLink: String
+    /// The life of the link in words, if the mail speaks of it.
+    var lifetime: String?
     let language: String
     let isRightToLeft: Bool
     let subject: String

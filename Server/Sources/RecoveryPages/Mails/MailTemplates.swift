@@ -49,13 +49,16 @@ public struct MailTemplates: MailRendering {
     private let settings: Settings
     private let html: MustacheLibrary
     private let text: MustacheTemplate
+    private let folder: MailTemplateFolder?
 
     /// Reads the templates.
+    /// - Parameter folder: Templates in place of the usual ones.
     /// - Throws: Mustache's error if a template can't be read, ``InvalidLinkBase`` if no link can be made.
-    public init(settings: Settings) throws {
+    public init(settings: Settings, folder: MailTemplateFolder? = nil) throws {
         let probe = ResetLink(token: try ResetToken("probe"), email: nil)
         guard probe.url(base: settings.linkBase, style: settings.linkStyle) != nil else { throw InvalidLinkBase() }
         self.settings = settings
+        self.folder = folder
         self.html = try MustacheLibrary(markup: PackageResources.mail_html_mustache)
         self.text = try MustacheTemplate(string: String(decoding: PackageResources.mail_txt_mustache, as: UTF8.self))
     }
@@ -71,6 +74,10 @@ public struct MailTemplates: MailRendering {
         let writer = MailWriter(language: language, appName: settings.appName)
         let wait = WaitPhrase(settings.linkLifetime).text
         let content = MailContent(
+            appName: settings.appName,
+            firstName: name.rawValue,
+            actionLink: url.absoluteString,
+            lifetime: wait.text(in: writer.language),
             language: writer.language.rawValue,
             isRightToLeft: writer.language.isRightToLeft,
             subject: settings.resetSubject ?? writer.subject(MailTexts.resetSubject),
@@ -91,7 +98,7 @@ public struct MailTemplates: MailRendering {
                 .init(text: writer.line(MailTexts.securityNotice), link: nil),
             ]
         )
-        return mail(to: recipient, content: content, language: writer.language)
+        return mail(.passwordReset, to: recipient, content: content, language: writer.language)
     }
 
     public func passwordChanged(
@@ -105,6 +112,9 @@ public struct MailTemplates: MailRendering {
         }
         let writer = MailWriter(language: language, appName: settings.appName)
         let content = MailContent(
+            appName: settings.appName,
+            firstName: name.rawValue,
+            actionLink: url.absoluteString,
             language: writer.language.rawValue,
             isRightToLeft: writer.language.isRightToLeft,
             subject: writer.subject(MailTexts.changedSubject),
@@ -114,16 +124,16 @@ public struct MailTemplates: MailRendering {
             closing: writer.closing,
             footnotes: [.init(text: writer.line(MailTexts.changedNotMe), link: url.absoluteString)]
         )
-        return mail(to: recipient, content: content, language: writer.language)
+        return mail(.passwordChanged, to: recipient, content: content, language: writer.language)
     }
 
-    private func mail(to recipient: EmailAddress, content: MailContent, language: Language) -> Mail {
+    private func mail(_ kind: MailKind, to recipient: EmailAddress, content: MailContent, language: Language) -> Mail {
         Mail(
             sender: settings.sender,
             recipient: recipient,
             subject: content.subject,
-            text: text.render(content),
-            html: html.markup(content),
+            text: folder?.text(content, for: kind, language) ?? text.render(content),
+            html: folder?.html(content, for: kind, language) ?? html.markup(content),
             language: language
         )
     }
