@@ -14,6 +14,11 @@ struct Serve: AsyncParsableCommand {
               ENVIRONMENT                            production (default) or development
               PASSWORD_RESET_BASE_URL                what reset links begin with; required in production
               APP_NAME, EMAIL_FROM                   as mails show them
+              EMAIL_HOST, EMAIL_PORT                 the mail server; without it mails go into the local mailbox
+              EMAIL_USE_TLS, EMAIL_USE_SSL           true for STARTTLS (587), true for TLS from the first byte (465)
+              EMAIL_HOST_USER, EMAIL_HOST_PASSWORD   the login at the mail server
+              EMAIL_TIMEOUT, EMAIL_CA_FILE           seconds for a mail (30); authorities in place of the system's
+              TEMPLATES_DIR                          a folder of mail templates in place of the usual ones
               DEFAULT_LOCALE                         en (default), es, he, pt, fr or de, for readers that ask for none of them
               ERROR_FORMAT                           standard (default), flat, success, detail or problem
               APPLE_APP_IDS                          apps that links open, such as TEAM123456.com.example.app, with commas
@@ -75,8 +80,9 @@ struct Serve: AsyncParsableCommand {
         Terminal.say("  data     \(configuration.dataFolder.path)")
         Terminal.say("  docs     \(url.absoluteString)/docs")
         Terminal.say("  health   \(url.absoluteString)/health/ready")
+        if let summary = configuration.mail.summary { Terminal.say("  mail     \(summary)") }
         if configuration.offersDevelopmentPages {
-            Terminal.say("  mailbox  \(url.absoluteString)/dev/mailbox")
+            if configuration.mail.summary == nil { Terminal.say("  mailbox  \(url.absoluteString)/dev/mailbox") }
             Terminal.say("  lab      \(url.absoluteString)/dev/lab")
         }
         Terminal.say("Stop with Ctrl-C.")

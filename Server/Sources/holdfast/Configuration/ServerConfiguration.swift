@@ -4,6 +4,7 @@ import Configuration
 import ErrorContract
 import Foundation
 import Logging
+import RecoveryPages
 import ServerMiddleware
 
 /// All that a server is told from outside: its command line and the environment. Nothing else reads the environment.
@@ -19,6 +20,10 @@ struct ServerConfiguration: Sendable {
     var environment: Environment = .production
     var appName = "Holdfast"
     var emailFrom = "Holdfast <no-reply@localhost>"
+    /// Where mails go.
+    var mail = MailSettings.mailbox
+    /// Mail templates in place of the usual ones.
+    var mailTemplates: MailTemplateFolder?
     var defaultLanguage: Language = .english
     var errorForm: ErrorForm = .standard
     /// `nil` in development: the bound address.
@@ -73,8 +78,16 @@ extension ServerConfiguration {
         )
         appName = settings.text("APP_NAME") ?? appName
         emailFrom =
-            settings.text("EMAIL_FROM") ?? settings.text("EMAIL_HOST_USER").map { "\(appName) <\($0)>" }
-            ?? "\(appName) <no-reply@localhost>"
+            settings.text("EMAIL_FROM") ?? settings.text("DEFAULT_FROM_EMAIL")
+            ?? settings.text("EMAIL_HOST_USER").map { "\(appName) <\($0)>" } ?? "\(appName) <no-reply@localhost>"
+        mail = MailSettings(&settings, sender: emailFrom)
+        if let folder = settings.folder("TEMPLATES_DIR") {
+            do throws(MailTemplateFolder.Refusal) {
+                mailTemplates = try MailTemplateFolder(folder)
+            } catch {
+                for problem in error.problems { settings.refuse("TEMPLATES_DIR", problem) }
+            }
+        }
         defaultLanguage = settings.language("DEFAULT_LOCALE", default: defaultLanguage)
         errorForm = settings.choice(
             "ERROR_FORMAT",
@@ -142,8 +155,7 @@ extension ServerConfiguration {
     /// A setting that asks for what this version does not have must not be passed over in silence.
     private func refuseUnsupported(_ settings: inout SettingReader) {
         let unsupported = [
-            "EMAIL_HOST", "EMAIL_PORT", "EMAIL_USE_TLS", "EMAIL_USE_SSL", "EMAIL_HOST_PASSWORD", "DATABASE_URL", "VALKEY_URL",
-            "TLS_CERT", "TLS_KEY", "TEMPLATES_DIR", "ADMIN_TOKEN",
+            "DATABASE_URL", "VALKEY_URL", "TLS_CERT", "TLS_KEY", "ADMIN_TOKEN",
         ]
         for name in unsupported where settings.text(name) != nil {
             settings.refuse(name, "is not supported by this version; leave it out")

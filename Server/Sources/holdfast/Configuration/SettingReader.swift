@@ -31,6 +31,15 @@ struct SettingReader {
         return value
     }
 
+    /// A setting that is on or off.
+    mutating func boolean(_ name: String, default value: Bool) -> Bool {
+        guard let text = text(name) else { return value }
+        if ["true", "1", "yes", "on"].contains(text.lowercased()) { return true }
+        if ["false", "0", "no", "off"].contains(text.lowercased()) { return false }
+        refuse(name, "must be true or false (is “\(text)”)")
+        return value
+    }
+
     /// A language that every text exists in.
     mutating func language(_ name: String, default value: Language) -> Language {
         guard let text = text(name) else { return value }
@@ -64,6 +73,17 @@ struct SettingReader {
             return url
         }
         refuse(name, "must be an absolute http or https address without user, ? and # (is “\(text)”)")
+        return nil
+    }
+
+    /// A folder that is there.
+    mutating func folder(_ name: String) -> URL? {
+        guard let text = text(name) else { return nil }
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: text, isDirectory: &isFolder), isFolder.boolValue {
+            return URL(filePath: text, directoryHint: .isDirectory)
+        }
+        refuse(name, "must be a folder that is there (is “\(text)”)")
         return nil
     }
 

@@ -13,6 +13,7 @@ import Logging
 import NIOCore
 import RateLimiting
 import RecoveryPages
+import SMTPMail
 import SQLiteStores
 import ServerMiddleware
 import ServiceLifecycle
@@ -129,7 +130,8 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
                 linkLifetime: configuration.recoveryRules.linkLifetime,
                 resetSubject: configuration.resetSubject,
                 resetPreview: configuration.resetPreview
-            )
+            ),
+            folder: configuration.mailTemplates
         )
         return MailWorker(
             intents: stores.intents,
@@ -137,13 +139,30 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             tokens: stores.resetTokens,
             freezeTokens: stores.freezeTokens,
             rendering: templates,
-            delivery: mailbox,
+            delivery: mailDelivery,
             rules: configuration.recoveryRules,
-            schedule: .init(pause: configuration.mailPause),
+            schedule: mailSchedule,
             clock: ContinuousClock(),
             now: { Date() },
             logger: logger
         )
+    }
+
+    private var mailDelivery: any MailDelivery {
+        switch configuration.mail {
+        case .mailbox: mailbox
+        case .smtp(let settings): SMTPDelivery(settings: settings, now: { Date() })
+        }
+    }
+
+    private var mailSchedule: MailWorker<ContinuousClock>.Schedule {
+        var schedule = MailWorker<ContinuousClock>.Schedule(pause: configuration.mailPause)
+        if case .smtp(let settings) = configuration.mail {
+            // A delivery ends by itself before its lease does; what is left is for the database.
+            schedule.lease = settings.timeout + .seconds(15)
+            schedule.width = settings.connectionLimit
+        }
+        return schedule
     }
 
     private var pageSettings: PageTemplates.Settings {
