@@ -279,7 +279,7 @@ let package = Package(
         .testTarget(name: "Argon2Tests", dependencies: ["Argon2"], swiftSettings: settings),
         .testTarget(
             name: "AccountCoreTests",
-            dependencies: ["AccountCore", accountContract, errorContract, rateLimiting, crypto],
+            dependencies: ["AccountCore", accountContract, errorContract, rateLimiting, crypto, holdfastTesting],
             swiftSettings: settings
         ),
         .testTarget(

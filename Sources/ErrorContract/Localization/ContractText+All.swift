@@ -7,7 +7,7 @@ extension ContractText {
         resetCooldownTitle, resetCooldown, WaitPhrase.seconds, WaitPhrase.minutes, WaitPhrase.hours,
     ]
     private static let passwords = [
-        weakPasswordTitle, passwordTooShort, passwordTooLong, passwordNeedsLettersAndDigits, passwordResemblesAccount,
+        weakPasswordTitle, passwordTooShort, passwordTooLong, passwordNeedsLettersAndDigits, passwordResemblesAccount, passwordCommon,
         strengthWeak, strengthMedium, strengthStrong, passwordsDiffer, passwordChanged,
     ]
     private static let screens = [

@@ -73,6 +73,15 @@ extension ContractText {
         fr: "Le mot de passe doit contenir des lettres et des chiffres",
         de: "Das Passwort muss Buchstaben und Zahlen enthalten"
     )
+    /// A password on the list of common ones.
+    public static let passwordCommon = LocalizedText(
+        en: "This password is too common: it is among the first that anybody guesses",
+        es: "Esta contraseña es demasiado común: es de las primeras que cualquiera probaría",
+        he: "הסיסמה הזאת נפוצה מדי: היא מהראשונות שמנחשים",
+        pt: "Esta senha é comum demais: está entre as primeiras que alguém tentaria",
+        fr: "Ce mot de passe est trop courant : c’est l’un des premiers que l’on devine",
+        de: "Dieses Passwort ist zu verbreitet: Es gehört zu den ersten, die man errät"
+    )
     /// A password that is the address or the name.
     public static let passwordResemblesAccount = LocalizedText(
         en: "The password must not be your email address or your name",

@@ -9,6 +9,8 @@ public struct PasswordPolicy: Hashable, Sendable {
         case tooLong(maximum: Int)
         case needsLettersAndDigits
         case resemblesAccount
+        /// On the list of those that are guessed first.
+        case common
 
         /// The name of the reason on the wire.
         public var name: String {
@@ -17,6 +19,7 @@ public struct PasswordPolicy: Hashable, Sendable {
             case .tooLong: "too_long"
             case .needsLettersAndDigits: "needs_letters_and_digits"
             case .resemblesAccount: "resembles_account"
+            case .common: "common"
             }
         }
 
@@ -27,6 +30,7 @@ public struct PasswordPolicy: Hashable, Sendable {
             case .tooLong(let maximum): ContractText.passwordTooLong(maximum: maximum)
             case .needsLettersAndDigits: ContractText.passwordNeedsLettersAndDigits
             case .resemblesAccount: ContractText.passwordResemblesAccount
+            case .common: ContractText.passwordCommon
             }
         }
     }
@@ -64,6 +68,7 @@ public struct PasswordPolicy: Hashable, Sendable {
         if [email?.normalized, localPart, firstName?.rawValue.lowercased()].contains(folded) {
             weaknesses.append(.resemblesAccount)
         }
+        if CommonPasswords.contains(text) { weaknesses.append(.common) }
         return weaknesses
     }
 }

@@ -1,0 +1,95 @@
+import Crypto
+import Foundation
+
+/// Which passwords are so common that they are guessed first.
+///
+/// The lists of Django and zxcvbn, merged, as a Golomb-coded set of hashes (Putze, Sanders, Singler: Cache-, Hash- and
+/// Space-Efficient Bloom Filters, 2009): no common password is missed, and one of 2^18 others is taken for one. Upper case and
+/// the usual digits and signs in place of letters make none less common.
+enum CommonPasswords {
+    /// Whether a password is on the list. O(length + log n); the first call also decodes the list.
+    static func contains(_ password: String) -> Bool {
+        // Longer than any on the list.
+        guard password.utf8.count <= 128 else { return false }
+        let folded = password.precomposedStringWithCompatibilityMapping.lowercased()
+        let plain = spellings(of: folded)
+        return ([folded] + plain).contains { has(place(of: $0)) }
+    }
+
+    /// The password with letters in the place of what stands for them; `1` stands for two, or for itself.
+    private static func spellings(of password: String) -> [String] {
+        ["1", "i", "l"].map { (one: Character) in
+            let letters: [Character: Character] = [
+                "0": "o", "1": one, "!": "i", "3": "e", "4": "a", "@": "a", "5": "s", "$": "s", "7": "t", "+": "t", "8": "b",
+            ]
+            return String(password.map { letters[$0] ?? $0 })
+        }
+    }
+
+    /// Where the hash of a password lies in `0..<count << riceBits`.
+    private static func place(of password: String) -> UInt64 {
+        let hash = SHA256.hash(data: Data(password.utf8)).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return hash.multipliedFullWidth(by: UInt64(count) << UInt64(riceBits)).high
+    }
+
+    private static func has(_ place: UInt64) -> Bool {
+        var range = places[...]
+        while let middle = range.indices.middle {
+            if range[middle] == place { return true }
+            range = range[middle] < place ? range[(middle + 1)...] : range[..<middle]
+        }
+        return false
+    }
+
+    /// The sorted hashes: 8 bytes each.
+    private static let places: [UInt64] = {
+        var places: [UInt64] = []
+        places.reserveCapacity(count)
+        var bits = BitReader(Data(base64Encoded: filter) ?? Data())
+        var last: UInt64 = 0
+        for _ in 0..<count {
+            guard let difference = bits.rice(riceBits) else { preconditionFailure("the filter of common passwords is cut off") }
+            last += difference
+            places.append(last)
+        }
+        return places
+    }()
+}
+
+extension Range<Int> {
+    /// The index in the middle, if there is one.
+    fileprivate var middle: Int? { isEmpty ? nil : lowerBound + count / 2 }
+}
+
+/// Reads bits, the highest of a byte first.
+private struct BitReader {
+    private let bytes: [UInt8]
+    private var position = 0
+
+    init(_ data: Data) {
+        bytes = Array(data)
+    }
+
+    /// A number as a quotient in ones, a zero, and so many bits of remainder.
+    mutating func rice(_ width: Int) -> UInt64? {
+        var value: UInt64 = 0
+        while let bit = next() {
+            guard bit == 0 else {
+                value += 1
+                continue
+            }
+            for _ in 0..<width {
+                guard let bit = next() else { return nil }
+                value = value << 1 | UInt64(bit)
+            }
+            return value
+        }
+        return nil
+    }
+
+    private mutating func next() -> UInt8? {
+        guard position < bytes.count * 8 else { return nil }
+        defer { position += 1 }
+        return bytes[position >> 3] >> UInt8(7 - position & 7) & 1
+    }
+}

@@ -1,0 +1,61 @@
+import AccountContract
+import AccountCore
+import ErrorContract
+import HoldfastTesting
+import Testing
+
+@Suite struct CommonPasswordsTests {
+    private let policy = PasswordPolicy(minimumLength: 6)
+
+    private func isCommon(_ text: String) throws -> Bool {
+        policy.weaknesses(of: try Password(text), email: nil, firstName: nil).contains(.common)
+    }
+
+    @Test(
+        "A password of Django's list or of zxcvbn's is refused, from the first to the last",
+        arguments: [
+            "password", "123456", "123456789", "qwerty123", "iloveyou", "dragon", "letmein", "trustno1",
+            "0000000000",
+            "zzzzzz", "1q2w3e4r5t", "!@#$%^", "starwars", "administrator", "changeme", "passw0rd", "password1", "superman",
+        ]
+    )
+    func listed(_ text: String) throws {
+        #expect(try isCommon(text))
+    }
+
+    @Test(
+        "Upper case, digits and signs for letters, and wide letters make a common password no better",
+        arguments: ["PassWord", "P@ssw0rd", "p4$$w0rd", "1L0v3y0u", "!LOVEYOU", "5t4rw4r5", "ＰＡＳＳＷＯＲＤ", "tru5tn01", "$up3rm4n"]
+    )
+    func disguised(_ text: String) throws {
+        #expect(try isCommon(text))
+    }
+
+    @Test(
+        "Other passwords are no business of the list",
+        arguments: [
+            "correct horse battery", "password of Ana's cat", "another good password", "пароль котика", "zq4t;8mx", "סיסמה ארוכה",
+        ]
+    )
+    func others(_ text: String) throws {
+        #expect(try !isCommon(text))
+    }
+
+    @Test(
+        "Of 20,000 random passwords at most a few are taken for common ones: one look in 2^18 is wrong, and there are four looks"
+    )
+    func falsePositives() throws {
+        var random = SplitMix64(seed: 2_026)
+        let letters = Array("abcdefghijkmnpqrstuvwxyz2345678?-_")
+        let wrong = try (0..<20_000).count { _ in
+            try isCommon(String((0..<12).map { _ in letters.randomElement(using: &random) ?? "a" }))
+        }
+        // 0.31 are expected; 5 would come once in a million seeds.
+        #expect(wrong < 5)
+    }
+
+    @Test("A very long password costs no look at the list")
+    func long() throws {
+        #expect(try !isCommon(String(repeating: "password", count: 32)))
+    }
+}
