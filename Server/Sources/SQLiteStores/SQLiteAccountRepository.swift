@@ -14,20 +14,55 @@ public struct SQLiteAccountRepository: AccountRepository {
     }
 
     public func insert(_ account: Account) async throws -> Bool {
+        try await database.write { try Self.insert(account, into: $0) }
+    }
+
+    public func insert(contentsOf accounts: [Account]) async throws -> [Account.ID] {
+        try await database.write { database in
+            try accounts.filter { try Self.insert($0, into: database) }.map(\.id)
+        }
+    }
+
+    private static func insert(_ account: Account, into database: Database) throws -> Bool {
+        try database.execute(
+            sql: """
+                INSERT INTO account
+                    (id, email, email_key, first_name, password_hash, state, language, epoch, created_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (email_key) DO NOTHING
+                """,
+            arguments: [
+                account.id.description, account.email.text, account.email.normalized, account.firstName.rawValue,
+                account.passwordHash, account.state.rawValue, account.language.rawValue, account.epoch,
+                account.createdAt.timeIntervalSince1970,
+            ]
+        )
+        return database.changesCount == 1
+    }
+
+    public func setState(_ state: Account.State, of id: Account.ID) async throws -> Bool {
         try await database.write { database in
             try database.execute(
-                sql: """
-                    INSERT INTO account
-                        (id, email, email_key, first_name, password_hash, state, language, epoch, created_at)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (email_key) DO NOTHING
-                    """,
-                arguments: [
-                    account.id.description, account.email.text, account.email.normalized, account.firstName.rawValue,
-                    account.passwordHash, account.state.rawValue, account.language.rawValue, account.epoch,
-                    account.createdAt.timeIntervalSince1970,
-                ]
+                sql: "UPDATE account SET state = ?1, epoch = epoch + (state <> ?1) WHERE id = ?2",
+                arguments: [state.rawValue, id.description]
             )
-            return database.changesCount == 1
+            guard database.changesCount == 1 else { return false }
+            if state != .active {
+                for table in ["session", "reset_token", "freeze_token"] {
+                    try database.execute(sql: "DELETE FROM \(table) WHERE account_id = ?", arguments: [id.description])
+                }
+            }
+            return true
+        }
+    }
+
+    public func foreignHashes() async throws -> (hashes: [String], total: Int) {
+        try await database.read { database in
+            let hashes = try String.fetchAll(
+                database,
+                // The condition of the index, word for word.
+                sql: "SELECT password_hash FROM account WHERE password_hash NOT GLOB '$argon2id$*'"
+            )
+            return (hashes, try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM account") ?? 0)
         }
     }
 

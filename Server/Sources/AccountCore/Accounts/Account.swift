@@ -26,6 +26,9 @@ public struct Account: Hashable, Sendable, Identifiable {
         case frozen
     }
 
+    /// In place of a hash: no password verifies against it, and a reset sets one.
+    public static let unusablePassword = "!"
+
     public let id: ID
     /// The address that identifies the account and that mail goes to.
     public var email: EmailAddress

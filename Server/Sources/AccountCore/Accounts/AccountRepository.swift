@@ -5,6 +5,14 @@ public protocol AccountRepository: Sendable {
     /// Adds an account.
     /// - Returns: `false` if its address is taken; of concurrent callers with one address exactly one receives `true`.
     func insert(_ account: Account) async throws -> Bool
+    /// Adds accounts in one commit, passing over those whose addresses are taken.
+    /// - Returns: The ids of those that were added.
+    func insert(contentsOf accounts: [Account]) async throws -> [Account.ID]
+    /// Puts an account into use or out of it. Out of use all its sessions and links end with it, and its epoch rises.
+    /// - Returns: Whether there is such an account.
+    func setState(_ state: Account.State, of id: Account.ID) async throws -> Bool
+    /// The hashes that other systems have made, and how many accounts there are in all.
+    func foreignHashes() async throws -> (hashes: [String], total: Int)
     /// The account of an address, compared in its normalised form.
     func account(email: EmailAddress) async throws -> Account?
     /// The account of an id.

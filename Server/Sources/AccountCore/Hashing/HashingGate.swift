@@ -1,4 +1,5 @@
 public import AccountContract
+public import Crypto
 import Foundation
 import Synchronization
 
@@ -10,16 +11,25 @@ public final class HashingGate: Sendable {
     private let hashing: any PasswordHashing
     private let state: Mutex<GateState>
     private let decoy: String
+    private let decoys = Mutex(DecoyMix.ownAlone)
+    private let decoyKey: SymmetricKey
 
     /// Creates a gate.
     /// - Parameters:
     ///   - hashing: What makes and checks hashes.
     ///   - width: How many at once.
     ///   - queueLimit: How many may wait.
+    ///   - decoyKey: Decides which decoy an address gets; the same after a restart.
     /// - Throws: What `hashing` throws for the decoy that is checked when there is no account.
-    public init(hashing: any PasswordHashing, width: Int, queueLimit: Int = 64) throws {
+    public init(
+        hashing: any PasswordHashing,
+        width: Int,
+        queueLimit: Int = 64,
+        decoyKey: SymmetricKey = SymmetricKey(size: .bits256)
+    ) throws {
         self.hashing = hashing
         self.state = Mutex(GateState(width: width, queueLimit: queueLimit))
+        self.decoyKey = decoyKey
         self.decoy = try hashing.hash(SecretToken().text)
     }
 
@@ -29,12 +39,22 @@ public final class HashingGate: Sendable {
         try await run { [hashing] in try hashing.hash(password.rawValue) }
     }
 
-    /// Whether a password has a hash. With no hash a decoy is checked, so that it takes the same time.
+    /// Whether a password has a hash. With no hash, or with ``Account/unusablePassword``, a decoy is checked, so that it takes the
+    /// same time as for an account.
+    /// - Parameter address: Whose password it is said to be; decides which decoy.
     /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE` if too many wait.
-    public func verify(_ password: Password, against hash: String?) async throws -> Bool {
-        let matches = try await run { [hashing, decoy] in hashing.verify(password.rawValue, against: hash ?? decoy) }
-        return matches && hash != nil
+    public func verify(_ password: Password, against hash: String?, of address: String = "") async throws -> Bool {
+        let usable = hash == Account.unusablePassword ? nil : hash
+        let checked = usable ?? decoys.withLock { $0.decoy(at: decoyKey.point(of: address)) } ?? decoy
+        let matches = try await run { [hashing] in hashing.verify(password.rawValue, against: checked) }
+        return matches && usable != nil
     }
+
+    /// Replaces the decoys for addresses without an account.
+    public func setDecoys(_ mix: DecoyMix) { decoys.withLock { $0 = mix } }
+
+    /// A hash that no password has and that takes as long as one of another system; `nil` for our own.
+    public func decoy(like hash: String) -> String? { hashing.decoy(like: hash) }
 
     /// Whether a hash was made with weaker parameters than new ones are.
     public func needsRehash(_ hash: String) -> Bool { hashing.needsRehash(hash) }

@@ -10,6 +10,8 @@ public struct ServerKeys: Sendable {
     public let limitKeys: KeySecret
     /// Hashes idempotency keys, and the requests that they were used for.
     public let idempotencyKeys: SymmetricKey
+    /// Decides which decoy is checked for an address without an account.
+    public let decoys: SymmetricKey
 
     /// Derives the keys.
     /// - Precondition: `secret` has at least 32 bytes.
@@ -20,6 +22,7 @@ public struct ServerKeys: Sendable {
         }
         accessTokens = derived("access-tokens")
         idempotencyKeys = derived("idempotency-keys")
+        decoys = derived("decoys")
         let limitKeys = derived("limit-keys").withUnsafeBytes { KeySecret(bytes: $0.prefix(16)) }
         guard let limitKeys else { preconditionFailure("a derived key has 32 bytes") }
         self.limitKeys = limitKeys

@@ -1,0 +1,45 @@
+public import Logging
+public import ServiceLifecycle
+
+/// Keeps the decoys of a gate like the hashes that accounts have.
+public struct DecoyUpkeep<C: Clock>: Service where C.Duration == Duration {
+    private let accounts: any AccountRepository
+    private let gate: HashingGate
+    private let interval: Duration
+    private let clock: C
+    private let logger: Logger
+
+    /// Creates the service.
+    public init(accounts: any AccountRepository, gate: HashingGate, interval: Duration = .seconds(60), clock: C, logger: Logger) {
+        self.accounts = accounts
+        self.gate = gate
+        self.interval = interval
+        self.clock = clock
+        self.logger = logger
+    }
+
+    /// Looks at the accounts now and then until the group shuts down.
+    public func run() async throws {
+        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            do {
+                try await renew()
+            } catch {
+                logger.error("Decoys could not be renewed", metadata: ["error.type": "\(type(of: error))"])
+            }
+            try? await cancelWhenGracefulShutdown { [clock] in
+                try await clock.sleep(until: clock.now.advanced(by: interval), tolerance: nil)
+            }
+        }
+    }
+
+    /// Looks at the accounts once.
+    public func renew() async throws {
+        let (hashes, total) = try await accounts.foreignHashes()
+        gate.setDecoys(
+            DecoyMix(
+                foreign: Dictionary(grouping: hashes.compactMap(gate.decoy(like:)), by: { $0 }).mapValues(\.count),
+                total: total
+            )
+        )
+    }
+}
