@@ -31,6 +31,15 @@ public struct AccountError: Error, Hashable, Sendable {
             de: "Dieses Konto ist eingefroren. Setze dein Passwort zurück, um es wieder zu nutzen."
         )
     )
+    /// The refusal of an account that is out of use.
+    static func outOfUse(_ state: Account.State) -> AccountError {
+        switch state {
+        case .active, .inactive: inactive
+        case .suspended: suspended
+        case .frozen: frozen
+        }
+    }
+
     /// The refresh token is unknown, or was used before.
     public static let refreshFailed = AccountError(code: .authRefreshFailed)
     /// The session has ended.

@@ -8,6 +8,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
     private let tokens: any ResetTokenStore
     private let freezeTokens: any FreezeTokenStore
     private let intents: any MailIntentQueue
+    private let audit: (any AuditStore)?
     private let rules: SessionRules
     private let interval: Duration
     private let clock: C
@@ -20,6 +21,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
         tokens: any ResetTokenStore,
         freezeTokens: any FreezeTokenStore,
         intents: any MailIntentQueue,
+        audit: (any AuditStore)? = nil,
         rules: SessionRules,
         interval: Duration = .seconds(300),
         clock: C,
@@ -30,6 +32,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
         self.tokens = tokens
         self.freezeTokens = freezeTokens
         self.intents = intents
+        self.audit = audit
         self.rules = rules
         self.interval = interval
         self.clock = clock
@@ -57,5 +60,6 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
         try await tokens.sweep(at: now())
         try await freezeTokens.sweep(at: now())
         try await intents.sweep(at: now())
+        try await audit?.sweep(before: now().addingTimeInterval(-AuditRetention.age), limit: AuditRetention.perKind)
     }
 }

@@ -53,7 +53,8 @@ extension MailIntent {
             subject: subject,
             language: Language(row["language"] as String),
             createdAt: Date(timeIntervalSince1970: row["created_at"]),
-            failures: row["failures"]
+            failures: row["failures"],
+            origin: AuditOrigin(client: row["client"], requestID: row["request_id"])
         )
     }
 
@@ -66,10 +67,14 @@ extension MailIntent {
         let created = createdAt.timeIntervalSince1970
         try database.execute(
             sql: """
-                INSERT INTO mail_intent (id, kind, email, account_id, language, created_at, due_at, failures)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO mail_intent
+                    (id, kind, email, account_id, language, created_at, due_at, failures, client, request_id)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
-            arguments: [id.uuidString.lowercased(), subject.kind, email, account, language.rawValue, created, created, failures]
+            arguments: [
+                id.uuidString.lowercased(), subject.kind, email, account, language.rawValue, created, created, failures,
+                origin.client, origin.requestID,
+            ]
         )
     }
 }

@@ -56,7 +56,7 @@ public struct SQLiteSessionStore: SessionStore {
                 let isRepeat = time - usedAt <= rules.repeatWindow / .seconds(1)
                 guard try isRepeat && !Self.hasUsedSuccessor(presented, in: database) else {
                     try Self.delete(session.id, from: database)
-                    return .refused
+                    return .reused(session)
                 }
             } else {
                 try Self.use(presented, parent: found["parent"], at: time, in: database)

@@ -114,6 +114,27 @@ enum Schema {
             )
         }
         migrator.registerMigration("idempotency keys") { try $0.execute(sql: idempotencyKeys) }
+        migrator.registerMigration("audit, and hashes of other systems") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE audit_event (
+                        id INTEGER NOT NULL PRIMARY KEY,
+                        account_id TEXT NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                        kind TEXT NOT NULL,
+                        time REAL NOT NULL,
+                        client TEXT,
+                        request_id TEXT
+                    ) STRICT;
+                    CREATE INDEX audit_event_account ON audit_event(account_id, kind, id);
+                    CREATE INDEX audit_event_time ON audit_event(time);
+
+                    ALTER TABLE mail_intent ADD COLUMN client TEXT;
+                    ALTER TABLE mail_intent ADD COLUMN request_id TEXT;
+
+                    CREATE INDEX account_foreign_hash ON account(password_hash) WHERE password_hash NOT GLOB '$argon2id$*';
+                    """
+            )
+        }
         return migrator
     }
 }

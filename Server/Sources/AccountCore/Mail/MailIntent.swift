@@ -27,13 +27,23 @@ public struct MailIntent: Hashable, Sendable, Identifiable {
     public let createdAt: Date
     /// How often handing over has failed.
     public var failures: Int
+    /// Where the request for it came from.
+    public let origin: AuditOrigin
 
     /// Creates an intent.
-    public init(id: UUID = UUID(), subject: Subject, language: Language, createdAt: Date, failures: Int = 0) {
+    public init(
+        id: UUID = UUID(),
+        subject: Subject,
+        language: Language,
+        createdAt: Date,
+        failures: Int = 0,
+        origin: AuditOrigin = .current
+    ) {
         self.id = id
         self.subject = subject
         self.language = language
         self.createdAt = createdAt
         self.failures = failures
+        self.origin = origin
     }
 }

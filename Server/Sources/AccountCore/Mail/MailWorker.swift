@@ -39,6 +39,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     private let outage = MailOutage()
     private let clock: C
     private let now: @Sendable () -> Date
+    private let audit: (any AuditNoting)?
     private let logger: Logger
 
     /// Creates a worker.
@@ -53,6 +54,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         schedule: Schedule = Schedule(),
         clock: C,
         now: @escaping @Sendable () -> Date,
+        audit: (any AuditNoting)? = nil,
         logger: Logger
     ) {
         self.intents = intents
@@ -69,6 +71,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         self.schedule = schedule
         self.clock = clock
         self.now = now
+        self.audit = audit
         self.logger = logger
     }
 
@@ -179,6 +182,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
                 logger.error("Older links could not be ended", metadata: ["error.type": "\(type(of: error))"])
             }
         }
+        if let token { audit?.note(.resetLinkSent, of: token.accountID, origin: intent.origin) }
         try await intents.settle(intent.id)
         logger.info("Mail handed over", metadata: ["mail.intent": "\(intent.id)"])
     }

@@ -4,12 +4,14 @@ public import Foundation
 /// "This was not me": takes an account out of use until its owner has reset the password.
 public struct AccountFreeze: Sendable {
     private let tokens: any FreezeTokenStore
+    private let audit: (any AuditNoting)?
     private let now: @Sendable () -> Date
 
     /// Creates the domain service.
     /// - Parameter now: The wall clock.
-    public init(tokens: any FreezeTokenStore, now: @escaping @Sendable () -> Date) {
+    public init(tokens: any FreezeTokenStore, audit: (any AuditNoting)? = nil, now: @escaping @Sendable () -> Date) {
         self.tokens = tokens
+        self.audit = audit
         self.now = now
     }
 
@@ -25,8 +27,10 @@ public struct AccountFreeze: Sendable {
     /// Freezes the account of a token and ends all its sessions.
     /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`.
     public func freeze(_ token: ResetToken) async throws {
+        let account = try await account(token)
         guard try await tokens.freeze(TokenDigest(of: token.rawValue), at: now()) else {
             throw AccountError.resetTokenInvalid
         }
+        audit?.note(.frozen, of: account.id)
     }
 }

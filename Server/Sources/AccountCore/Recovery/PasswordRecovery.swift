@@ -9,6 +9,7 @@ public struct PasswordRecovery: Sendable {
     private let tokens: any ResetTokenStore
     private let gate: HashingGate
     private let policy: PasswordPolicy
+    private let audit: (any AuditNoting)?
     private let now: @Sendable () -> Date
 
     /// Creates the domain service.
@@ -18,12 +19,14 @@ public struct PasswordRecovery: Sendable {
         tokens: any ResetTokenStore,
         gate: HashingGate,
         policy: PasswordPolicy,
+        audit: (any AuditNoting)? = nil,
         now: @escaping @Sendable () -> Date
     ) {
         self.intents = intents
         self.tokens = tokens
         self.gate = gate
         self.policy = policy
+        self.audit = audit
         self.now = now
     }
 
@@ -59,6 +62,8 @@ public struct PasswordRecovery: Sendable {
         guard try await tokens.confirm(digest, passwordHash: hash, confirmation: confirmation, at: now()) else {
             throw AccountError.resetTokenInvalid
         }
+        audit?.note(.passwordReset, of: account.id)
+        if account.state == .frozen { audit?.note(.recovered, of: account.id) }
     }
 
     private func find(

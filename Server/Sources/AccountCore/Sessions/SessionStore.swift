@@ -31,6 +31,8 @@ public enum RotationOutcome: Hashable, Sendable {
     case rotated(Session)
     /// The session was idle for too long, or has reached its age.
     case expired
-    /// The token is unknown, or was used before; in the latter case its session has ended now.
+    /// The token is unknown.
     case refused
+    /// The token was used before, and its session has ended now.
+    case reused(Session)
 }

@@ -16,6 +16,7 @@ public struct SignIn: Sendable {
     private let gate: HashingGate
     private let tokens: AccessTokens
     private let policy: PasswordPolicy
+    private let audit: (any AuditNoting)?
     /// How long sessions last.
     public let rules: SessionRules
     private let now: @Sendable () -> Date
@@ -29,6 +30,7 @@ public struct SignIn: Sendable {
         tokens: AccessTokens,
         policy: PasswordPolicy,
         rules: SessionRules = SessionRules(),
+        audit: (any AuditNoting)? = nil,
         now: @escaping @Sendable () -> Date
     ) {
         self.accounts = accounts
@@ -37,6 +39,7 @@ public struct SignIn: Sendable {
         self.tokens = tokens
         self.policy = policy
         self.rules = rules
+        self.audit = audit
         self.now = now
     }
 
@@ -71,6 +74,7 @@ public struct SignIn: Sendable {
             createdAt: now()
         )
         guard try await accounts.insert(account) else { throw AccountError.emailExists }
+        audit?.note(.registered, of: account.id)
         return account
     }
 
@@ -80,14 +84,22 @@ public struct SignIn: Sendable {
     ///   `SERVER_SERVICE_UNAVAILABLE`.
     public func signIn(email: EmailAddress, password: Password) async throws -> Opened {
         let account = try await accounts.account(email: email)
-        guard try await gate.verify(password, against: account?.passwordHash), let account else {
+        let isRight = try await gate.verify(password, against: account?.passwordHash, of: email.normalized)
+        guard isRight, let account else {
+            if let account { audit?.note(.signInFailed, of: account.id) }
             throw AccountError.invalidCredentials
         }
-        try requireActive(account)
+        guard account.state == .active else {
+            audit?.note(.signInRefused, of: account.id)
+            throw AccountError.outOfUse(account.state)
+        }
         if gate.needsRehash(account.passwordHash) {
             try await accounts.rehash(account.id, from: account.passwordHash, to: try await gate.hash(password))
+            audit?.note(.hashUpgraded, of: account.id)
         }
-        return try await open(account)
+        let opened = try await open(account)
+        audit?.note(.signedIn, of: account.id)
+        return opened
     }
 
     /// Continues a session.
@@ -103,6 +115,9 @@ public struct SignIn: Sendable {
         switch outcome {
         case .expired: throw AccountError.sessionExpired
         case .refused: throw AccountError.refreshFailed
+        case .reused(let session):
+            audit?.note(.refreshReused, of: session.accountID)
+            throw AccountError.refreshFailed
         case .rotated(let session):
             guard let account = try await accounts.account(id: session.accountID), account.state == .active else {
                 throw AccountError.refreshFailed
@@ -124,15 +139,6 @@ public struct SignIn: Sendable {
             account.state == .active, try await sessions.isAlive(claims.sessionID)
         else { throw AccountError.sessionExpired }
         return account
-    }
-
-    private func requireActive(_ account: Account) throws {
-        switch account.state {
-        case .active: break
-        case .inactive: throw AccountError.inactive
-        case .suspended: throw AccountError.suspended
-        case .frozen: throw AccountError.frozen
-        }
     }
 
     private func open(_ account: Account) async throws -> Opened {

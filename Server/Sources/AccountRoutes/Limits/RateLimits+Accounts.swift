@@ -25,7 +25,8 @@ extension RateLimits {
 extension RouterMethods where Context: LimitedRequestContext {
     /// A group whose requests count when their routes ask.
     func limited(by limits: RateLimits, _ sources: RateLimitSource<Context>...) -> RouterGroup<Context> {
-        group().add(middleware: RateLimitMiddleware(limits, sources, decides: .inRoute))
+        group().add(middleware: AuditOriginMiddleware(limits: limits))
+            .add(middleware: RateLimitMiddleware(limits, sources, decides: .inRoute))
     }
 
     /// A group whose requests may be repeated with their keys. Keys belong to addresses, as limits without an account do.

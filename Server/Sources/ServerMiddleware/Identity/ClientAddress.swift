@@ -33,6 +33,18 @@ public struct ClientAddress: Hashable, Sendable {
         return nil
     }
 
+    /// The network that the client is in, such as `198.51.100.0/24` or `2001:db8:7::/48`: enough for its owner to recognise it, and no
+    /// address. `nil` for a client without an address.
+    public var network: String? {
+        guard let address else { return nil }
+        if address.version == .v4 {
+            let bits = UInt32(truncatingIfNeeded: address.bits)
+            return "\(bits >> 24).\(bits >> 16 & 255).\(bits >> 8 & 255).0/24"
+        }
+        let groups = [112, 96, 80].map { String(address.bits >> $0 & 0xFFFF, radix: 16) }
+        return groups.joined(separator: ":") + "::/48"
+    }
+
     /// The bytes by which a limit counts the client: a tag and the address, or the tag alone.
     var keyBytes: [UInt8] {
         guard let address else { return [0] }

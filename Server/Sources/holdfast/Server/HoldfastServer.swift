@@ -35,6 +35,8 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
     private let limits: RateLimits
     private let idempotency: IdempotencyKeys
     private let shedding: LoadShedding
+    private let gate: HashingGate
+    private let audit: AuditTrail<ContinuousClock>
     private let logger: Logger
 
     /// Opens the data folder and puts the server together; nothing listens yet.
@@ -63,16 +65,19 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             logger: logger
         )
         shedding = LoadShedding(limit: configuration.load.requestsInFlight, waiting: configuration.load.requestsWaiting)
-        let gate = try HashingGate(
+        gate = try HashingGate(
             hashing: try hashing ?? Argon2Hashing(),
-            width: ProcessInfo.processInfo.activeProcessorCount
+            width: ProcessInfo.processInfo.activeProcessorCount,
+            decoyKey: keys.decoys
         )
+        audit = AuditTrail(store: stores.audit, clock: ContinuousClock(), now: { Date() }, logger: logger)
         signIn = SignIn(
             accounts: stores.accounts,
             sessions: stores.sessions,
             gate: gate,
             tokens: await AccessTokens(keys: keys),
             policy: configuration.passwordPolicy,
+            audit: audit,
             now: { Date() }
         )
         recovery = PasswordRecovery(
@@ -80,6 +85,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             tokens: stores.resetTokens,
             gate: gate,
             policy: configuration.passwordPolicy,
+            audit: audit,
             now: { Date() }
         )
     }
@@ -104,12 +110,15 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             // The first is the last to end: it saves what the last requests were charged.
             limitStore,
             idempotency,
+            audit,
+            DecoyUpkeep(accounts: stores.accounts, gate: gate, clock: ContinuousClock(), logger: logger),
             MailService(server: self),
             Sweeper(
                 sessions: stores.sessions,
                 tokens: stores.resetTokens,
                 freezeTokens: stores.freezeTokens,
                 intents: stores.intents,
+                audit: stores.audit,
                 rules: signIn.rules,
                 clock: ContinuousClock(),
                 now: { Date() },
@@ -144,6 +153,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             schedule: mailSchedule,
             clock: ContinuousClock(),
             now: { Date() },
+            audit: audit,
             logger: logger
         )
     }
@@ -239,7 +249,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         recoveryRoutes.addLegacy(to: router)
         RecoveryPageRoutes<Context>(
             recovery: recovery,
-            freeze: AccountFreeze(tokens: stores.freezeTokens, now: { Date() }),
+            freeze: AccountFreeze(tokens: stores.freezeTokens, audit: audit, now: { Date() }),
             limits: limits,
             templates: try PageTemplates(settings: pageSettings),
             origins: OriginGuard { [address, configuration] origin in

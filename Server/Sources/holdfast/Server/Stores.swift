@@ -13,6 +13,7 @@ struct Stores: Sendable {
     let resetTokens: SQLiteResetTokenStore
     let freezeTokens: SQLiteFreezeTokenStore
     let intents: SQLiteMailIntentQueue
+    let audit: SQLiteAuditStore
 
     /// Opens a data folder.
     init(_ url: URL) throws {
@@ -23,6 +24,7 @@ struct Stores: Sendable {
         resetTokens = SQLiteResetTokenStore(database)
         freezeTokens = SQLiteFreezeTokenStore(database)
         intents = SQLiteMailIntentQueue(database)
+        audit = SQLiteAuditStore(database)
     }
 
     /// The server's keys, from the configured secret or the folder's own.

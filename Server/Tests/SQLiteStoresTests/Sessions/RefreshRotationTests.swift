@@ -34,7 +34,7 @@ import Testing
         try await withSession { opened in
             let next = try await opened.use(opened.first, after: 100).next
             let again = try await opened.use(opened.first, after: 100 + later).outcome
-            #expect(again == (isRepeat ? .rotated(opened.session) : .refused))
+            #expect(again == (isRepeat ? .rotated(opened.session) : .reused(opened.session)))
             #expect(try await opened.isAlive == isRepeat)
             let afterwards = try await opened.use(next, after: 100 + later).outcome
             #expect(afterwards == (isRepeat ? .rotated(opened.session) : .refused))
@@ -60,7 +60,7 @@ import Testing
             ]
             let successor = try await opened.use(siblings[used], after: 106).next
             #expect(try await opened.isAlive)
-            #expect(try await opened.use(siblings[1 - used], after: 107).outcome == .refused)
+            #expect(try await opened.use(siblings[1 - used], after: 107).outcome == .reused(opened.session))
             #expect(try await !opened.isAlive)
             #expect(try await opened.use(successor, after: 108).outcome == .refused)
         }
@@ -73,7 +73,7 @@ import Testing
                 var siblings: [TokenDigest] = []
                 for _ in 0..<5 { siblings.append(try await opened.use(opened.first, after: 100).next) }
                 #expect(try await opened.use(siblings[4], after: 101).outcome == .rotated(opened.session))
-                #expect(try await opened.use(siblings[killed], after: 102).outcome == .refused)
+                #expect(try await opened.use(siblings[killed], after: 102).outcome == .reused(opened.session))
                 #expect(try await !opened.isAlive)
             }
         }
@@ -84,7 +84,7 @@ import Testing
         try await withSession { opened in
             let second = try await opened.use(opened.first, after: 100).next
             let third = try await opened.use(second, after: 102).next
-            #expect(try await opened.use(opened.first, after: 103).outcome == .refused)
+            #expect(try await opened.use(opened.first, after: 103).outcome == .reused(opened.session))
             #expect(try await opened.use(third, after: 104).outcome == .refused)
         }
     }
@@ -95,7 +95,7 @@ import Testing
             for seconds in [100.0, 104, 108] {
                 #expect(try await opened.use(opened.first, after: seconds).outcome == .rotated(opened.session))
             }
-            #expect(try await opened.use(opened.first, after: 111).outcome == .refused)
+            #expect(try await opened.use(opened.first, after: 111).outcome == .reused(opened.session))
             #expect(try await !opened.isAlive)
         }
     }
@@ -132,7 +132,7 @@ import Testing
             let phone = try await OpenedSession(stores, account: account)
             let tablet = try await OpenedSession(stores, account: account)
             _ = try await phone.use(phone.first, after: 1)
-            #expect(try await phone.use(phone.first, after: 100).outcome == .refused)
+            #expect(try await phone.use(phone.first, after: 100).outcome == .reused(phone.session))
             #expect(try await tablet.isAlive)
             #expect(try await tablet.use(tablet.first, after: 101).outcome == .rotated(tablet.session))
         }
@@ -150,7 +150,7 @@ import Testing
             }
             #expect(results.allSatisfy { $0.0 == .rotated(opened.session) })
             #expect(try await opened.use(results[0].1, after: 101).outcome == .rotated(opened.session))
-            #expect(try await opened.use(results[1].1, after: 102).outcome == .refused)
+            #expect(try await opened.use(results[1].1, after: 102).outcome == .reused(opened.session))
             #expect(try await !opened.isAlive)
             try other.database.close()
         }

@@ -1,0 +1,59 @@
+public import Foundation
+
+/// Something that happened to an account and that its owner or an operator may ask about. It names no secret and no address.
+public struct AuditEvent: Hashable, Sendable {
+    /// What happened.
+    public enum Kind: String, Hashable, Sendable, CaseIterable {
+        case registered
+        case imported
+        case signedIn = "signed_in"
+        /// A wrong password.
+        case signInFailed = "sign_in_failed"
+        /// The right password, for an account that is out of use.
+        case signInRefused = "sign_in_refused"
+        /// A hash of another system, or of weaker parameters, was replaced by one of our own.
+        case hashUpgraded = "hash_upgraded"
+        /// A reset link was asked for, made and handed over.
+        case resetLinkSent = "reset_link_sent"
+        case passwordReset = "password_reset"
+        /// A reset put a frozen account back into use.
+        case recovered
+        /// The owner said "this was not me".
+        case frozen
+        /// A refresh token was used a second time, and its session ended.
+        case refreshReused = "refresh_reused"
+        case suspended, deactivated, activated
+    }
+
+    public let kind: Kind
+    public let accountID: Account.ID
+    public let time: Date
+    public let origin: AuditOrigin
+
+    /// Creates an event.
+    public init(kind: Kind, accountID: Account.ID, time: Date, origin: AuditOrigin) {
+        self.kind = kind
+        self.accountID = accountID
+        self.time = time
+        self.origin = origin
+    }
+}
+
+/// Where a request came from, as far as an audit keeps it.
+public struct AuditOrigin: Hashable, Sendable {
+    /// The network of the client, not its address.
+    public let client: String?
+    public let requestID: String?
+
+    /// Creates an origin.
+    public init(client: String?, requestID: String?) {
+        self.client = client
+        self.requestID = requestID
+    }
+
+    /// No request: a command, or a worker.
+    public static let none = AuditOrigin(client: nil, requestID: nil)
+
+    /// The origin of the request that the current task answers.
+    @TaskLocal public static var current = AuditOrigin.none
+}

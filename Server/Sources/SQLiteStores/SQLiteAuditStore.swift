@@ -1,0 +1,73 @@
+public import AccountCore
+public import Foundation
+import GRDB
+
+/// Audit events in SQLite.
+public struct SQLiteAuditStore: AuditStore {
+    private let database: SQLiteDatabase
+
+    /// Creates the store.
+    public init(_ database: SQLiteDatabase) {
+        self.database = database
+    }
+
+    public func append(_ events: [AuditEvent]) async throws {
+        try await database.write { database in
+            for event in events {
+                try database.execute(
+                    sql: """
+                        INSERT INTO audit_event (account_id, kind, time, client, request_id)
+                        SELECT id, ?, ?, ?, ? FROM account WHERE id = ?
+                        """,
+                    arguments: [
+                        event.kind.rawValue, event.time.timeIntervalSince1970, event.origin.client, event.origin.requestID,
+                        event.accountID.description,
+                    ]
+                )
+            }
+        }
+    }
+
+    public func events(of account: Account.ID, limit: Int) async throws -> [AuditEvent] {
+        try await database.read { database in
+            try Row.fetchAll(
+                database,
+                sql: "SELECT * FROM audit_event WHERE account_id = ? ORDER BY time DESC, id DESC LIMIT ?",
+                arguments: [account.description, limit]
+            ).compactMap { row in
+                // An event of a later version is passed over, not an error.
+                guard let kind = AuditEvent.Kind(rawValue: row["kind"]) else { return nil }
+                return AuditEvent(
+                    kind: kind,
+                    accountID: account,
+                    time: Date(timeIntervalSince1970: row["time"]),
+                    origin: AuditOrigin(client: row["client"], requestID: row["request_id"])
+                )
+            }
+        }
+    }
+
+    public func sweep(before: Date, limit: Int) async throws {
+        try await database.write { database in
+            try database.execute(
+                sql: "DELETE FROM audit_event WHERE id IN (SELECT id FROM audit_event WHERE time < ? LIMIT 500)",
+                arguments: [before.timeIntervalSince1970]
+            )
+            let crowded = try Row.fetchAll(
+                database,
+                sql: "SELECT account_id, kind FROM audit_event GROUP BY account_id, kind HAVING COUNT(*) > ? LIMIT 50",
+                arguments: [limit]
+            )
+            for row in crowded {
+                try database.execute(
+                    sql: """
+                        DELETE FROM audit_event WHERE id IN (
+                            SELECT id FROM audit_event WHERE account_id = ? AND kind = ? ORDER BY id DESC LIMIT 500 OFFSET ?
+                        )
+                        """,
+                    arguments: [row["account_id"] as String, row["kind"] as String, limit]
+                )
+            }
+        }
+    }
+}
