@@ -46,6 +46,8 @@ let package = Package(
         .library(name: "Argon2", targets: ["Argon2"]),
         .library(name: "HoldfastAsyncHTTPClient", targets: ["HoldfastAsyncHTTPClient"]),
         .library(name: "HoldfastMetrics", targets: ["HoldfastMetrics"]),
+        .library(name: "AccountImport", targets: ["AccountImport"]),
+        .library(name: "ImportedHashes", targets: ["ImportedHashes"]),
     ],
     dependencies: [
         .package(name: "holdfast", path: ".."),
@@ -78,6 +80,23 @@ let package = Package(
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
         ),
         .target(name: "Argon2", dependencies: ["CSodium"], swiftSettings: settings),
+        .systemLibrary(name: "CCrypt", providers: [.apt(["libcrypt-dev"])]),
+        .target(
+            name: "ImportedHashes",
+            dependencies: [
+                crypto, .product(name: "CryptoExtras", package: "swift-crypto"),
+                .target(name: "CCrypt", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "AccountImport",
+            dependencies: [
+                "AccountCore", "Argon2", "ImportedHashes", accountContract, errorContract,
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings
+        ),
         .target(
             name: "AccountCore",
             dependencies: [
@@ -194,8 +213,8 @@ let package = Package(
         .executableTarget(
             name: "holdfast",
             dependencies: [
-                "AccountCore", "AccountRoutes", "APIReference", "AppLinks", "Argon2", "ErrorLab", "FileMail", "Idempotency",
-                "RecoveryPages", "SMTPMail", "ServerMiddleware", "SQLiteStores",
+                "AccountCore", "AccountImport", "AccountRoutes", "APIReference", "AppLinks", "Argon2", "ErrorLab", "FileMail",
+                "Idempotency", "ImportedHashes", "RecoveryPages", "SMTPMail", "ServerMiddleware", "SQLiteStores",
                 accountContract, errorContract, errorLabContract, rateLimiting, hummingbird, logging, lifecycle, crypto,
                 .product(name: "AccountKit", package: "holdfast"),
                 .product(name: "HoldfastURLSession", package: "holdfast"),
@@ -277,6 +296,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(name: "Argon2Tests", dependencies: ["Argon2"], swiftSettings: settings),
+        .testTarget(name: "ImportedHashesTests", dependencies: ["ImportedHashes"], swiftSettings: settings),
         .testTarget(
             name: "AccountCoreTests",
             dependencies: ["AccountCore", accountContract, errorContract, rateLimiting, crypto, holdfastTesting],

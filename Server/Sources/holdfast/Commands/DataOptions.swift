@@ -9,6 +9,16 @@ struct DataOptions: ParsableArguments {
     var data = "./data"
 
     var folder: URL { URL(fileURLWithPath: data, isDirectory: true).standardizedFileURL }
+
+    /// The stores of a folder that a server has made.
+    /// - Throws: `ExitCode` 1 if there is none.
+    func existingStores() throws -> Stores {
+        guard FileManager.default.fileExists(atPath: DataFolder.database(in: folder).path) else {
+            Terminal.complain("There is no data in \(folder.path); name its folder with --data.")
+            throw ExitCode.failure
+        }
+        return try Stores(folder)
+    }
 }
 
 extension ServerConfiguration {

@@ -9,8 +9,8 @@ import SQLiteStores
 /// `holdfast users`
 struct Users: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Add and list accounts.",
-        subcommands: [Add.self, List.self]
+        abstract: "Add, list and import accounts, take them out of use, and see what happened to them.",
+        subcommands: [Add.self, List.self, Import.self, Suspend.self, Deactivate.self, Activate.self, Audit.self]
     )
 
     /// `holdfast users add`
@@ -78,11 +78,7 @@ struct Users: AsyncParsableCommand {
         @OptionGroup var data: DataOptions
 
         func run() async throws {
-            guard FileManager.default.fileExists(atPath: DataFolder.database(in: data.folder).path) else {
-                Terminal.complain("There is no data in \(data.folder.path); name its folder with --data.")
-                throw ExitCode.failure
-            }
-            let accounts = try await Stores(data.folder).accounts.accounts()
+            let accounts = try await data.existingStores().accounts.accounts()
             if json {
                 let items = accounts.map { account -> JSONValue in
                     [

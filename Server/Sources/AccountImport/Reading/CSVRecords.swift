@@ -1,0 +1,83 @@
+import Foundation
+
+/// People as CSV (RFC 4180) with a head.
+enum CSVRecords {
+    static func read(_ text: Data.SubSequence) throws -> [ImportFile.Reading] {
+        var rows = CSVRows(text)
+        guard let head = rows.next(), let names = head.fields?.map({ $0.trimmingCharacters(in: .whitespaces).lowercased() }),
+            names.contains("email")
+        else { throw ImportFile.Unreadable(description: "The first line names no column “email”") }
+        guard Set(names).count == names.count else {
+            throw ImportFile.Unreadable(description: "The first line names a column twice")
+        }
+        var readings: [ImportFile.Reading] = []
+        while let row = rows.next() {
+            let place = "line \(row.line)"
+            guard let fields = row.fields else {
+                readings.append(.failure(.init(place: place, reason: "is no UTF-8, or a quote is not closed")))
+                continue
+            }
+            if fields == [""] { continue }
+            guard fields.count == names.count else {
+                readings.append(.failure(.init(place: place, reason: "has \(fields.count) fields in place of \(names.count)")))
+                continue
+            }
+            let values = Dictionary(uniqueKeysWithValues: zip(names, fields))
+            readings.append(
+                .success(
+                    ImportRecord(
+                        place: place,
+                        email: values["email"] ?? "",
+                        firstName: values["first_name"],
+                        passwordHash: values["password_hash"] ?? values["password"],
+                        state: values["state"] ?? values["is_active"],
+                        locale: values["locale"]
+                    )
+                )
+            )
+        }
+        return readings
+    }
+}
+
+/// The rows of a CSV text.
+struct CSVRows {
+    private let bytes: Data.SubSequence
+    private var position: Data.Index
+    private var line = 1
+
+    init(_ bytes: Data.SubSequence) {
+        self.bytes = bytes
+        position = bytes.startIndex
+    }
+
+    /// The next row with the line that it begins on; its fields are `nil` if they can't be read.
+    mutating func next() -> (line: Int, fields: [String]?)? {
+        guard position < bytes.endIndex else { return nil }
+        let start = line
+        var fields: [[UInt8]] = [[]]
+        var isQuoted = false
+        while position < bytes.endIndex {
+            let byte = bytes[position]
+            position += 1
+            if byte == UInt8(ascii: "\n") { line += 1 }
+            switch byte {
+            case UInt8(ascii: "\"") where isQuoted && position < bytes.endIndex && bytes[position] == byte:
+                fields[fields.count - 1].append(byte)
+                position += 1
+            case UInt8(ascii: "\"") where isQuoted || fields[fields.count - 1].isEmpty: isQuoted.toggle()
+            case UInt8(ascii: ",") where !isQuoted: fields.append([])
+            case UInt8(ascii: "\n") where !isQuoted: return (start, texts(fields))
+            case UInt8(ascii: "\r") where !isQuoted && (position == bytes.endIndex || bytes[position] == UInt8(ascii: "\n")):
+                break
+            default: fields[fields.count - 1].append(byte)
+            }
+        }
+        return (start, isQuoted ? nil : texts(fields))
+    }
+
+    private func texts(_ fields: [[UInt8]]) -> [String]? {
+        let texts = fields.compactMap { String(validating: $0, as: UTF8.self) }
+        return texts.count == fields.count ? texts : nil
+    }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import GRDB
+
+/// Django's own SQLite database. It is opened to read only.
+enum DjangoDatabase {
+    static func read(_ file: URL) throws -> [ImportFile.Reading] {
+        var configuration = Configuration()
+        configuration.readonly = true
+        do {
+            let queue = try DatabaseQueue(path: file.path, configuration: configuration)
+            return try queue.read { database in
+                try Row.fetchAll(database, sql: "SELECT id, email, first_name, password, is_active FROM auth_user ORDER BY id")
+                    .map { row in
+                        let place = "user \(row["id"] as Int64? ?? 0)"
+                        guard let email = String.fromDatabaseValue(row["email"]),
+                            let hash = String.fromDatabaseValue(row["password"])
+                        else {
+                            return .failure(.init(place: place, reason: "has no text as address or password"))
+                        }
+                        return .success(
+                            ImportRecord(
+                                place: place,
+                                email: email,
+                                firstName: String.fromDatabaseValue(row["first_name"]),
+                                passwordHash: hash,
+                                state: Bool.fromDatabaseValue(row["is_active"]) == false ? "inactive" : "active"
+                            )
+                        )
+                    }
+            }
+        } catch is DatabaseError {
+            throw ImportFile.Unreadable(
+                description: "The database has no readable table auth_user; dump the users as JSON or CSV"
+            )
+        }
+    }
+}

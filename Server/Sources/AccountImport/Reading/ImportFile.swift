@@ -1,0 +1,43 @@
+public import Foundation
+
+/// A file with people of another system; which format it has is read off its beginning.
+public enum ImportFile {
+    /// What is read, and whether it could be: a bad record does not keep the others from being read.
+    public typealias Reading = Result<ImportRecord, ImportLineRefusal>
+
+    /// A record that can't be read.
+    public struct ImportLineRefusal: Error, Hashable, Sendable {
+        public let place: String
+        public let reason: String
+    }
+
+    /// The file can't be read at all.
+    public struct Unreadable: Error, Hashable, Sendable, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// Reads all records.
+    ///
+    /// - CSV with a head that names `email`, and any of `first_name`, `password_hash` (or `password`), `state` (or `is_active`),
+    ///   `locale`, in any order.
+    /// - JSON lines with the same members.
+    /// - Django's `dumpdata` (JSON): every object whose fields have `email` and `password`.
+    /// - Django's SQLite database: the table `auth_user`.
+    /// - Throws: ``Unreadable``.
+    public static func read(_ file: URL) throws -> [Reading] {
+        let bytes: Data
+        do {
+            bytes = try Data(contentsOf: file, options: .mappedIfSafe)
+        } catch {
+            throw Unreadable(description: "\(file.path) can't be read")
+        }
+        if bytes.starts(with: Data("SQLite format 3\0".utf8)) { return try DjangoDatabase.read(file) }
+        let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
+        switch text.first(where: { !" \t\r\n".utf8.contains($0) }) {
+        case nil: return []
+        case UInt8(ascii: "["): return try DjangoDump.read(Data(text))
+        case UInt8(ascii: "{"): return JSONLines.read(text)
+        default: return try CSVRecords.read(text)
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+
+/// People as JSON, one object per line.
+enum JSONLines {
+    private struct Line: Decodable {
+        let email: String
+        let first_name: String?
+        let password_hash: String?
+        let state: String?
+        let locale: String?
+    }
+
+    static func read(_ text: Data.SubSequence) -> [ImportFile.Reading] {
+        let decoder = JSONDecoder()
+        return text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated().compactMap {
+            index,
+            bytes in
+            guard bytes.contains(where: { !" \t\r".utf8.contains($0) }) else { return nil }
+            let place = "line \(index + 1)"
+            guard let line = try? decoder.decode(Line.self, from: Data(bytes)) else {
+                return .failure(.init(place: place, reason: "is no JSON object with a text “email”"))
+            }
+            return .success(
+                ImportRecord(
+                    place: place,
+                    email: line.email,
+                    firstName: line.first_name,
+                    passwordHash: line.password_hash,
+                    state: line.state,
+                    locale: line.locale
+                )
+            )
+        }
+    }
+}

@@ -1,0 +1,2 @@
+#include <crypt.h>
+#include <stdlib.h>

@@ -1,0 +1,59 @@
+import Crypto
+import Foundation
+
+#if os(Linux)
+    private import CCrypt
+#endif
+
+/// A hash by bcrypt, verified by the system's libcrypt; where there is none, nothing has this hash.
+public struct Bcrypt: Hashable, Sendable {
+    /// The most rounds, as a power of two.
+    public static let maximumCost = 15
+
+    private let setting: String
+    /// Whether the password goes through SHA-256 first, as Django has it: bcrypt reads 72 bytes only.
+    private let isDigested: Bool
+
+    init(_ text: String, isDigested: Bool) throws(ImportedHash.Refusal) {
+        guard let parts = text.wholeMatch(of: /\$2[aby]\$([0-9]{2})\$[.\/A-Za-z0-9]{53}/), let cost = Int(parts.1), cost >= 4
+        else {
+            throw .malformed
+        }
+        guard cost <= Self.maximumCost else { throw .tooCostly(limit: "bcrypt at 15") }
+        setting = text
+        self.isDigested = isDigested
+    }
+
+    /// The kind and the cost, with a salt and a hash of zeros.
+    var decoy: String { (isDigested ? "bcrypt_sha256$" : "") + setting.prefix(7) + String(repeating: ".", count: 53) }
+
+    func verify(_ password: String) -> Bool {
+        var phrase = Array(password.utf8)
+        if isDigested { phrase = Self.hex(SHA256.hash(data: phrase)) }
+        // A C string ends at its first zero: what stands behind it would not count.
+        guard !phrase.contains(0) else { return false }
+        // Other systems refuse or cut what is longer; libcrypt takes up to 512 bytes and reads 72 of them.
+        phrase = Array(phrase.prefix(72))
+        guard let made = Self.crypt(phrase, setting) else { return false }
+        return areEqual(made, Array(setting.utf8))
+    }
+
+    private static func hex(_ digest: SHA256.Digest) -> [UInt8] {
+        let digits = Array("0123456789abcdef".utf8)
+        return digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+    }
+
+    #if os(Linux)
+        private static func crypt(_ phrase: [UInt8], _ setting: String) -> [UInt8]? {
+            var data: UnsafeMutableRawPointer?
+            var size: Int32 = 0
+            defer { free(data) }
+            let made = (phrase + [0]).withUnsafeBytes { bytes in
+                crypt_ra(bytes.bindMemory(to: CChar.self).baseAddress, setting, &data, &size)
+            }
+            return made.map { Array(String(cString: $0).utf8) }
+        }
+    #else
+        private static func crypt(_ phrase: [UInt8], _ setting: String) -> [UInt8]? { nil }
+    #endif
+}

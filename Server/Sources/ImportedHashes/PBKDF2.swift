@@ -1,0 +1,40 @@
+import Crypto
+import CryptoExtras
+import Foundation
+
+/// A hash by PBKDF2 with HMAC-SHA256 (RFC 8018) as Django writes it.
+public struct PBKDF2: Hashable, Sendable {
+    /// The most rounds; Django 5.2 makes 1,000,000.
+    public static let maximumRounds = 2_000_000
+
+    let rounds: Int
+    private let salt: [UInt8]
+    private let digest: Data
+
+    init(_ text: String) throws(ImportedHash.Refusal) {
+        let parts = text.split(separator: "$", omittingEmptySubsequences: false)
+        guard parts.count == 4, parts[1].utf8.allSatisfy({ (48...57).contains($0) }),
+            let digest = Data(base64Encoded: String(parts[3])),
+            digest.count == 32, !parts[2].isEmpty
+        else { throw .malformed }
+        // A number that is no Int is above every limit.
+        guard let rounds = Int(parts[1]), rounds <= Self.maximumRounds else {
+            throw .tooCostly(limit: "2,000,000 rounds of PBKDF2")
+        }
+        guard rounds >= 1 else { throw .malformed }
+        (self.rounds, self.salt, self.digest) = (rounds, Array(parts[2].utf8), digest)
+    }
+
+    func verify(_ password: String) -> Bool {
+        // HMAC fills a short key up with zeros, so that one behind a password would not count.
+        guard !password.utf8.contains(0) else { return false }
+        let key = try? KDF.Insecure.PBKDF2.deriveKey(
+            from: Array(password.utf8),
+            salt: salt,
+            using: .sha256,
+            outputByteCount: 32,
+            unsafeUncheckedRounds: rounds
+        )
+        return key?.withUnsafeBytes { areEqual(Array($0), digest) } ?? false
+    }
+}

@@ -1,0 +1,55 @@
+import SQLiteStores
+import AccountCore
+import ArgumentParser
+import ErrorContract
+import Foundation
+
+extension Users {
+    /// `holdfast users audit`
+    struct Audit: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Tell what happened to an account, newest first.",
+            discussion: """
+                Each line: the time (UTC), what happened, the network of the client, the id of the request as logs have it.
+                Events are kept for a year, of each kind the newest 200. A running server writes them twice a second.
+                """
+        )
+
+        @OptionGroup var which: AccountOptions
+
+        @Option(help: "The most events to print.")
+        var limit = 100
+
+        @Flag(help: "Print JSON, one object per event in an array.")
+        var json = false
+
+        @OptionGroup var data: DataOptions
+
+        func validate() throws {
+            guard (1...100_000).contains(limit) else { throw ValidationError("--limit must be from 1 to 100000 (is \(limit))") }
+        }
+
+        func run() async throws {
+            let stores = try data.existingStores()
+            let account = try await which.account(in: stores)
+            let events = try await stores.audit.events(of: account.id, limit: limit)
+            if json {
+                let items = events.map { event -> JSONValue in
+                    [
+                        "time": .string(event.time.formatted(.iso8601)), "event": .string(event.kind.rawValue),
+                        "client": event.origin.client.map { .string($0) } ?? .null,
+                        "request_id": event.origin.requestID.map { .string($0) } ?? .null,
+                    ]
+                }
+                Terminal.say(String(decoding: JSONValue.array(items).encoded(), as: UTF8.self))
+            } else {
+                for event in events {
+                    let kind = event.kind.rawValue.padding(toLength: 16, withPad: " ", startingAt: 0)
+                    let client = (event.origin.client ?? "-").padding(toLength: 20, withPad: " ", startingAt: 0)
+                    Terminal.say("\(event.time.formatted(.iso8601))  \(kind)  \(client)  \(event.origin.requestID ?? "-")")
+                }
+                if events.isEmpty { Terminal.complain("Nothing has happened to this account yet.") }
+            }
+        }
+    }
+}
