@@ -4,8 +4,8 @@ import Synchronization
 
 /// Stops calling a host that fails, for a while, and tries it with one request before all come back.
 ///
-/// Failures are 5xx, time-outs and lost connections. 4xx, 429 among them, show a server that works; cancelled calls and a device
-/// without a connection show nothing, and free the place of a probe. While the circuit is open a call fails at once with kind
+/// Failures are 5xx, time-outs and lost connections. 4xx, 429 among them, show a server that works; a 503 that says when to come back,
+/// cancelled calls and a device without a connection show nothing, and free the place of a probe. While the circuit is open a call fails at once with kind
 /// `throttled` and the time in the error.
 public final class BreakerMiddleware: ClientMiddleware {
     /// When a circuit opens.
@@ -59,7 +59,8 @@ public final class BreakerMiddleware: ClientMiddleware {
                 return
             }
             switch error.kind {
-            case .server: self = error.status == 408 ? .neutral : .failure
+            // A server that says when to come back works; the gate holds everybody back until then.
+            case .server: self = error.status == 408 || error.status == 503 && error.retryAfter != nil ? .neutral : .failure
             case .timeout, .network, .unknownOutcome: self = .failure
             case .cancelled, .noInternet, .throttled, .invalidRequest: self = .neutral
             default: self = error.status == nil ? .neutral : .success

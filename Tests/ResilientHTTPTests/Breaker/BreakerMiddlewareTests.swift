@@ -45,6 +45,17 @@ import Testing
         #expect(transport.sent.count == 50)
     }
 
+    @Test("A 503 that says when to come back is the gate's business; one that doesn't is a failure")
+    func told() async throws {
+        let told = ScriptedTransport.Step.answer(status: 503, headers: [.retryAfter: "2"])
+        let (patient, asked) = try client(Array(repeating: told, count: 9))
+        for _ in 0..<9 { #expect(await failure { _ = try await patient.send(.get, "/a") }?.status == 503) }
+        #expect(asked.sent.count == 9)
+        let (broken, failing) = try client(Array(repeating: .answer(status: 503), count: 9))
+        for _ in 0..<9 { _ = await failure { _ = try await broken.send(.get, "/a") } }
+        #expect(failing.sent.count == 5)
+    }
+
     @Test("Time-outs and lost connections open it")
     func network() async throws {
         let lost = ScriptedTransport.Step.failure(TransportError(.timeout, message: "", wasSent: true))
