@@ -26,8 +26,8 @@ lint:
 
 # Put the code into form.
 format:
-	@swift format --in-place --parallel --recursive Package.swift Sources Tests Server/Package.swift Server/Sources Server/Tests Server/Examples Server/Benchmarks Benchmarks/Package.swift Benchmarks/Benchmarks Fuzzing/Package.swift Fuzzing/Sources
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests Server/Package.swift Server/Sources Server/Tests Server/Examples Benchmarks/Package.swift Benchmarks/Benchmarks Fuzzing/Package.swift Fuzzing/Sources Server/Benchmarks/Package.swift Server/Benchmarks/BrownOut Server/Benchmarks/Middleware
 
 # Remove what builds have made; the data folder stays.
 clean:
-	@rm -rf .build Server/.build Benchmarks/.build Fuzzing/.build Package.resolved */Package.resolved
+	@rm -rf .build Server/.build Benchmarks/.build Fuzzing/.build Server/Benchmarks/.build Package.resolved */Package.resolved Server/Benchmarks/Package.resolved

@@ -1,0 +1,25 @@
+import Foundation
+
+/// Puts each fleet through the same brown-out with each way of meeting it, and prints a table.
+@main struct BrownOut {
+    static func main() async throws {
+        tell("| fleet | client | attempts per call | goodput of the ideal | success in the 5 s after | 99 % after |")
+        tell("|---|---|---|---|---|---|")
+        for fleet in Fleet.all {
+            for contender in Contender.all {
+                let story = try await fleet.run(contender)
+                let recovered = story.secondsToRecover.map { "\($0) s" } ?? "more than 15 s"
+                let after = story.success(from: .zero, to: .seconds(5))
+                tell(
+                    "| \(fleet.name) | \(contender.name) | \(String(format: "%.2f", story.attemptsPerCall)) | \(percent(story.goodput))"
+                        + " | \(percent(after)) | \(recovered) |"
+                )
+            }
+        }
+    }
+
+    /// Writes a line at once, so that who waits sees how far it is.
+    private static func tell(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
+
+    private static func percent(_ part: Double) -> String { "\(Int((part * 100).rounded())) %" }
+}

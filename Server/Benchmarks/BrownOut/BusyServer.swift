@@ -1,0 +1,76 @@
+import HoldfastTesting
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Synchronization
+
+/// A server on the loopback whose workers and queue are bounded: 503 with `Retry-After: 2` for what would wait too long, silence when refusals
+/// alone keep it busy.
+final class BusyServer: Sendable {
+    private let capacity: Mutex<ServerCapacity>
+    private let clock: QuickClock
+    private let begin: QuickClock.Instant
+
+    init(rate: Double, clock: QuickClock) {
+        capacity = Mutex(ServerCapacity(rate: rate))
+        self.clock = clock
+        begin = clock.now
+    }
+
+    /// Listens on a free port.
+    func start(on group: any EventLoopGroup) async throws -> any Channel {
+        try await ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 1_024)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.configureHTTPServerPipeline(withPipeliningAssistance: false)
+                    try channel.pipeline.syncOperations.addHandler(Responder(server: self))
+                }
+            }
+            .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+            .bind(host: "127.0.0.1", port: 0).get()
+    }
+
+    /// Works at another rate from now on.
+    func change(rate: Double) {
+        capacity.withLock { $0.change(rate: rate, at: begin.duration(to: clock.now)) }
+    }
+
+    /// What becomes of a request that has just come; its time is the world's.
+    fileprivate func take() -> ServerCapacity.Answer {
+        let answer = capacity.withLock { $0.take(at: begin.duration(to: clock.now)) }
+        guard case .served(let wait) = answer else { return answer }
+        return .served(after: wait / clock.factor)
+    }
+}
+
+private final class Responder: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let server: BusyServer
+
+    init(server: BusyServer) {
+        self.server = server
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .end = unwrapInboundIn(data) else { return }
+        switch server.take() {
+        case .served(let wait):
+            let (seconds, attoseconds) = wait.components
+            let delay = TimeAmount.nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+            context.eventLoop.assumeIsolated().scheduleTask(in: delay) { self.answer(.ok, [:], context: context) }
+        case .refused: answer(.serviceUnavailable, ["Retry-After": "2"], context: context)
+        case .ignored: break
+        }
+    }
+
+    private func answer(_ status: HTTPResponseStatus, _ headers: HTTPHeaders, context: ChannelHandlerContext) {
+        var headers = headers
+        headers.add(name: "Content-Length", value: "2")
+        context.write(wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))), promise: nil)
+        context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: "{}")))), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    }
+}

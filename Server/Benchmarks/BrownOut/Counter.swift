@@ -1,0 +1,8 @@
+import Synchronization
+
+/// Counts, from many tasks.
+final class Counter: Sendable {
+    private let count = Atomic<Int>(0)
+    var value: Int { count.load(ordering: .relaxed) }
+    func increment() { count.wrappingAdd(1, ordering: .relaxed) }
+}

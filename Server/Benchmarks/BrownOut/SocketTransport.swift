@@ -1,0 +1,132 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import ResilientHTTP
+import Synchronization
+
+/// The smallest transport that keeps connections: what is measured here is when requests are sent, not how fast one is.
+final class SocketTransport: HTTPTransport {
+    private let group: any EventLoopGroup
+    private let port: Int
+    private let factor: Int
+    private let idle = Mutex<[any Channel]>([])
+    /// How many requests were sent by all transports.
+    private let sent: Counter
+
+    init(group: any EventLoopGroup, port: Int, factor: Int, sent: Counter) {
+        (self.group, self.port, self.factor, self.sent) = (group, port, factor, sent)
+    }
+
+    func send(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        timeout: Duration
+    ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
+        sent.increment()
+        let channel: any Channel
+        do {
+            channel = try await connection()
+        } catch {
+            throw TransportError(.unreachable, message: "\(error)", wasSent: false)
+        }
+        do {
+            let response = try await exchange(request, on: channel, timeout: timeout)
+            idle.withLock { $0.append(channel) }
+            return (response, ResponseBody(Array("{}".utf8)))
+        } catch {
+            channel.close(promise: nil)
+            throw error
+        }
+    }
+
+    /// Ends all connections that nobody uses.
+    func close() {
+        for channel in idle.withLock({ $0 }) { channel.close(promise: nil) }
+    }
+
+    private func connection() async throws -> any Channel {
+        while let channel = idle.withLock({ $0.popLast() }) {
+            if channel.isActive { return channel }
+        }
+        return try await ClientBootstrap(group: group)
+            .channelOption(.socketOption(.tcp_nodelay), value: 1)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHTTPClientHandlers()
+                    try channel.pipeline.syncOperations.addHandler(Exchange())
+                }
+            }
+            .connect(host: "127.0.0.1", port: port).get()
+    }
+
+    private func exchange(
+        _ request: HTTPRequest,
+        on channel: any Channel,
+        timeout: Duration
+    ) async throws(TransportError) -> HTTPResponse {
+        var headers = HTTPHeaders([("Host", "127.0.0.1")])
+        for field in request.headerFields { headers.add(name: field.name.rawName, value: field.value) }
+        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: request.path ?? "/", headers: headers)
+        let promise = channel.eventLoop.makePromise(of: Int.self)
+        let (seconds, attoseconds) = (timeout / factor).components
+        let delay = TimeAmount.nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+        let alarm = channel.eventLoop.scheduleTask(in: delay) { promise.fail(ChannelError.connectTimeout(delay)) }
+        channel.write(Exchange.Order(head: head, promise: promise), promise: nil)
+        channel.flush()
+        do {
+            let status = try await promise.futureResult.get()
+            alarm.cancel()
+            return HTTPResponse(status: .init(code: status), headerFields: status == 503 ? [.retryAfter: "2"] : [:])
+        } catch is ChannelError {
+            throw TransportError(.timeout, message: "timed out", wasSent: true)
+        } catch {
+            alarm.cancel()
+            throw TransportError(.connectionLost, message: "\(error)", wasSent: true)
+        }
+    }
+}
+
+/// One request at a time on one connection.
+private final class Exchange: ChannelDuplexHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias OutboundIn = Order
+    typealias OutboundOut = HTTPClientRequestPart
+
+    struct Order: Sendable {
+        var head: HTTPRequestHead
+        var promise: EventLoopPromise<Int>
+    }
+
+    private struct Closed: Error {}
+
+    private var promise: EventLoopPromise<Int>?
+    private var status = 0
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        let order = unwrapOutboundIn(data)
+        self.promise = order.promise
+        context.write(wrapOutboundOut(.head(order.head)), promise: nil)
+        context.write(wrapOutboundOut(.end(nil)), promise: promise)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head): status = Int(head.status.code)
+        case .body: break
+        case .end:
+            promise?.succeed(status)
+            promise = nil
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        promise?.fail(Closed())
+        promise = nil
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+}
