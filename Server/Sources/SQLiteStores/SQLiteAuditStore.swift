@@ -48,24 +48,27 @@ public struct SQLiteAuditStore: AuditStore {
     }
 
     public func sweep(before: Date, limit: Int) async throws {
+        // Looked for without the writer's turn: there may be many events.
+        let crowded = try await database.read { database in
+            try Row.fetchAll(
+                database,
+                sql: "SELECT account_id, kind FROM audit_event GROUP BY account_id, kind HAVING COUNT(*) > ? LIMIT 50",
+                arguments: [limit]
+            ).map { (account: $0["account_id"] as String, kind: $0["kind"] as String) }
+        }
         try await database.write { database in
             try database.execute(
                 sql: "DELETE FROM audit_event WHERE id IN (SELECT id FROM audit_event WHERE time < ? LIMIT 500)",
                 arguments: [before.timeIntervalSince1970]
             )
-            let crowded = try Row.fetchAll(
-                database,
-                sql: "SELECT account_id, kind FROM audit_event GROUP BY account_id, kind HAVING COUNT(*) > ? LIMIT 50",
-                arguments: [limit]
-            )
-            for row in crowded {
+            for (account, kind) in crowded {
                 try database.execute(
                     sql: """
                         DELETE FROM audit_event WHERE id IN (
                             SELECT id FROM audit_event WHERE account_id = ? AND kind = ? ORDER BY id DESC LIMIT 500 OFFSET ?
                         )
                         """,
-                    arguments: [row["account_id"] as String, row["kind"] as String, limit]
+                    arguments: [account, kind, limit]
                 )
             }
         }

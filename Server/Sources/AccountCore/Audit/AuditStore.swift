@@ -7,6 +7,6 @@ public protocol AuditStore: Sendable {
     /// The newest events of an account, newest first.
     func events(of account: Account.ID, limit: Int) async throws -> [AuditEvent]
     /// Removes events from before a time, and of each account and kind all but the newest `limit`: whoever guesses passwords can't
-    /// push out what else happened. Bounded work per call.
+    /// push out what else happened. Removes a bounded number per call.
     func sweep(before: Date, limit: Int) async throws
 }

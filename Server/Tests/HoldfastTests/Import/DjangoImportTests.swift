@@ -1,8 +1,8 @@
-import SQLiteStores
-import AccountKit
 import AccountContract
 import AccountCore
+import AccountKit
 import Foundation
+import SQLiteStores
 import Testing
 
 @testable import holdfast

@@ -24,7 +24,8 @@ struct PostOffice: Sendable {
         delivery: (any MailDelivery)? = nil,
         intents: (any MailIntentQueue)? = nil,
         pause: ClosedRange<Duration> = .zero...(.zero),
-        width: Int = 1
+        width: Int = 1,
+        audit: (any AuditNoting)? = nil
     ) throws -> MailWorker<ContinuousClock> {
         var schedule = MailWorker<ContinuousClock>.Schedule(pause: pause)
         schedule.width = width
@@ -46,6 +47,7 @@ struct PostOffice: Sendable {
             schedule: schedule,
             clock: ContinuousClock(),
             now: clock.now,
+            audit: audit,
             logger: logger
         )
     }
