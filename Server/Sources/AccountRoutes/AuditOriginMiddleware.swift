@@ -1,6 +1,6 @@
-import Logging
 import AccountCore
 import Hummingbird
+import Logging
 import ServerMiddleware
 
 /// Lets the domain know where a request came from, for the audit.

@@ -7,7 +7,8 @@ extension ContractText {
         resetCooldownTitle, resetCooldown, WaitPhrase.seconds, WaitPhrase.minutes, WaitPhrase.hours,
     ]
     private static let passwords = [
-        weakPasswordTitle, passwordTooShort, passwordTooLong, passwordNeedsLettersAndDigits, passwordResemblesAccount, passwordCommon,
+        weakPasswordTitle, passwordTooShort, passwordTooLong, passwordNeedsLettersAndDigits, passwordResemblesAccount,
+        passwordCommon,
         strengthWeak, strengthMedium, strengthStrong, passwordsDiffer, passwordChanged,
     ]
     private static let screens = [

@@ -4,10 +4,16 @@ import Foundation
 enum JSONLines {
     private struct Line: Decodable {
         let email: String
-        let first_name: String?
-        let password_hash: String?
+        let firstName: String?
+        let passwordHash: String?
         let state: String?
         let locale: String?
+
+        enum CodingKeys: String, CodingKey {
+            case email, state, locale
+            case firstName = "first_name"
+            case passwordHash = "password_hash"
+        }
     }
 
     static func read(_ text: Data.SubSequence) -> [ImportFile.Reading] {
@@ -24,8 +30,8 @@ enum JSONLines {
                 ImportRecord(
                     place: place,
                     email: line.email,
-                    firstName: line.first_name,
-                    passwordHash: line.password_hash,
+                    firstName: line.firstName,
+                    passwordHash: line.passwordHash,
                     state: line.state,
                     locale: line.locale
                 )

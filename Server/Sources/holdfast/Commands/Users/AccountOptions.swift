@@ -1,8 +1,8 @@
-import SQLiteStores
 import AccountContract
 import AccountCore
 import ArgumentParser
 import Foundation
+import SQLiteStores
 
 /// Which account a command is about.
 struct AccountOptions: ParsableArguments {

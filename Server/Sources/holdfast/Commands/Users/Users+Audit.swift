@@ -1,8 +1,8 @@
-import SQLiteStores
 import AccountCore
 import ArgumentParser
 import ErrorContract
 import Foundation
+import SQLiteStores
 
 extension Users {
     /// `holdfast users audit`

@@ -1,7 +1,7 @@
-import SQLiteStores
 import AccountCore
 import ArgumentParser
 import Foundation
+import SQLiteStores
 
 extension Users {
     /// `holdfast users suspend`
