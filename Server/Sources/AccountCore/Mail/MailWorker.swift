@@ -149,7 +149,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
             }
         } catch is CancellationError {
             // The lease ends by itself, and the intent comes back.
-            logger.debug("Mail left to its lease", metadata: ["mail.intent": "\(intent.id)"])
+            logger.debug("Mail left to its lease", metadata: ["mail.intent": "\(intent.name)"])
         } catch {
             logger.error("Mail queue could not be written", metadata: ["error.type": "\(type(of: error))"])
         }
@@ -158,7 +158,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     private func giveUp(_ intent: MailIntent, _ leaseEnd: Date, reason: String) async throws {
         let end = now().addingTimeInterval(schedule.keepsFailed / .seconds(1))
         try await intents.giveUp(intent.id, leaseEnd: leaseEnd, until: end, reason: reason)
-        logger.warning("Mail given up", metadata: intent.metadata(reason: reason, failures: intent.failures))
+        logger.warning("Mail given up", metadata: intent.metadata(reason: reason, failures: intent.failures + 1))
     }
 
     /// Hands a mail over. Only then do older links give way to its own: a mail that can't be delivered must not kill links that
@@ -184,7 +184,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
         if let token { audit?.note(.resetLinkSent, of: token.accountID, origin: intent.origin) }
         try await intents.settle(intent.id)
-        logger.info("Mail handed over", metadata: ["mail.intent": "\(intent.id)"])
+        logger.info("Mail handed over", metadata: ["mail.intent": "\(intent.name)"])
     }
 
     /// Delivers while the lease lasts: nobody else may be handing the same mail over.
@@ -223,8 +223,11 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
 }
 
 extension MailIntent {
+    /// The id as `holdfast mail queue` shows it.
+    fileprivate var name: String { id.uuidString.lowercased() }
+
     /// What a log tells of a mail that was not handed over.
     fileprivate func metadata(reason: String, failures: Int) -> Logger.Metadata {
-        ["mail.intent": "\(id)", "mail.kind": "\(subject.kind)", "mail.failures": "\(failures)", "reason": "\(reason)"]
+        ["mail.intent": "\(name)", "mail.kind": "\(subject.kind)", "mail.failures": "\(failures)", "reason": "\(reason)"]
     }
 }
