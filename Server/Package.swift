@@ -262,15 +262,6 @@ let package = Package(
             path: "Examples/ComparedNotes",
             swiftSettings: settings
         ),
-        .executableTarget(
-            name: "holdfast-bench-middleware",
-            dependencies: [
-                "SQLiteStores", "ServerMiddleware", errorContract, rateLimiting, hummingbird, logging,
-                .product(name: "NIOCore", package: "swift-nio"),
-            ],
-            path: "Benchmarks/Middleware",
-            swiftSettings: settings
-        ),
         .testTarget(
             name: "HoldfastAsyncHTTPClientTests",
             dependencies: [

@@ -1,12 +1,20 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+private let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
 let package = Package(
     name: "holdfast-server-benchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "holdfast", path: "../.."),
+        .package(name: "holdfast-server", path: ".."),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     ],
     targets: [
@@ -21,11 +29,22 @@ let package = Package(
                 .product(name: "ResilientHTTP", package: "holdfast"),
             ],
             path: "BrownOut",
-            swiftSettings: [
-                .enableUpcomingFeature("ExistentialAny"),
-                .enableUpcomingFeature("MemberImportVisibility"),
-            ]
-        )
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "bench-middleware",
+            dependencies: [
+                .product(name: "ErrorContract", package: "holdfast"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "RateLimiting", package: "holdfast"),
+                .product(name: "SQLiteStores", package: "holdfast-server"),
+                .product(name: "ServerMiddleware", package: "holdfast-server"),
+            ],
+            path: "Middleware",
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
