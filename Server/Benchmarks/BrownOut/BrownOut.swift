@@ -1,12 +1,14 @@
 import Foundation
 
-/// Puts each fleet through the same brown-out with each way of meeting it, and prints a table.
+/// Puts each fleet through the same brown-out with each way of meeting it, and prints a table. An argument picks rows by a part of their
+/// names.
 @main struct BrownOut {
     static func main() async throws {
         tell("| fleet | client | attempts per call | goodput of the ideal | success in the 5 s after | 99 % after |")
         tell("|---|---|---|---|---|---|")
+        let part = CommandLine.arguments.dropFirst().first ?? ""
         for fleet in Fleet.all {
-            for contender in Contender.all {
+            for contender in Contender.all where part.isEmpty || "\(fleet.name), \(contender.name)".contains(part) {
                 let story = try await fleet.run(contender)
                 let recovered = story.secondsToRecover.map { "\($0) s" } ?? "more than 15 s"
                 let after = story.success(from: .zero, to: .seconds(5))
