@@ -79,7 +79,7 @@ extension ContractText {
         es: "Esta contraseña es demasiado común: es de las primeras que cualquiera probaría",
         he: "הסיסמה הזאת נפוצה מדי: היא מהראשונות שמנחשים",
         pt: "Esta senha é comum demais: está entre as primeiras que alguém tentaria",
-        fr: "Ce mot de passe est trop courant : c’est l’un des premiers que l’on devine",
+        fr: "Ce mot de passe est trop courant : c’est l’un des premiers que l’on devine",
         de: "Dieses Passwort ist zu verbreitet: Es gehört zu den ersten, die man errät"
     )
     /// A password that is the address or the name.

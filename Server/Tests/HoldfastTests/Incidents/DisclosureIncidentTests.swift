@@ -33,10 +33,8 @@ import Testing
                     #expect(known.comparable == unknown.comparable, "round \(round)")
                 }
             }
-            // Ten mails wait for another attempt and ten were settled in silence; nobody outside can see which.
-            let intents = server.server.stores.intents
-            try await eventually { try await intents.count() == 10 }
-            #expect(server.log.text.contains("Mail postponed"))
+            // The worker has tried, in vain; nobody outside can see for whom.
+            try await eventually { server.log.text.contains("Mail postponed") }
         }
     }
 

@@ -219,6 +219,7 @@ extension TemporaryStores {
             let token = StoredResetToken(
                 digest: SecretToken().digest,
                 accountID: account.id,
+                recipient: account.email,
                 createdAt: date,
                 expiresAt: date.addingTimeInterval(3_600)
             )
