@@ -4,6 +4,7 @@ import AccountKit
 import ErrorContract
 import FileMail
 import Foundation
+import SQLiteStores
 import Testing
 
 @testable import holdfast
