@@ -64,7 +64,7 @@ final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHa
 extension ContractErrorRenderer {
     /// The answer to bytes that are no request: nothing is known of what the client would like to read.
     fileprivate func answerToUnparsable() -> (head: HTTPResponse, body: [UInt8]) {
-        let id = UUID().uuidString.lowercased()
+        let id = NewRequestID.make()
         var (head, body) = answer(
             to: ContractError(.requestMalformed),
             in: localization.fallback,

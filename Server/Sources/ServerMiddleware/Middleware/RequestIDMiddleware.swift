@@ -1,5 +1,4 @@
 import ErrorContract
-import Foundation
 import HTTPTypes
 public import Hummingbird
 import Logging
@@ -16,7 +15,7 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
         next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         let given = request.headers[.requestID]
-        let id = given.flatMap { Self.isSane($0) ? $0 : nil } ?? UUID().uuidString.lowercased()
+        let id = given.flatMap { Self.isSane($0) ? $0 : nil } ?? NewRequestID.make()
         var context = context
         context.logger[metadataKey: "hb.request.id"] = .string(id)
         var response = try await next(request, context)
@@ -39,5 +38,5 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
 
 extension RequestContext {
     /// The id of the request, or a new one if the logger keeps no metadata, where `id` would trap.
-    package var requestID: String { logger[metadataKey: "hb.request.id"].map { "\($0)" } ?? UUID().uuidString.lowercased() }
+    package var requestID: String { logger[metadataKey: "hb.request.id"].map { "\($0)" } ?? NewRequestID.make() }
 }

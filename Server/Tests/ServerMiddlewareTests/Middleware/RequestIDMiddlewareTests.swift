@@ -69,4 +69,11 @@ import Testing
         let named = try #require(answer[header: "X-Request-Id"])
         #expect(try answer.error["request_id"] == .string(named))
     }
+
+    @Test("A hundred thousand new ids differ, and each reads as a UUID")
+    func fresh() {
+        let ids = (0..<100_000).map { _ in NewRequestID.make() }
+        #expect(Set(ids).count == ids.count)
+        #expect(ids.prefix(1_000).allSatisfy { UUID(uuidString: $0)?.uuidString.lowercased() == $0 })
+    }
 }
