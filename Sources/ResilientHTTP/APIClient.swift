@@ -169,7 +169,7 @@ extension APIClient {
             record: record
         )
         do {
-            let (response, rest) = try await passed(request, body: body, context: context)
+            let (response, rest) = try await passage.pass(request, body: body, context: context)
             let bytes = try await rest.collect(upTo: maximumBodySize).bytes
             // A middleware may have answered by itself.
             if response.status.kind != .successful { throw exchange.refusal(response, bytes: bytes, context: context) }
@@ -186,22 +186,7 @@ extension APIClient {
         Exchange(transport: transport, catalogue: catalogue, maximumBodySize: maximumBodySize)
     }
 
-    /// Hands a request through the middleware to the transport.
-    private func passed(
-        _ request: HTTPRequest,
-        body: RequestBody?,
-        context: CallContext
-    ) async throws -> (HTTPResponse, ResponseBody) {
-        let exchange = exchange
-        var next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody) = { request, body in
-            try await exchange.send(request, body: body, context: context)
-        }
-        for layer in middleware.reversed() {
-            let inner = next
-            next = { try await layer.intercept($0, body: $1, context: context, next: inner) }
-        }
-        return try await next(request, body)
-    }
+    private var passage: Passage { Passage(middleware: middleware, exchange: exchange) }
 
     private func decoded<Value: Decodable>(_ call: Call) throws(APIError) -> Value {
         do {

@@ -1,0 +1,22 @@
+import HTTPTypes
+
+/// The way of a request through a client's middleware to its transport.
+struct Passage: Sendable {
+    let middleware: [any ClientMiddleware]
+    let exchange: Exchange
+
+    /// Hands a request on to the layer of an index, the first being the outermost, and to the transport behind the last.
+    ///
+    /// What is given to a layer as the rest of the way doesn't escape it: nothing is allocated for it.
+    func pass(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        context: CallContext,
+        layer index: Int = 0
+    ) async throws -> (HTTPResponse, ResponseBody) {
+        guard index < middleware.count else { return try await exchange.send(request, body: body, context: context) }
+        return try await middleware[index].intercept(request, body: body, context: context) { request, body in
+            try await pass(request, body: body, context: context, layer: index + 1)
+        }
+    }
+}
