@@ -100,7 +100,7 @@ let package = Package(
         .target(
             name: "AccountCore",
             dependencies: [
-                accountContract, errorContract, rateLimiting, crypto, lifecycle, logging,
+                accountContract, errorContract, rateLimiting, crypto, lifecycle, logging, metrics,
                 .product(name: "JWTKit", package: "jwt-kit"),
             ],
             swiftSettings: settings
@@ -169,7 +169,7 @@ let package = Package(
             name: "AccountRoutes",
             dependencies: [
                 "AccountCore", "APIReference", "RecoveryPages", "ServerMiddleware",
-                accountContract, errorContract, rateLimiting, hummingbird, httpTypes, logging,
+                accountContract, errorContract, rateLimiting, hummingbird, httpTypes, logging, crypto,
             ],
             swiftSettings: settings
         ),
@@ -214,7 +214,7 @@ let package = Package(
             name: "holdfast",
             dependencies: [
                 "AccountCore", "AccountImport", "AccountRoutes", "APIReference", "AppLinks", "Argon2", "ErrorLab", "FileMail",
-                "Idempotency", "ImportedHashes", "RecoveryPages", "SMTPMail", "ServerMiddleware", "SQLiteStores",
+                "HoldfastMetrics", "Idempotency", "ImportedHashes", "RecoveryPages", "SMTPMail", "ServerMiddleware", "SQLiteStores",
                 accountContract, errorContract, errorLabContract, rateLimiting, hummingbird, logging, lifecycle, crypto,
                 .product(name: "AccountKit", package: "holdfast"),
                 .product(name: "HoldfastURLSession", package: "holdfast"),

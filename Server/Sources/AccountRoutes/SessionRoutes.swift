@@ -80,17 +80,10 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     }
 
     @Sendable private func me(_ request: Request, _ context: Context) async throws -> Response {
-        let token = try bearerToken(of: request)
+        let token = try request.bearerToken()
         return try await translatingDomainErrors {
             try .json(UserAnswer(user: AccountUser(try await signIn.account(accessToken: token))))
         }
-    }
-
-    private func bearerToken(of request: Request) throws -> String {
-        guard let field = request.headers[.authorization] else { throw ContractError(.authTokenMissing) }
-        let parts = field.split(separator: " ", omittingEmptySubsequences: true)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { throw ContractError(.authTokenInvalid) }
-        return String(parts[1])
     }
 
     /// The asked-for language if there are texts in it, else the request's.

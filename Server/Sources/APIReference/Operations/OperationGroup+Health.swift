@@ -1,12 +1,14 @@
 import ErrorContract
 
 extension OperationGroup {
-    /// Liveness and readiness.
-    static let health = OperationGroup(
-        "Health",
-        "For whatever starts, watches and routes to the server.",
-        [live, ready]
-    )
+    /// Liveness, readiness and figures.
+    static func health(_ settings: APISettings) -> OperationGroup {
+        OperationGroup(
+            "Health",
+            "For whatever starts, watches and routes to the server.",
+            [live, ready] + (settings.servesMetrics ? [metrics] : [])
+        )
+    }
 
     private static let live = APIOperation(
         .get,
@@ -27,6 +29,21 @@ extension OperationGroup {
     ).with {
         $0.isShed = false
         $0.ownCodes = [.serverServiceUnavailable]
+    }
+
+    private static let metrics = APIOperation(
+        .get,
+        "/metrics",
+        id: "metrics",
+        "Figures for Prometheus",
+        """
+        Counters, gauges and histograms in the text format 0.0.4. With `METRICS_TOKEN` the token is asked for as \
+        `Authorization: Bearer …`; without one the route is there in development on a loopback address only.
+        """,
+        answers: [APIAnswer(200, "The figures.", APIAnswer.Content(mediaType: "text/plain", schema: .text(), example: nil))]
+    ).with {
+        $0.isShed = false
+        $0.ownCodes = [.authTokenMissing, .authTokenInvalid]
     }
 
     private static func status(_ word: String, named name: String, _ about: Prose) -> APIAnswer {

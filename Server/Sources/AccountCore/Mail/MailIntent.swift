@@ -11,6 +11,9 @@ public struct MailIntent: Hashable, Sendable, Identifiable {
         /// The password of this account was changed by a link.
         case passwordChanged(Account.ID)
 
+        /// All kinds there are.
+        static let kinds = ["password_reset", "password_changed"]
+
         /// The name under which it is kept and told of.
         public var kind: String {
             switch self {

@@ -40,6 +40,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     private let clock: C
     private let now: @Sendable () -> Date
     private let audit: (any AuditNoting)?
+    private let metrics: AccountMetrics
     private let logger: Logger
 
     /// Creates a worker.
@@ -55,6 +56,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         clock: C,
         now: @escaping @Sendable () -> Date,
         audit: (any AuditNoting)? = nil,
+        metrics: AccountMetrics = AccountMetrics(),
         logger: Logger
     ) {
         self.intents = intents
@@ -72,6 +74,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         self.clock = clock
         self.now = now
         self.audit = audit
+        self.metrics = metrics
         self.logger = logger
     }
 
@@ -137,9 +140,11 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
                 case .mail(let mail, let token): try await handOver(mail, token, intent, leaseEnd)
                 }
             } catch let error as MailDeliveryError where error.kind == .refused {
+                metrics.mailFailed(error)
                 noteAnswer()
                 try await giveUp(intent, leaseEnd, reason: error.message)
             } catch  where !(error is CancellationError) {
+                metrics.mailFailed(error)
                 noteFailure(error)
                 let reason = (error as? MailDeliveryError)?.message ?? "\(type(of: error))"
                 let delay = schedule.backoff.delay(afterFailures: intent.failures + 1, chance: .random(in: 0..<1))
@@ -158,6 +163,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     private func giveUp(_ intent: MailIntent, _ leaseEnd: Date, reason: String) async throws {
         let end = now().addingTimeInterval(schedule.keepsFailed / .seconds(1))
         try await intents.giveUp(intent.id, leaseEnd: leaseEnd, until: end, reason: reason)
+        metrics.gaveUp(intent)
         logger.warning("Mail given up", metadata: intent.metadata(reason: reason, failures: intent.failures + 1))
     }
 
@@ -174,6 +180,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
             throw error
         }
         noteAnswer()
+        metrics.handedOver(intent, after: now().timeIntervalSince(intent.createdAt))
+        if token != nil { metrics.count(.handedOver) }
         // From here on nothing may bring the mail back: its reader has it.
         if let token {
             do {

@@ -10,6 +10,7 @@ public struct PasswordRecovery: Sendable {
     private let gate: HashingGate
     private let policy: PasswordPolicy
     private let audit: (any AuditNoting)?
+    private let metrics: AccountMetrics
     private let now: @Sendable () -> Date
 
     /// Creates the domain service.
@@ -20,6 +21,7 @@ public struct PasswordRecovery: Sendable {
         gate: HashingGate,
         policy: PasswordPolicy,
         audit: (any AuditNoting)? = nil,
+        metrics: AccountMetrics = AccountMetrics(),
         now: @escaping @Sendable () -> Date
     ) {
         self.intents = intents
@@ -27,6 +29,7 @@ public struct PasswordRecovery: Sendable {
         self.gate = gate
         self.policy = policy
         self.audit = audit
+        self.metrics = metrics
         self.now = now
     }
 
@@ -40,12 +43,18 @@ public struct PasswordRecovery: Sendable {
     ) async throws {
         let intent = MailIntent(subject: .passwordReset(email), language: language, createdAt: now())
         try await intents.enqueue(intent, keeping: debts)
+        metrics.count(.requested)
     }
 
     /// Looks whether a token may still be used. Changes nothing.
     /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`.
     public func validate(_ token: ResetToken, email: EmailAddress?) async throws -> (account: Account, expiresAt: Date) {
-        let found = try await find(token, email: email)
+        let found = try await metrics.watching(.validate) {
+            await hasExpired(token)
+        } _: {
+            try await find(token, email: email)
+        }
+        metrics.count(.validated)
         return (found.account, found.token.expiresAt)
     }
 
@@ -53,6 +62,15 @@ public struct PasswordRecovery: Sendable {
     /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, which leaves the token usable,
     ///   `AUTH_RESET_TOKEN_INVALID` or `SERVER_SERVICE_UNAVAILABLE`.
     public func confirm(_ token: ResetToken, email: EmailAddress?, newPassword: Password) async throws {
+        try await metrics.watching(.confirm) {
+            await hasExpired(token)
+        } _: {
+            try await consume(token, email: email, newPassword: newPassword)
+        }
+        metrics.count(.confirmed)
+    }
+
+    private func consume(_ token: ResetToken, email: EmailAddress?, newPassword: Password) async throws {
         try require(policy.weaknesses(of: newPassword, email: email, firstName: nil))
         let account = try await find(token, email: email).account
         try require(policy.weaknesses(of: newPassword, email: account.email, firstName: account.firstName))
@@ -74,6 +92,10 @@ public struct PasswordRecovery: Sendable {
             email == nil || email == found.account.email
         else { throw AccountError.resetTokenInvalid }
         return found
+    }
+
+    private func hasExpired(_ token: ResetToken) async -> Bool {
+        (try? await tokens.hasExpired(TokenDigest(of: token.rawValue), at: now())) ?? false
     }
 
     private func require(_ weaknesses: [PasswordPolicy.Weakness]) throws {

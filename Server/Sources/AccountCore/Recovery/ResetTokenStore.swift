@@ -13,6 +13,9 @@ public protocol ResetTokenStore: Sendable {
     /// - Returns: `nil` if the digest is unknown, expired or consumed, or its account may not be recovered or has another address
     ///   than the one that the token was mailed to.
     func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)?
+    /// Whether a digest is that of a token that was never used and has expired, as long as it is kept. Told to nobody but the
+    /// metrics.
+    func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool
     /// Consumes a token and, in the same transaction, sets the password, puts a frozen account back into use, consumes the
     /// account's other tokens, ends all its sessions, raises its epoch and adds the intent of the confirmation mail.
     /// - Returns: Whether the token was live. Of concurrent callers, in any number of processes, exactly one receives `true`.
@@ -24,6 +27,10 @@ public protocol ResetTokenStore: Sendable {
     ) async throws -> Bool
     /// Removes tokens that expired. Bounded work per call.
     func sweep(at now: Date) async throws
+}
+
+extension ResetTokenStore {
+    public func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool { false }
 }
 
 /// What is kept of a reset token.

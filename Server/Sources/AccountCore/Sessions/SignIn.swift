@@ -17,6 +17,7 @@ public struct SignIn: Sendable {
     private let tokens: AccessTokens
     private let policy: PasswordPolicy
     private let audit: (any AuditNoting)?
+    private let metrics: AccountMetrics
     /// How long sessions last.
     public let rules: SessionRules
     private let now: @Sendable () -> Date
@@ -31,6 +32,7 @@ public struct SignIn: Sendable {
         policy: PasswordPolicy,
         rules: SessionRules = SessionRules(),
         audit: (any AuditNoting)? = nil,
+        metrics: AccountMetrics = AccountMetrics(),
         now: @escaping @Sendable () -> Date
     ) {
         self.accounts = accounts
@@ -40,6 +42,7 @@ public struct SignIn: Sendable {
         self.policy = policy
         self.rules = rules
         self.audit = audit
+        self.metrics = metrics
         self.now = now
     }
 
@@ -83,6 +86,10 @@ public struct SignIn: Sendable {
     /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS`, `AUTH_USER_INACTIVE`, `AUTH_USER_SUSPENDED` or
     ///   `SERVER_SERVICE_UNAVAILABLE`.
     public func signIn(email: EmailAddress, password: Password) async throws -> Opened {
+        try await metrics.watchingLogin { try await openSession(email: email, password: password) }
+    }
+
+    private func openSession(email: EmailAddress, password: Password) async throws -> Opened {
         let account = try await accounts.account(email: email)
         let isRight = try await gate.verify(password, against: account?.passwordHash, of: email.normalized)
         guard isRight, let account else {

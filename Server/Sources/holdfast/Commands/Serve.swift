@@ -43,6 +43,7 @@ struct Serve: AsyncParsableCommand {
               PASSWORD_RESET_SUBJECT, _PREVIEW       in place of the usual subject and preview
               PASSWORD_MIN_LENGTH, PASSWORD_POLICY   8; length (default) or letters-and-digits
               HOLDFAST_SECRET                        in place of the secret in the data folder
+              METRICS_TOKEN                          serves /metrics to whoever sends it as a bearer token; 32 characters or more
               LOG_LEVEL                              trace, debug, info (default), notice, warning, error, critical
 
             In development, and on a loopback address only, /dev/mailbox shows the mails.

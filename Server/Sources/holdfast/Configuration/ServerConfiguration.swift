@@ -1,5 +1,6 @@
 import AccountContract
 import AccountCore
+import AccountRoutes
 import Configuration
 import ErrorContract
 import Foundation
@@ -50,6 +51,8 @@ struct ServerConfiguration: Sendable {
     var reader = RequestReader()
     /// In place of the secret in the data folder.
     var secret: HiddenText?
+    /// Asked for by whoever reads `/metrics`.
+    var metricsToken: HiddenText?
     var logLevel: Logger.Level = .info
 
     init(host: String = "127.0.0.1", port: Int = 8080, dataFolder: URL) {
@@ -60,6 +63,11 @@ struct ServerConfiguration: Sendable {
 
     /// Whether the server can be reached from this machine only.
     var isLoopback: Bool { ["127.0.0.1", "localhost", "::1"].contains(host) }
+
+    /// Who may read `/metrics`; `nil` for nobody, and then there is no such route.
+    var metricsAccess: MetricsAccess? {
+        metricsToken.map { .bearer($0.text) } ?? (offersDevelopmentPages ? .anyone : nil)
+    }
 
     /// Whether `/dev` is served.
     var offersDevelopmentPages: Bool { environment == .development && isLoopback }
@@ -104,6 +112,10 @@ extension ServerConfiguration {
         }
         secret = settings.text("HOLDFAST_SECRET", isSecret: true).map(HiddenText.init)
         if let secret, secret.text.utf8.count < 32 { settings.refuse("HOLDFAST_SECRET", "must have at least 32 characters") }
+        metricsToken = settings.text("METRICS_TOKEN", isSecret: true).map(HiddenText.init)
+        if let metricsToken, metricsToken.text.utf8.count < 32 {
+            settings.refuse("METRICS_TOKEN", "must have at least 32 characters")
+        }
         if let level = settings.text("LOG_LEVEL") {
             if let known = Logger.Level(rawValue: level.lowercased()) {
                 logLevel = known

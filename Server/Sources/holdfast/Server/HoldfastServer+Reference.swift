@@ -25,6 +25,7 @@ extension APISettings {
         }
         servesAppleAssociation = configuration.associatedApps.apple != nil
         servesAndroidLinks = configuration.associatedApps.android != nil
+        servesMetrics = configuration.metricsAccess != nil
         servesDevelopmentRoutes = configuration.offersDevelopmentPages
     }
 

@@ -6,6 +6,7 @@ import ErrorContract
 import ErrorLab
 import FileMail
 import Foundation
+import HoldfastMetrics
 import Hummingbird
 import HummingbirdCore
 import Idempotency
@@ -26,6 +27,8 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
     let stores: Stores
     let mailbox: MailboxFolder
     let signIn: SignIn
+    let metrics = PrometheusMetrics(prefix: "holdfast_", descriptions: PrometheusDescription.ofServer)
+    let startedAt = Date()
     let address = BoundAddress()
     var description: String { "HoldfastServer" }
     private let keys: ServerKeys
@@ -34,9 +37,10 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
     private let limitStore: SQLiteRateLimitStore<ContinuousClock>
     private let limits: RateLimits
     private let idempotency: IdempotencyKeys
-    private let shedding: LoadShedding
-    private let gate: HashingGate
+    let shedding: LoadShedding
+    let gate: HashingGate
     private let audit: AuditTrail<ContinuousClock>
+    private let accountMetrics: AccountMetrics
     private let logger: Logger
 
     /// Opens the data folder and puts the server together; nothing listens yet.
@@ -57,14 +61,20 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             clock: ContinuousClock(),
             logger: logger
         )
-        limits = RateLimits(store: limitStore, identity: configuration.limits.identity)
+        limits = RateLimits(store: limitStore, identity: configuration.limits.identity, metrics: metrics)
         idempotency = IdempotencyKeys(
             store: SQLiteIdempotencyStore(stores.database, bounds: configuration.idempotency.bounds),
             secret: IdempotencySecret(keys.idempotencyKeys),
             lifetime: configuration.idempotency.lifetime,
-            logger: logger
+            logger: logger,
+            metrics: metrics
         )
-        shedding = LoadShedding(limit: configuration.load.requestsInFlight, waiting: configuration.load.requestsWaiting)
+        shedding = LoadShedding(
+            limit: configuration.load.requestsInFlight,
+            waiting: configuration.load.requestsWaiting,
+            metrics: metrics
+        )
+        accountMetrics = AccountMetrics(factory: metrics)
         gate = try HashingGate(
             hashing: try hashing ?? Argon2Hashing(),
             width: ProcessInfo.processInfo.activeProcessorCount,
@@ -78,6 +88,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             tokens: await AccessTokens(keys: keys),
             policy: configuration.passwordPolicy,
             audit: audit,
+            metrics: accountMetrics,
             now: { Date() }
         )
         recovery = PasswordRecovery(
@@ -86,6 +97,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             gate: gate,
             policy: configuration.passwordPolicy,
             audit: audit,
+            metrics: accountMetrics,
             now: { Date() }
         )
     }
@@ -154,6 +166,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             clock: ContinuousClock(),
             now: { Date() },
             audit: audit,
+            metrics: accountMetrics,
             logger: logger
         )
     }
@@ -215,12 +228,16 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             renderer: renderer,
             deadline: configuration.requestDeadline,
             outermost: [
+                RequestMetricsMiddleware(metrics: metrics),
                 LingeringCloseMiddleware(),
                 SecurityHeadersMiddleware(isStrictTransport: configuration.environment == .production),
                 RateLimitFieldsMiddleware(),
             ]
         )
         HealthRoutes(checks: [.init("database") { [stores] in try await stores.database.ping() }]).add(to: router)
+        if let access = configuration.metricsAccess {
+            MetricsRoute(access: access) { [self] in await metricsText() }.add(to: router)
+        }
         if configuration.offersDevelopmentPages {
             try MailboxRoutes<Context>(mailbox: mailbox, localization: localization).add(to: router)
             try ErrorLabRoutes<Context>(renderer: renderer).add(to: router)

@@ -1,0 +1,131 @@
+public import CoreMetrics
+import ErrorContract
+
+/// The figures of the account domain, for swift-metrics; no label names a person, an address or an account.
+///
+/// - `password_resets`, by `step`: `requested`, `handed_over`, `validated`, `confirmed`.
+/// - `password_reset_failures`, by `step` (`validate`, `confirm`) and `reason`.
+/// - `logins`, by `outcome`.
+/// - `mails_handed_over` and `mails_given_up`, by `mail`; `mail_failures`, by `kind`: of each try.
+/// - The timer `mail_intent_age`: from the request to the handing over.
+///
+/// Whoever may read them while he sends a request can tell what came of it: they are for operators alone.
+public struct AccountMetrics: Sendable {
+    enum Step: String, CaseIterable {
+        case requested
+        case handedOver = "handed_over"
+        case validated, confirmed
+    }
+
+    enum FailedStep: String, CaseIterable { case validate, confirm }
+
+    enum ResetFailure: String, CaseIterable {
+        case tokenInvalid = "token_invalid"
+        case tokenExpired = "token_expired"
+        case weakPassword = "weak_password"
+        case busy, error
+    }
+
+    enum Login: String, CaseIterable {
+        case succeeded = "ok"
+        case failed, refused, busy, error
+    }
+
+    enum MailFailure: String, CaseIterable { case refused, deferred, unavailable, misconfigured, other }
+
+    private let resets: [Step: Counter]
+    private let resetFailures: [FailedStep: [ResetFailure: Counter]]
+    private let logins: [Login: Counter]
+    private let mailsHandedOver: [String: Counter]
+    private let mailsGivenUp: [String: Counter]
+    private let mailFailures: [MailFailure: Counter]
+    private let mailAge: Timer
+
+    /// Makes the handles, so that each figure is there from the start.
+    /// - Parameter factory: What makes them; the process's own unless told otherwise.
+    public init(factory: any MetricsFactory = MetricsSystem.factory) {
+        func counters<Key: CaseIterable & RawRepresentable & Hashable>(
+            _ label: String,
+            _ dimension: String,
+            _ others: [(String, String)] = []
+        ) -> [Key: Counter] where Key.RawValue == String {
+            let pairs = Key.allCases.map {
+                ($0, Counter(label: label, dimensions: [(dimension, $0.rawValue)] + others, factory: factory))
+            }
+            return Dictionary(uniqueKeysWithValues: pairs)
+        }
+        func perMail(_ label: String) -> [String: Counter] {
+            let pairs = MailIntent.Subject.kinds.map { ($0, Counter(label: label, dimensions: [("mail", $0)], factory: factory)) }
+            return Dictionary(uniqueKeysWithValues: pairs)
+        }
+        resets = counters("password_resets", "step")
+        let failures = FailedStep.allCases.map {
+            ($0, counters("password_reset_failures", "reason", [("step", $0.rawValue)]) as [ResetFailure: Counter])
+        }
+        resetFailures = Dictionary(uniqueKeysWithValues: failures)
+        logins = counters("logins", "outcome")
+        mailsHandedOver = perMail("mails_handed_over")
+        mailsGivenUp = perMail("mails_given_up")
+        mailFailures = counters("mail_failures", "kind")
+        mailAge = Timer(label: "mail_intent_age", dimensions: [], preferredDisplayUnit: .seconds, factory: factory)
+    }
+
+    func count(_ step: Step) { resets[step]?.increment() }
+    func count(_ failure: ResetFailure, at step: FailedStep) { resetFailures[step]?[failure]?.increment() }
+    func count(_ login: Login) { logins[login]?.increment() }
+
+    func handedOver(_ intent: MailIntent, after seconds: Double) {
+        mailsHandedOver[intent.subject.kind]?.increment()
+        mailAge.recordNanoseconds(Int64(max(0, min(seconds, 1e9)) * 1e9))
+    }
+
+    func gaveUp(_ intent: MailIntent) { mailsGivenUp[intent.subject.kind]?.increment() }
+
+    func mailFailed(_ error: any Error) {
+        let kind = (error as? MailDeliveryError).flatMap { MailFailure(rawValue: $0.kind.rawValue) }
+        mailFailures[kind ?? .other]?.increment()
+    }
+}
+
+extension AccountMetrics {
+    /// Counts how a step of a reset fails, if it does.
+    /// - Parameter isExpired: Asked for a token that is not live.
+    func watching<Result>(
+        _ step: FailedStep,
+        isExpired: () async -> Bool,
+        _ body: () async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error as AccountError {
+            switch error.code {
+            case .authResetTokenInvalid: count(await isExpired() ? .tokenExpired : .tokenInvalid, at: step)
+            case .authWeakPassword: count(.weakPassword, at: step)
+            default: count(.busy, at: step)
+            }
+            throw error
+        } catch {
+            count(.error, at: step)
+            throw error
+        }
+    }
+
+    /// Counts how a sign-in ends.
+    func watchingLogin<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            let result = try await body()
+            count(.succeeded)
+            return result
+        } catch let error as AccountError {
+            switch error.code {
+            case .authInvalidCredentials: count(Login.failed)
+            case .serverServiceUnavailable: count(Login.busy)
+            default: count(Login.refused)
+            }
+            throw error
+        } catch {
+            count(Login.error)
+            throw error
+        }
+    }
+}

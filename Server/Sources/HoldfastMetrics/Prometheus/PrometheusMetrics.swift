@@ -1,0 +1,133 @@
+public import CoreMetrics
+import Synchronization
+
+/// Keeps counters, gauges and histograms in memory and writes them in Prometheus' text format (exposition 0.0.4).
+///
+/// Labels become names as Prometheus has them: counters end in `_total`, timers count seconds and end in `_seconds`. The number of series is
+/// bounded: what comes past it is measured by nobody, and counted in `metrics_series_dropped_total`. A name that is used for two
+/// kinds of figures keeps its first.
+public final class PrometheusMetrics: MetricsFactory {
+    private struct Family {
+        let kind: PrometheusKind
+        let help: String?
+        /// By their labels as they are written.
+        var series: [String: any PrometheusSeries] = [:]
+    }
+
+    private struct State {
+        var families: [String: Family] = [:]
+        var count = 0
+        var dropped = 0
+    }
+
+    private let prefix: String
+    private let mostSeries: Int
+    private let descriptions: [String: PrometheusDescription]
+    private let state = Mutex(State())
+
+    /// Creates a factory without series.
+    /// - Parameters:
+    ///   - prefix: What every name begins with, such as `holdfast_`.
+    ///   - mostSeries: How many series are kept; a histogram counts as one.
+    ///   - descriptions: Help and buckets, by the labels that counters, timers and recorders are made with.
+    public init(prefix: String = "", mostSeries: Int = 2_000, descriptions: [String: PrometheusDescription] = [:]) {
+        precondition(mostSeries > 0, "mostSeries must be positive (is \(mostSeries))")
+        (self.prefix, self.mostSeries) = (PrometheusText.name(prefix, isPrefix: true), mostSeries)
+        self.descriptions = descriptions
+    }
+
+    public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+        series(.counter, label, dimensions) { CounterSeries() }
+    }
+
+    public func makeFloatingPointCounter(label: String, dimensions: [(String, String)]) -> any FloatingPointCounterHandler {
+        series(.counter, label, dimensions) { CounterSeries() }
+    }
+
+    public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+        series(.gauge, label, dimensions) { GaugeSeries() }
+    }
+
+    public func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+        if !aggregate { return series(.gauge, label, dimensions) { GaugeSeries() } }
+        let bounds = descriptions[label]?.buckets ?? PrometheusDescription.sizes
+        return series(.histogram, label, dimensions) { HistogramSeries(bounds: bounds, unit: 1) }
+    }
+
+    public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+        let bounds = descriptions[label]?.buckets ?? PrometheusDescription.seconds
+        return series(.histogram, label, dimensions, suffix: "_seconds") { HistogramSeries(bounds: bounds, unit: 1e9) }
+    }
+
+    public func destroyCounter(_ handler: any CounterHandler) { forget(handler) }
+    public func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) { forget(handler) }
+    public func destroyMeter(_ handler: any MeterHandler) { forget(handler) }
+    public func destroyRecorder(_ handler: any RecorderHandler) { forget(handler) }
+    public func destroyTimer(_ handler: any TimerHandler) { forget(handler) }
+
+    /// All series and the readings, in a stable order.
+    /// - Parameter readings: Figures that are looked at now rather than counted, under their full names.
+    /// - Complexity: O(n log n) of n series.
+    public func text(with readings: [PrometheusReading] = []) -> String {
+        let (families, dropped) = state.withLock { ($0.families, $0.dropped) }
+        var text = PrometheusText()
+        let loss = PrometheusReading(
+            "\(prefix)metrics_series_dropped_total",
+            .counter,
+            "Series that were not kept since there are too many, or their name has another kind.",
+            Double(dropped)
+        )
+        let read = Dictionary(grouping: readings + [loss], by: \.name).filter { families[$0.key] == nil }
+        for name in Set(families.keys).union(read.keys).sorted() {
+            if let family = families[name] {
+                text.begin(name, family.kind, help: family.help)
+                for (labels, series) in family.series.sorted(by: { $0.key < $1.key }) { series.write(name, labels, to: &text) }
+            } else if let same = read[name], let first = same.first {
+                text.begin(name, first.kind, help: first.help)
+                for (labels, value) in same.map({ (PrometheusText.labels($0.labels), $0.value) }).sorted(by: { $0.0 < $1.0 }) {
+                    text.sample(name, labels, value)
+                }
+            }
+        }
+        return text.text
+    }
+
+    private func series<Series: PrometheusSeries>(
+        _ kind: PrometheusKind,
+        _ label: String,
+        _ dimensions: [(String, String)],
+        suffix: String = "",
+        _ make: () -> Series
+    ) -> Series {
+        let ending = kind == .counter ? "_total" : suffix
+        let base = prefix + PrometheusText.name(label)
+        let name = base.hasSuffix(ending) ? base : base + ending
+        let labels = PrometheusText.labels(dimensions)
+        return state.withLock { state in
+            var family = state.families[name] ?? Family(kind: kind, help: descriptions[label]?.help)
+            if let known = family.series[labels] as? Series { return known }
+            let new = make()
+            // Whoever asked may go on measuring; nobody will see it.
+            guard family.kind == kind, family.series[labels] == nil, state.count < mostSeries else {
+                state.dropped += 1
+                return new
+            }
+            family.series[labels] = new
+            state.families[name] = family
+            state.count += 1
+            return new
+        }
+    }
+
+    private func forget(_ handler: AnyObject) {
+        state.withLock { state in
+            for (name, family) in state.families {
+                guard let labels = family.series.first(where: { $0.value === handler })?.key else { continue }
+                state.families[name]?.series[labels] = nil
+                if state.families[name]?.series.isEmpty == true { state.families[name] = nil }
+                state.count -= 1
+                return
+            }
+        }
+    }
+}

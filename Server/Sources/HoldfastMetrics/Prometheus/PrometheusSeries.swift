@@ -1,0 +1,88 @@
+import CoreMetrics
+import Synchronization
+
+/// One name with one set of labels.
+protocol PrometheusSeries: AnyObject, Sendable {
+    /// Writes the samples.
+    func write(_ name: String, _ labels: String, to text: inout PrometheusText)
+}
+
+/// What only rises.
+final class CounterSeries: PrometheusSeries, CounterHandler, FloatingPointCounterHandler {
+    private let value = Mutex(0.0)
+
+    func increment(by amount: Int64) { increment(by: Double(amount)) }
+
+    func increment(by amount: Double) {
+        // A counter that falls would be read as one that began anew.
+        guard amount > 0, amount.isFinite else { return }
+        value.withLock { $0 += amount }
+    }
+
+    func reset() { value.withLock { $0 = 0 } }
+
+    func write(_ name: String, _ labels: String, to text: inout PrometheusText) {
+        text.sample(name, labels, value.withLock { $0 })
+    }
+}
+
+/// What rises and falls.
+final class GaugeSeries: PrometheusSeries, MeterHandler, RecorderHandler {
+    private let value = Mutex(0.0)
+
+    func set(_ new: Int64) { set(Double(new)) }
+    func set(_ new: Double) { value.withLock { $0 = new } }
+    func increment(by amount: Double) { value.withLock { $0 += amount } }
+    func decrement(by amount: Double) { value.withLock { $0 -= amount } }
+    func record(_ value: Int64) { set(Double(value)) }
+    func record(_ value: Double) { set(value) }
+
+    func write(_ name: String, _ labels: String, to text: inout PrometheusText) {
+        text.sample(name, labels, value.withLock { $0 })
+    }
+}
+
+/// How often values came, by their size.
+final class HistogramSeries: PrometheusSeries, RecorderHandler, TimerHandler {
+    private struct State {
+        /// One count for each bound, and one for what is above all.
+        var counts: [Int]
+        var sum = 0.0
+    }
+
+    private let bounds: [Double]
+    private let unit: Double
+    private let state: Mutex<State>
+
+    /// - Parameter unit: How many of what is recorded make one of what is shown.
+    init(bounds: [Double], unit: Double) {
+        (self.bounds, self.unit) = (bounds, unit)
+        state = Mutex(State(counts: Array(repeating: 0, count: bounds.count + 1)))
+    }
+
+    func record(_ value: Int64) { record(Double(value)) }
+    func recordNanoseconds(_ duration: Int64) { record(Double(duration)) }
+
+    func record(_ value: Double) {
+        let value = value / unit
+        // One such value would make the sum useless for ever.
+        guard value.isFinite else { return }
+        let place = bounds.firstIndex { value <= $0 } ?? bounds.count
+        state.withLock { state in
+            state.counts[place] += 1
+            state.sum += value
+        }
+    }
+
+    func write(_ name: String, _ labels: String, to text: inout PrometheusText) {
+        let state = state.withLock { $0 }
+        var count = 0
+        for (bound, more) in zip(bounds + [.infinity], state.counts) {
+            count += more
+            let edge = "le=\"\(PrometheusText.number(bound))\""
+            text.sample("\(name)_bucket", labels.isEmpty ? edge : "\(labels),\(edge)", Double(count))
+        }
+        text.sample("\(name)_sum", labels, state.sum)
+        text.sample("\(name)_count", labels, Double(count))
+    }
+}

@@ -1,0 +1,72 @@
+/// Text in Prometheus' exposition format 0.0.4, as it grows.
+struct PrometheusText {
+    private(set) var text = ""
+
+    /// Begins a family of samples.
+    mutating func begin(_ name: String, _ kind: PrometheusKind, help: String?) {
+        if let help { text += "# HELP \(name) \(Self.escaped(help, quote: false))\n" }
+        text += "# TYPE \(name) \(kind.rawValue)\n"
+    }
+
+    /// Adds a sample.
+    /// - Parameter labels: As they are written, without braces.
+    mutating func sample(_ name: String, _ labels: String, _ value: Double) {
+        text += labels.isEmpty ? name : "\(name){\(labels)}"
+        text += " \(Self.number(value))\n"
+    }
+
+    /// A number: whole ones without a point.
+    static func number(_ value: Double) -> String {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
+        return Int64(exactly: value).map { "\($0)" } ?? "\(value)"
+    }
+
+    /// Labels sorted by their names; of several with one name the first counts.
+    static func labels(_ pairs: [(String, String)]) -> String {
+        var seen: Set<String> = []
+        return
+            pairs
+            .map { (labelName($0.0), $0.1) }
+            .filter { seen.insert($0.0).inserted }
+            .sorted { $0.0 < $1.0 }
+            .map { "\($0.0)=\"\(escaped(String($0.1.prefix(200)), quote: true))\"" }
+            .joined(separator: ",")
+    }
+
+    /// A name of a metric: letters, digits, `_` and `:`, and no digit at the front.
+    static func name(_ text: String, isPrefix: Bool = false) -> String {
+        if isPrefix, text.isEmpty { return "" }
+        return sane(text, allowing: ":")
+    }
+
+    private static func labelName(_ text: String) -> String {
+        let name = sane(text, allowing: "")
+        // `le` is a histogram's own, and what begins with two underscores Prometheus' own.
+        return name == "le" || name == "quantile" || name.hasPrefix("__") ? "label_\(name)" : name
+    }
+
+    private static func sane(_ text: String, allowing others: String) -> String {
+        var bytes = text.utf8.map { byte -> UInt8 in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: byte
+            default: others.utf8.contains(byte) ? byte : UInt8(ascii: "_")
+            }
+        }
+        if bytes.first.map({ (0x30...0x39).contains($0) }) ?? true { bytes.insert(UInt8(ascii: "_"), at: 0) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func escaped(_ text: String, quote: Bool) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\": escaped += "\\\\"
+            case "\n": escaped += "\\n"
+            case "\"" where quote: escaped += "\\\""
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+}
