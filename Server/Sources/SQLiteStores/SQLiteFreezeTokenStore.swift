@@ -50,6 +50,11 @@ public struct SQLiteFreezeTokenStore: FreezeTokenStore {
                 sql: "UPDATE account SET state = 'frozen', epoch = epoch + 1 WHERE id = ?",
                 arguments: [account]
             )
+            // A link that is on its way may be the stranger's, who could undo the freeze with it.
+            try database.execute(
+                sql: "UPDATE reset_token SET consumed_at = ? WHERE account_id = ? AND consumed_at IS NULL",
+                arguments: [now.timeIntervalSince1970, account]
+            )
             try database.execute(sql: "DELETE FROM session WHERE account_id = ?", arguments: [account])
             return true
         }

@@ -7,7 +7,8 @@ public protocol FreezeTokenStore: Sendable {
     /// The account of a live token. Changes nothing.
     /// - Returns: `nil` if the digest is unknown, expired or consumed, or its account is out of use.
     func find(_ digest: TokenDigest, at now: Date) async throws -> Account?
-    /// Consumes a token and, in the same transaction, freezes its account, ends all its sessions and raises its epoch.
+    /// Consumes a token and, in the same transaction, freezes its account, ends all its sessions and live reset links and raises
+    /// its epoch.
     /// - Returns: Whether the token was live. Of concurrent callers exactly one receives `true`.
     func freeze(_ digest: TokenDigest, at now: Date) async throws -> Bool
     /// Removes tokens that expired. Bounded work per call.

@@ -152,7 +152,8 @@ struct RandomWalk {
         guard let owner = owners.firstIndex(where: { $0.freezeTokens.contains(token) }) else { return }
         owners[owner].freezeTokens.removeAll { $0 == token }
         owners[owner].isFrozen = true
-        worthless.append(token)
+        worthless += owners[owner].live + [token]
+        owners[owner].live = []
     }
 
     private mutating func signIn(_ owner: Int) async throws {

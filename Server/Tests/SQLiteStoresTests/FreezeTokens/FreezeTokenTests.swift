@@ -39,6 +39,33 @@ import Testing
         }
     }
 
+    @Test("A link that was live when its account was frozen is dead: it may be the stranger's. Only a new one recovers")
+    func endsLinks() async throws {
+        try await withStores { stores in
+            let (ana, bob) = (try await stores.addAccount(), try await stores.addAccount("bob@example.com"))
+            let now = TemporaryStores.start
+            let links = [(TokenDigest(of: "of ana"), ana), (TokenDigest(of: "of bob"), bob)]
+            for (digest, account) in links {
+                let token = StoredResetToken(
+                    digest: digest,
+                    accountID: account.id,
+                    recipient: account.email,
+                    createdAt: now,
+                    expiresAt: now.addingTimeInterval(60)
+                )
+                try await stores.tokens.insert(token, liveLimit: 3)
+            }
+            let digest = TokenDigest(of: "freeze")
+            try await stores.freezeTokens.insert(digest, account: ana.id, expiresAt: now.addingTimeInterval(60))
+            #expect(try await stores.freezeTokens.freeze(digest, at: now))
+            #expect(try await stores.tokens.find(links[0].0, at: now) == nil)
+            let confirmation = MailIntent(subject: .passwordChanged(ana.id), language: .english, createdAt: now)
+            #expect(try await !stores.tokens.confirm(links[0].0, passwordHash: "x", confirmation: confirmation, at: now))
+            #expect(try await stores.accounts.account(id: ana.id)?.state == .frozen)
+            #expect(try await stores.tokens.find(links[1].0, at: now)?.account.id == bob.id)
+        }
+    }
+
     @Test("An expired token, an unknown one, and one of a suspended account freeze nothing")
     func dead() async throws {
         try await withStores { stores in
