@@ -9,7 +9,7 @@ import Testing
         "A name is text in the HTML, whatever it holds",
         arguments: [
             "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "O'Brien & \"Söhne\"", "&lt;b&gt;", "</td></table>",
-            "<!--", "]]>", "Ana <ana@example.com>",
+            "<!--", "]]>", "Ana <ana@example>",
         ]
     )
     func names(_ name: String) throws {
@@ -32,6 +32,22 @@ import Testing
         let app = try makeTemplates(appName: "{name} {{link}}").sampleReset()
         #expect(app.subject == "Restablecer tu contraseña - {name} {{link}}")
         #expect(visibleText(app.html).contains("El equipo de {name} {{link}}"))
+    }
+
+    @Test(
+        "An address in a name is none that a mail program links, in either part",
+        arguments: [
+            ("prizes.example.com/now", "prizes.\u{2060}example.\u{2060}com/now"), ("me@evil.com", "me@evil.\u{2060}com"),
+            ("evil。com", "evil。\u{2060}com"), ("evil．com ｡ 1.2", "evil．\u{2060}com ｡ 1.\u{2060}2"), ("J. R. ... Jr.", "J. R. ... Jr."),
+            ("Ma.Luisa", "Ma.\u{2060}Luisa"),
+        ]
+    )
+    func addresses(_ name: String, shown: String) throws {
+        let templates = try makeTemplates()
+        for mail in [try templates.sampleReset(name: name), try templates.sampleChanged(name: name)] {
+            #expect(visibleText(mail.html).contains("Hola \(shown),"))
+            #expect(mail.text.hasPrefix("Hola \(shown),\n"))
+        }
     }
 
     @Test("The app's name, the subject and the preview are text in the HTML too")

@@ -75,7 +75,7 @@ public struct MailTemplates: MailRendering {
         let wait = WaitPhrase(settings.linkLifetime).text
         let content = MailContent(
             appName: settings.appName,
-            firstName: name.rawValue,
+            firstName: name.unlinked,
             actionLink: url.absoluteString,
             lifetime: wait.text(in: writer.language),
             language: writer.language.rawValue,
@@ -113,7 +113,7 @@ public struct MailTemplates: MailRendering {
         let writer = MailWriter(language: language, appName: settings.appName)
         let content = MailContent(
             appName: settings.appName,
-            firstName: name.rawValue,
+            firstName: name.unlinked,
             actionLink: url.absoluteString,
             language: writer.language.rawValue,
             isRightToLeft: writer.language.isRightToLeft,

@@ -29,7 +29,7 @@ struct MailWriter {
     }
 
     func greeting(_ name: FirstName) -> MailContent.Line {
-        line(MailTexts.greeting.filling("name", with: name.rawValue))
+        line(MailTexts.greeting.filling("name", with: name.unlinked))
     }
 
     var closing: MailContent.Closing {
