@@ -53,7 +53,7 @@ public enum WaitReason: String, Hashable, Sendable, CaseIterable {
     case retryAfter = "retry_after"
     /// The pause between two attempts.
     case backoff
-    /// The gate of the host, or of a policy that the server named, is closed.
+    /// The gate of the host, or of a policy that the server named, is closed or opening.
     case gate
     /// The app's own limit.
     case throttle
@@ -81,6 +81,8 @@ public enum GiveUpReason: String, Hashable, Sendable, CaseIterable {
     case oneShotBody = "one_shot_body"
     /// All retries were used.
     case retriesUsed = "retries_used"
+    /// The server refused what its gate had let out to try it, and named a time once more.
+    case refusedAgain = "refused_again"
     /// The wait would end after the deadline.
     case deadline
     /// The server asked for a longer wait than the client sleeps through.

@@ -20,6 +20,8 @@ struct FailedAttempt {
     var isReplayable = true
     /// The time until the deadline.
     var timeLeft: Duration
+    /// What the failure did to a gate, and the time until that opens.
+    var gate: (closure: GateClosure, opensIn: Duration)?
 }
 
 extension RetryPolicy {
@@ -39,7 +41,9 @@ extension RetryPolicy {
         if let told = error.retryAfter, told > .zero {
             // Compared before the stretch, so that chance does not decide what is too long.
             guard told <= longestWait else { return .giveUp(.waitTooLong) }
-            wait = max(pause, told) + told * (stretch * chance())
+            // What a gate lets out while it opens is asked for all calls. Repeated by each of them it would keep a server busy with refusals.
+            if attempt.gate?.closure.isProbe == true { return .giveUp(.refusedAgain) }
+            wait = max(max(pause, told) + told * (stretch * chance()), attempt.gate?.opensIn ?? .zero)
             reason = error.kind == .throttled ? .gate : .retryAfter
         }
         guard wait < attempt.timeLeft else { return .giveUp(.deadline) }

@@ -68,7 +68,8 @@ public struct RetryMiddleware: ClientMiddleware {
             retries: retries,
             isSafeToRepeat: request.isSafeToRepeat,
             isReplayable: body?.isOneShot != true,
-            timeLeft: context.timeLeft
+            timeLeft: context.timeLeft,
+            gate: context.record.closure.map { ($0, $0.opening - context.now) }
         )
         let decision = (context.policy.retry ?? policy).decide(attempt, chance: context.surroundings.chance)
         // Counted even if this call is not repeated: the budget watches the server, not the call.

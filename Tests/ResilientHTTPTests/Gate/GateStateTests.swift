@@ -20,7 +20,34 @@ import Testing
         let end = Duration.seconds(2) + Duration.seconds(2) * (0.5 * chance)
         #expect(gate.admit(at: .zero) == .closed(end))
         #expect(gate.admit(at: end - .nanoseconds(1)) == .closed(.nanoseconds(1)))
-        #expect(gate.admit(at: end) == .admitted)
+        #expect(gate.admit(at: end) == .probe)
+    }
+
+    @Test(
+        "Trap: asked again and again at the time that it named: refused before it stood wide open, a gate waits for half of that time longer",
+        arguments: [0.0, 0.3, 1.0]
+    )
+    func again(chance: Double) {
+        var gate = GateState()
+        _ = gate.admit(at: .zero)
+        var now = gate.noteRefusal(delay: .seconds(2), at: .zero, chance: chance)
+        #expect(now == .seconds(2) + .seconds(1) * chance)
+        for _ in 0..<3 {
+            #expect(gate.admit(at: now) == .probe)
+            gate.noteSuccess()
+            #expect(gate.admit(at: now) == .probe)
+            let opening = gate.noteRefusal(delay: .seconds(2), at: now, chance: chance)
+            #expect(opening == now + .seconds(3) + .seconds(1) * chance)
+            // Late news of the same moment.
+            #expect(gate.noteRefusal(delay: .seconds(2), at: now, chance: 1) == now + .seconds(4))
+            now += .seconds(4)
+        }
+        while !gate.isWideOpen {
+            _ = gate.admit(at: now)
+            gate.noteSuccess()
+        }
+        _ = gate.admit(at: now)
+        #expect(gate.noteRefusal(delay: .seconds(2), at: now, chance: 0) == now + .seconds(2), "wide open, all is forgotten")
     }
 
     @Test("Without a named delay the pauses double from 1 s to 8 s, and those who were under way don't lengthen them")
@@ -49,7 +76,7 @@ import Testing
         let now = Duration.seconds(1)
         var allowed = 1
         while allowed < GateState.wide {
-            for _ in 0..<allowed { #expect(gate.admit(at: now) == .admitted) }
+            for _ in 0..<allowed { #expect(gate.admit(at: now) == .probe) }
             #expect(gate.admit(at: now) == .opening)
             // One success doubles; the others end without saying anything.
             gate.noteSuccess()
@@ -84,7 +111,7 @@ import Testing
         _ = gate.admit(at: .zero)
         gate.noteRefusal(delay: .seconds(1), at: .zero, chance: 0)
         for _ in 0..<10 {
-            #expect(gate.admit(at: .seconds(1)) == .admitted)
+            #expect(gate.admit(at: .seconds(1)) == .probe)
             #expect(gate.admit(at: .seconds(1)) == .opening)
             gate.noteNeutral()
         }
@@ -98,7 +125,7 @@ import Testing
             var (now, closedUntil, underWay) = (Duration.zero, Duration.zero, 0)
             for _ in 0..<500 {
                 now += .milliseconds(Int.random(in: 0...500, using: &random))
-                if gate.admit(at: now) == .admitted {
+                if [.admitted, .probe].contains(gate.admit(at: now)) {
                     #expect(now >= closedUntil)
                     underWay += 1
                 }
@@ -114,7 +141,7 @@ import Testing
                 }
             }
             for _ in 0..<underWay { gate.noteNeutral() }
-            #expect(gate.admit(at: now + .seconds(10)) == .admitted)
+            #expect([.admitted, .probe].contains(gate.admit(at: now + .seconds(10))))
         }
     }
 }

@@ -89,9 +89,10 @@ import Testing
     @Test("Phones that hold back cost it less than a request per call, so that it serves more, and all is well soon after")
     func phones() throws {
         let ours = try run(clients: 100, rate: 0.4) { ClientPipeline.standard() }
-        #expect(ours.attemptsPerCall < 1, "\(ours.attemptsPerCall)")
-        #expect(ours.goodput(of: 300) > 0.6, "\(ours.goodput(of: 300))")
-        #expect(ours.success(from: .seconds(43)) > 0.98, "\(ours.success(from: .seconds(43)))")
+        #expect(ours.attemptsPerCall < 0.65, "\(ours.attemptsPerCall)")
+        #expect(ours.goodput(of: 300) > 0.72, "\(ours.goodput(of: 300))")
+        // Of so few requests a well server refuses one in a thousand, too, when they happen to come at once.
+        #expect(ours.success(from: .seconds(38)) > 0.98, "\(ours.success(from: .seconds(38)))")
     }
 
     @Test("Retries alone multiply what it has to refuse, and it serves next to nothing: the test can tell the difference")

@@ -113,6 +113,7 @@ extension GiveUpReason {
         case .notSafe: "it may have taken effect, and repeating it is not safe without --key"
         case .oneShotBody: "its body can be sent only once"
         case .retriesUsed: "all retries are used"
+        case .refusedAgain: "the server refused again at the time it had named"
         case .deadline: "the wait would end after the time of the call"
         case .waitTooLong: "the server asks for a longer wait than the client sleeps through"
         case .budget: "too many calls of this client fail"

@@ -1,0 +1,186 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastTesting
+import Synchronization
+import Testing
+
+@testable import ResilientHTTP
+
+/// Calls that meet a gate which is opening, on a clock that is moved from deadline to deadline.
+@Suite struct GateLineTests {
+    private let clock = ManualClock()
+    private let executor = SteppedExecutor()
+    private let gate = GateMiddleware()
+
+    /// A client whose server answers its first request at once and the next after a while.
+    private func client(
+        _ statuses: [Int],
+        delay: Duration = .milliseconds(100),
+        middleware: [any ClientMiddleware]? = nil
+    ) throws -> (APIClient, SlowServer) {
+        let server = SlowServer(clock, statuses: statuses, delay: delay)
+        let client = APIClient(
+            baseURL: try #require(URL(string: "https://api.example.org")),
+            transport: server,
+            middleware: middleware ?? [gate],
+            surroundings: ClientSurroundings(clock: MonotonicClock(clock), chance: { 0 })
+        )
+        return (client, server)
+    }
+
+    private func call(_ client: APIClient) -> Outcome<Int> {
+        Outcome(on: executor) { try await client.send(.get, "/a").response.status.code }
+    }
+
+    /// Has the first request refused, and lets the time pass that the server named.
+    private func close(_ client: APIClient) {
+        _ = call(client)
+        executor.run(clock, until: .seconds(2))
+        clock.advance(by: .seconds(2) - clock.now.offset)
+    }
+
+    @Test("While a gate opens, calls wait for the answer to the one that is out, and all go when it is a success")
+    func success() throws {
+        let (client, server) = try client([503] + Array(repeating: 200, count: 10), delay: .milliseconds(100))
+        close(client)
+        let calls = (0..<8).map { _ in call(client) }
+        executor.drain()
+        #expect(server.instants.count == 2 && gate.waiting == 7)
+        executor.run(clock, until: .milliseconds(2_100))
+        #expect(server.instants.count == 4, "two by two")
+        executor.run(clock, until: .seconds(10))
+        #expect(calls.allSatisfy { $0.isOver && $0.error == nil } && gate.waiting == 0)
+        #expect(server.mostAtOnce <= 5)
+    }
+
+    @Test("If that one is refused those who wait are told the new time at once, and send nothing")
+    func refusal() throws {
+        let (client, server) = try client([503, 503])
+        close(client)
+        let calls = (0..<8).map { _ in call(client) }
+        executor.run(clock, until: .milliseconds(2_200))
+        #expect(calls[1...].allSatisfy { $0.error?.kind == .throttled && $0.error?.retryAfter == .seconds(3) })
+        #expect(calls[0].error?.status == 503)
+        #expect(server.instants.count == 2 && gate.waiting == 0)
+    }
+
+    @Test("Nobody waits for a silent server: after a second at most a call is refused")
+    func silence() throws {
+        let (client, server) = try client([503, 200], delay: .milliseconds(1_500))
+        close(client)
+        _ = call(client)
+        executor.drain()
+        let late = call(client)
+        executor.run(clock, until: .milliseconds(2_999))
+        #expect(!late.isOver)
+        executor.run(clock, until: .milliseconds(3_000))
+        #expect(late.error?.kind == .throttled && late.error?.retryAfter == .seconds(1))
+        #expect(server.instants.count == 2 && gate.waiting == 0)
+    }
+
+    @Test("A call that is cancelled in line leaves at once, and the line is bounded")
+    func bounded() throws {
+        let (client, _) = try client([503, 200] + Array(repeating: 200, count: 200))
+        close(client)
+        let calls = (0..<100).map { _ in call(client) }
+        executor.drain()
+        #expect(gate.waiting == GateState.wide)
+        #expect(calls.count { $0.error?.kind == .throttled } == 100 - 1 - GateState.wide)
+        for call in calls[1...10] { call.cancel() }
+        executor.drain()
+        #expect(calls[1...10].allSatisfy { $0.error?.kind == .cancelled } && gate.waiting == GateState.wide - 10)
+        executor.run(clock, until: .seconds(60))
+        #expect(calls.allSatisfy(\.isOver) && gate.waiting == 0 && clock.sleeperCount == 0)
+    }
+
+    @Test("A refused call waits until its gate opens, in one wait, and is then the one that tries the server")
+    func oneWait() throws {
+        let server = SlowServer(clock, statuses: [503, 200], delay: .zero)
+        let client = APIClient(
+            baseURL: try #require(URL(string: "https://api.example.org")),
+            transport: server,
+            middleware: [RetryMiddleware(), gate],
+            surroundings: ClientSurroundings(clock: MonotonicClock(clock), chance: { 1 })
+        )
+        let first = call(client)
+        executor.run(clock, until: .seconds(10))
+        #expect(first.error == nil && first.isOver)
+        #expect(server.instants == [.zero, .seconds(3)])
+    }
+
+    @Test("Trap: every call asks a server that refuses as often as it may: what a gate let out to try it is not repeated")
+    func refusedAgain() throws {
+        let heard = ReasonListener()
+        let (silent, server) = try self.client(
+            Array(repeating: 503, count: 10),
+            delay: .zero,
+            middleware: [RetryMiddleware(), gate]
+        )
+        var client = silent
+        client.listeners = [heard]
+        let first = call(client)
+        executor.run(clock, until: .seconds(60))
+        #expect(first.error?.status == 503 && first.error?.attempts == 2)
+        #expect(server.instants == [.zero, .seconds(2)] && heard.reasons == [.refusedAgain])
+        clock.advance(by: .seconds(60))
+        let second = call(client)
+        executor.run(clock, until: .seconds(120))
+        #expect(second.error?.attempts == 1 && server.instants.count == 3)
+    }
+}
+
+/// Answers after a while with statuses by script, the first time at once; a 503 names 2 s.
+private final class SlowServer: HTTPTransport {
+    private struct State {
+        var statuses: [Int]
+        var instants: [Duration] = []
+        var running = 0
+        var mostAtOnce = 0
+    }
+
+    private let clock: ManualClock
+    private let delay: Duration
+    private let state: Mutex<State>
+
+    init(_ clock: ManualClock, statuses: [Int], delay: Duration) {
+        (self.clock, self.delay) = (clock, delay)
+        state = Mutex(State(statuses: statuses))
+    }
+
+    /// When requests came, in order.
+    var instants: [Duration] { state.withLock(\.instants) }
+    /// The most requests that were under way.
+    var mostAtOnce: Int { state.withLock(\.mostAtOnce) }
+
+    func send(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        timeout: Duration
+    ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
+        let (status, isFirst) = state.withLock { state in
+            state.instants.append(clock.now.offset)
+            state.running += 1
+            state.mostAtOnce = max(state.mostAtOnce, state.running)
+            return (state.statuses.isEmpty ? 200 : state.statuses.removeFirst(), state.instants.count == 1)
+        }
+        defer { state.withLock { $0.running -= 1 } }
+        do {
+            if !isFirst, delay > .zero { try await clock.sleep(for: delay) }
+        } catch {
+            throw TransportError(.cancelled, message: "", wasSent: true)
+        }
+        guard status == 503 else { return (HTTPResponse(status: .init(code: status)), ResponseBody()) }
+        return (HTTPResponse(status: .serviceUnavailable, headerFields: [.retryAfter: "2"]), ResponseBody())
+    }
+}
+
+/// Hears why calls were given up.
+private final class ReasonListener: CallListener {
+    private let heard = Mutex<[GiveUpReason]>([])
+    var reasons: [GiveUpReason] { heard.withLock(\.self) }
+
+    func hear(_ event: CallEvent) {
+        if case .gaveUp(let reason) = event.kind { heard.withLock { $0.append(reason) } }
+    }
+}
