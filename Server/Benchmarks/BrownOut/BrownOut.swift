@@ -4,6 +4,8 @@ import Foundation
 /// names.
 @main struct BrownOut {
     static func main() async throws {
+        // Three thousand requests a second that nobody answers for two seconds, each with a socket at both ends.
+        try Descriptors.allow(16_384)
         tell("| fleet | client | attempts per call | goodput of the ideal | success in the 5 s after | 99 % after |")
         tell("|---|---|---|---|---|---|")
         let part = CommandLine.arguments.dropFirst().first ?? ""
