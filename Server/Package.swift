@@ -46,6 +46,7 @@ let package = Package(
         .library(name: "Argon2", targets: ["Argon2"]),
         .library(name: "HoldfastAsyncHTTPClient", targets: ["HoldfastAsyncHTTPClient"]),
         .library(name: "HoldfastMetrics", targets: ["HoldfastMetrics"]),
+        .library(name: "HoldfastLogging", targets: ["HoldfastLogging"]),
         .library(name: "AccountImport", targets: ["AccountImport"]),
         .library(name: "ImportedHashes", targets: ["ImportedHashes"]),
     ],
@@ -210,11 +211,13 @@ let package = Package(
             dependencies: [resilientHTTP, errorContract, httpTypes, metrics],
             swiftSettings: settings
         ),
+        .target(name: "HoldfastLogging", dependencies: [logging], swiftSettings: settings),
         .executableTarget(
             name: "holdfast",
             dependencies: [
                 "AccountCore", "AccountImport", "AccountRoutes", "APIReference", "AppLinks", "Argon2", "ErrorLab", "FileMail",
-                "HoldfastMetrics", "Idempotency", "ImportedHashes", "RecoveryPages", "SMTPMail", "ServerMiddleware", "SQLiteStores",
+                "HoldfastLogging", "HoldfastMetrics", "Idempotency", "ImportedHashes", "RecoveryPages", "SMTPMail",
+                "ServerMiddleware", "SQLiteStores",
                 accountContract, errorContract, errorLabContract, rateLimiting, hummingbird, logging, lifecycle, crypto,
                 .product(name: "AccountKit", package: "holdfast"),
                 .product(name: "HoldfastURLSession", package: "holdfast"),

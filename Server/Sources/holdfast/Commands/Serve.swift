@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HoldfastLogging
 import Logging
 
 /// `holdfast serve`
@@ -45,6 +46,7 @@ struct Serve: AsyncParsableCommand {
               HOLDFAST_SECRET                        in place of the secret in the data folder
               METRICS_TOKEN                          serves /metrics to whoever sends it as a bearer token; 32 characters or more
               LOG_LEVEL                              trace, debug, info (default), notice, warning, error, critical
+              LOG_FORMAT                             text (default) or json: an object for each line
 
             In development, and on a loopback address only, /dev/mailbox shows the mails.
             """
@@ -64,7 +66,7 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try await ServerConfiguration.load(host: host, port: port, data: data.folder)
-        let logger = Logger.standard(level: configuration.logLevel)
+        let logger = Logger.standard(level: configuration.logLevel, format: configuration.logFormat)
         do {
             let server = try await HoldfastServer(configuration: configuration, logger: logger)
             try await server.runUntilSignalled(logger: logger) { announce($0, configuration) }
@@ -91,9 +93,9 @@ struct Serve: AsyncParsableCommand {
 }
 
 extension Logger {
-    /// The log of a command: lines on standard error.
-    static func standard(level: Logger.Level) -> Logger {
-        var logger = Logger(label: "holdfast") { StreamLogHandler.standardError(label: $0) }
+    /// The log of a command: lines on standard error, without addresses and secrets.
+    static func standard(level: Logger.Level, format: LogFormat = .text) -> Logger {
+        var logger = Logger(label: "holdfast") { LineLogHandler(label: $0, format: format) }
         logger.logLevel = level
         return logger
     }

@@ -4,6 +4,7 @@ import AccountRoutes
 import Configuration
 import ErrorContract
 import Foundation
+import HoldfastLogging
 import Logging
 import RecoveryPages
 import ServerMiddleware
@@ -54,6 +55,7 @@ struct ServerConfiguration: Sendable {
     /// Asked for by whoever reads `/metrics`.
     var metricsToken: HiddenText?
     var logLevel: Logger.Level = .info
+    var logFormat = LogFormat.text
 
     init(host: String = "127.0.0.1", port: Int = 8080, dataFolder: URL) {
         self.host = host
@@ -123,6 +125,7 @@ extension ServerConfiguration {
                 settings.refuse("LOG_LEVEL", "must be one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))")
             }
         }
+        logFormat = settings.choice("LOG_FORMAT", ["text": .text, "json": .json], default: logFormat)
         refuseUnsupported(&settings)
         guard settings.problems.isEmpty else { throw InvalidConfiguration(problems: settings.problems) }
     }
@@ -174,9 +177,6 @@ extension ServerConfiguration {
         }
         if let text = settings.text("REGISTRATION_REVEALS_ACCOUNTS"), !["true", "1", "yes", "on"].contains(text.lowercased()) {
             settings.refuse("REGISTRATION_REVEALS_ACCOUNTS", "can only be true in this version (is “\(text)”)")
-        }
-        if let text = settings.text("LOG_FORMAT"), text.lowercased() != "text" {
-            settings.refuse("LOG_FORMAT", "can only be text in this version (is “\(text)”)")
         }
     }
 }

@@ -97,7 +97,7 @@ import Testing
         try await withFolder { folder in
             let environment = [
                 "ENVIRONMENT": "development", "REGISTRATION_REVEALS_ACCOUNTS": "false", "VALKEY_URL": "redis://127.0.0.1",
-                "TLS_CERT": "cert.pem", "LOG_FORMAT": "json",
+                "TLS_CERT": "cert.pem", "LOG_FORMAT": "xml",
             ]
             let run = try await Binary.run(["serve", "--port", "0"], environment: environment, in: folder)
             #expect(run.status == 78)
