@@ -228,6 +228,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             renderer: renderer,
             deadline: configuration.requestDeadline,
             outermost: [
+                TraceContextMiddleware(),
                 AccessLogMiddleware(quiet: ["/health/live", "/health/ready", "/metrics"]),
                 RequestMetricsMiddleware(metrics: metrics),
                 LingeringCloseMiddleware(),

@@ -1,0 +1,97 @@
+public import Instrumentation
+
+/// Which trace a request belongs to, and its place in it ([W3C Trace Context](https://www.w3.org/TR/trace-context/)).
+public struct TraceContext: Hashable, Sendable {
+    /// 32 hexadecimal digits in lower case, not all zero.
+    public let traceID: String
+    /// The operation that this stands for: 16 hexadecimal digits in lower case, not all zero.
+    public let spanID: String
+    /// Whether whoever began the trace may have kept it.
+    public let isSampled: Bool
+
+    /// Reads a `traceparent` strictly.
+    /// - Returns: `nil` for whatever the recommendation does not allow. Of later versions the part that this one knows is read.
+    public init?(traceparent: String) {
+        let bytes = Array(traceparent.utf8)
+        guard bytes.count >= 55, bytes.count <= 512, bytes[2] == Self.dash, bytes[35] == Self.dash, bytes[52] == Self.dash,
+            let version = Self.hex(bytes[0..<2]), version != "ff", version == "00" ? bytes.count == 55 : true,
+            bytes.count == 55 || bytes[55] == Self.dash,
+            let trace = Self.hex(bytes[3..<35]), let span = Self.hex(bytes[36..<52]), let flags = Self.hex(bytes[53..<55]),
+            trace.contains(where: { $0 != "0" }), span.contains(where: { $0 != "0" }), let number = UInt8(flags, radix: 16)
+        else { return nil }
+        (traceID, spanID, isSampled) = (trace, span, number & 1 == 1)
+    }
+
+    private init(traceID: String, spanID: String, isSampled: Bool) {
+        (self.traceID, self.spanID, self.isSampled) = (traceID, spanID, isSampled)
+    }
+
+    /// A trace that begins here. Nobody keeps it unless told to.
+    public static func new() -> TraceContext {
+        TraceContext(
+            traceID: digits(.random(in: 1 ... .max)) + digits(.random(in: 0 ... .max)),
+            spanID: newSpan(),
+            isSampled: false
+        )
+    }
+
+    /// The next operation of the same trace.
+    public func child() -> TraceContext { TraceContext(traceID: traceID, spanID: Self.newSpan(), isSampled: isSampled) }
+
+    /// The field's value, in version 00.
+    public var traceparent: String { "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")" }
+
+    private static let dash = UInt8(ascii: "-")
+
+    private static func newSpan() -> String { digits(.random(in: 1 ... .max)) }
+
+    private static func digits(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    private static func hex(_ bytes: ArraySlice<UInt8>) -> String? {
+        let isHex = bytes.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+        return isHex ? String(decoding: bytes, as: UTF8.self) : nil
+    }
+}
+
+extension ServiceContext {
+    private enum Key: ServiceContextKey {
+        typealias Value = TraceContext
+        static let nameOverride: String? = "traceparent"
+    }
+
+    /// The trace that the current task works for.
+    public var traceContext: TraceContext? {
+        get { self[Key.self] }
+        set { self[Key.self] = newValue }
+    }
+}
+
+/// Hands `traceparent` on to whatever the current task calls through a client that asks swift-distributed-tracing, such as AsyncHTTPClient:
+///
+/// ```swift
+/// InstrumentationSystem.bootstrap(TraceContextInstrument())
+/// ```
+/// It records nothing. A tracer with a backend takes its place.
+public struct TraceContextInstrument: Instrument {
+    /// Creates the instrument.
+    public init() {}
+
+    public func extract<Carrier, Extract: Extractor>(
+        _ carrier: Carrier,
+        into context: inout ServiceContext,
+        using extractor: Extract
+    ) where Extract.Carrier == Carrier {
+        context.traceContext = extractor.extract(key: "traceparent", from: carrier).flatMap(TraceContext.init)
+    }
+
+    public func inject<Carrier, Inject: Injector>(
+        _ context: ServiceContext,
+        into carrier: inout Carrier,
+        using injector: Inject
+    ) where Inject.Carrier == Carrier {
+        if let trace = context.traceContext { injector.inject(trace.child().traceparent, forKey: "traceparent", into: &carrier) }
+    }
+}
