@@ -38,10 +38,23 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
         try .json(["status": "live"])
     }
 
+    /// What hangs does not work.
+    private func within(_ time: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
+        try await withThrowingTaskGroup { tasks in
+            tasks.addTask { try await body() }
+            tasks.addTask {
+                try await Task.sleep(for: time)
+                throw ContractError(.serverTimeout)
+            }
+            defer { tasks.cancelAll() }
+            try await tasks.next()
+        }
+    }
+
     @Sendable private func ready(_ request: Request, _ context: Context) async throws -> Response {
         for check in checks {
             do {
-                try await check.run()
+                try await within(.seconds(2)) { try await check.run() }
             } catch {
                 context.logger.error("Not ready", metadata: ["check": "\(check.name)", "error.type": "\(type(of: error))"])
                 throw ContractError(

@@ -21,6 +21,12 @@ extension SQLiteRateLimitStore: Service {
         await saveLogging { try await close() }
     }
 
+    /// Returns if limits can be kept: their table answers.
+    /// - Throws: `StoreFailure`.
+    public func ping() async throws {
+        _ = try await database.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM (SELECT 1 FROM rate_limit LIMIT 1)") }
+    }
+
     /// Saves what has changed since it was last saved.
     /// - Throws: `StoreFailure`; then it is saved the next time.
     public func save() async throws {

@@ -236,7 +236,11 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
                 RateLimitFieldsMiddleware(),
             ]
         )
-        HealthRoutes(checks: [.init("database") { [stores] in try await stores.database.ping() }]).add(to: router)
+        HealthRoutes(checks: [
+            .init("database") { [stores] in try await stores.database.ping() },
+            .init("mail") { [stores] in _ = try await stores.intents.count() },
+            .init("limits") { [limitStore] in try await limitStore.ping() },
+        ]).add(to: router)
         if let access = configuration.metricsAccess {
             MetricsRoute(access: access) { [self] in await metricsText() }.add(to: router)
         }
