@@ -47,6 +47,17 @@ final class SMTPSession {
         return result == CURLE_OK ? .success(()) : .failure(SMTPFailure(result: result, conversation: mail.conversation))
     }
 
+    /// Connects, agrees on TLS and signs in, sends nothing, and blocks meanwhile.
+    func probe(_ envelope: SMTPEnvelope) -> Result<Void, SMTPFailure> {
+        mail = MailInHand()
+        curl_easy_reset(handle)
+        var result = configure(envelope)
+        if result == CURLE_OK { result = curl_set_number(handle, CURLOPT_UPLOAD, 0) }
+        if result == CURLE_OK { result = curl_set_number(handle, CURLOPT_CONNECT_ONLY, 1) }
+        if result == CURLE_OK { result = curl_easy_perform(handle) }
+        return result == CURLE_OK ? .success(()) : .failure(SMTPFailure(result: result, conversation: mail.conversation))
+    }
+
     private func configure(_ envelope: SMTPEnvelope) -> CURLcode {
         let encryption = settings.security == .startTLS ? CURLUSESSL_ALL : CURLUSESSL_NONE
         let numbers: [(CURLoption, Int)] = [

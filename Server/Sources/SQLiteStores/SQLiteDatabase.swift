@@ -67,7 +67,7 @@ public final class SQLiteDatabase: Sendable {
 }
 
 extension StoreFailure {
-    fileprivate init(_ error: DatabaseError) {
+    init(_ error: DatabaseError) {
         let isBusy = [.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode)
         // The code alone: a message may quote what was written.
         self.init(isBusy: isBusy, message: "SQLite error \(error.extendedResultCode.rawValue)")

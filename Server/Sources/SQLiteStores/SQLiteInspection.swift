@@ -1,0 +1,47 @@
+import AccountCore
+import GRDB
+
+/// What can be said of a database file without changing it.
+public struct SQLiteInspection: Sendable {
+    /// What `PRAGMA quick_check` found; empty if the file is sound.
+    public let damage: [String]
+    /// `wal`, once a server has opened the file.
+    public let journalMode: String
+    /// The migrations that the file has yet to go through, in order.
+    public let pendingMigrations: [String]
+    /// Whether a newer version has changed the tables.
+    public let isFromNewerVersion: Bool
+
+    /// Looks at a file. O(size).
+    /// - Throws: `StoreFailure` if it can't be opened or read.
+    public init(path: String) async throws {
+        do {
+            self = try await Self.look(at: path)
+        } catch let error as DatabaseError {
+            throw StoreFailure(error)
+        }
+    }
+
+    private static func look(at path: String) async throws -> SQLiteInspection {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(5)
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        return try await queue.read { database in
+            let damage = try String.fetchAll(database, sql: "PRAGMA quick_check(10)").filter { $0 != "ok" }
+            let migrator = Schema.migrator
+            let applied = try migrator.appliedIdentifiers(database)
+            return SQLiteInspection(
+                damage: damage,
+                journalMode: try String.fetchOne(database, sql: "PRAGMA journal_mode") ?? "unknown",
+                pendingMigrations: migrator.migrations.filter { !applied.contains($0) },
+                isFromNewerVersion: try migrator.hasBeenSuperseded(database)
+            )
+        }
+    }
+
+    private init(damage: [String], journalMode: String, pendingMigrations: [String], isFromNewerVersion: Bool) {
+        (self.damage, self.journalMode) = (damage, journalMode)
+        (self.pendingMigrations, self.isFromNewerVersion) = (pendingMigrations, isFromNewerVersion)
+    }
+}

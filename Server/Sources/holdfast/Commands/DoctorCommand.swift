@@ -1,0 +1,51 @@
+import ArgumentParser
+import ErrorContract
+import Foundation
+
+/// `holdfast doctor`
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Look at all that the server needs, and say what to do.",
+        discussion: """
+            Looks at the settings, the data folder and who may read it, the room on the disk, the database, the limits, the mail
+            server (connection, TLS, login; no mail is sent), the domain of links, and the clock. Changes nothing, and may run beside a server.
+            Each look at the network takes 8 seconds at most.
+
+              holdfast doctor --data /var/lib/holdfast
+
+            Exit codes: 0 all works, 1 something is wrong, 64 bad usage, 78 bad configuration.
+            """
+    )
+
+    @OptionGroup var data: DataOptions
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() async throws {
+        var configuration = ServerConfiguration(dataFolder: data.folder)
+        do {
+            try await configuration.read(isServing: true)
+        } catch let error as InvalidConfiguration {
+            report(error.problems.map { .wrong("configuration", $0.setting, $0.text) })
+            throw ExitCode.badConfiguration
+        } catch {
+            Terminal.complain("The settings can't be read: \(error)")
+            throw ExitCode.badConfiguration
+        }
+        let findings = await Doctor(configuration: configuration).examine()
+        report(findings)
+        if findings.contains(where: { $0.verdict == .wrong }) { throw ExitCode.failure }
+    }
+
+    private func report(_ findings: [Finding]) {
+        let isGood = !findings.contains { $0.verdict == .wrong }
+        if json {
+            let report: JSONValue = ["good": .bool(isGood), "findings": .array(findings.map(\.json))]
+            return Terminal.say(String(decoding: report.encoded(), as: UTF8.self))
+        }
+        let style = TextStyle(isColourful: Terminal.isColourful, secret: nil)
+        for line in findings.flatMap({ $0.lines(style) }) { Terminal.say(line) }
+    }
+}

@@ -1,0 +1,123 @@
+import AccountCore
+import Foundation
+import RateLimiting
+import SQLiteStores
+
+extension Doctor {
+    /// The folder, its permissions and room, the database, the limits.
+    func examineData() async -> [Finding] {
+        let folder = configuration.dataFolder
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: folder.path, isDirectory: &isFolder), isFolder.boolValue else {
+            return [
+                .advice(
+                    "data",
+                    "there is no \(folder.path) yet",
+                    "'holdfast serve' or 'holdfast migrate' makes it; or name it with --data"
+                )
+            ]
+        }
+        return [examinePermissions(folder), examineRoom(folder)] + (await examineDatabase()) + [examineLimits(folder)]
+    }
+
+    private func examinePermissions(_ folder: URL) -> Finding {
+        guard FileManager.default.isWritableFile(atPath: folder.path) else {
+            return .wrong(
+                "data",
+                "\(folder.path) can't be written",
+                "run this as the server's user, or 'chown -R' the folder to it"
+            )
+        }
+        let open = (["."] + ["secret", "holdfast.sqlite3", "holdfast.sqlite3-wal", "limits.journal", "mailbox"])
+            .filter { name in
+                let path = name == "." ? folder.path : folder.appending(path: name).path
+                let mode = try? FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
+                return mode.map { $0.intValue & 0o077 != 0 } ?? false
+            }
+        guard open.isEmpty else {
+            let names = open.map { $0 == "." ? "the folder itself" : $0 }.joined(separator: ", ")
+            return .wrong("data", "others than the owner may look into \(names)", "chmod -R go= '\(folder.path)'")
+        }
+        return .good("data", "\(folder.path) is for its owner alone")
+    }
+
+    private func examineRoom(_ folder: URL) -> Finding {
+        let attributes = try? FileManager.default.attributesOfFileSystem(forPath: folder.path)
+        guard let free = (attributes?[.systemFreeSize] as? NSNumber)?.int64Value else {
+            return .advice("disk", "free space can't be told", "look with df")
+        }
+        let text = "\(free / 1_048_576) MiB are free"
+        let remedy = "make room: a full disk refuses every write"
+        if free < 64 * 1_048_576 { return .wrong("disk", text, remedy) }
+        return free < 1_024 * 1_048_576 ? .advice("disk", text, remedy) : .good("disk", text)
+    }
+
+    private func examineDatabase() async -> [Finding] {
+        let path = DataFolder.database(in: configuration.dataFolder).path
+        guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber, size.intValue > 0 else {
+            return [.advice("database", "there is none yet", "'holdfast serve' or 'holdfast migrate' makes it")]
+        }
+        do {
+            let found = try await SQLiteInspection(path: path)
+            if let damage = found.damage.first {
+                return [
+                    .wrong("database", "is damaged: \(damage)", "stop the server and restore a backup; see docs/operations.md")
+                ]
+            }
+            if found.isFromNewerVersion {
+                return [
+                    .wrong(
+                        "database",
+                        "belongs to a newer version of holdfast",
+                        "run that version, or restore the backup of before"
+                    )
+                ]
+            }
+            if !found.pendingMigrations.isEmpty {
+                let text = "is \(found.pendingMigrations.count) steps behind this version"
+                return [
+                    .advice(
+                        "database",
+                        text,
+                        "make a backup; 'holdfast migrate' or the next 'holdfast serve' brings it up to date"
+                    )
+                ]
+            }
+            // Up to date, so that opening it as the server does changes nothing.
+            let database = try SQLiteDatabase(path: path)
+            let isDurable = try await database.synchronousLevel() == 2
+            try database.close()
+            guard found.journalMode == "wal", isDurable else {
+                return [
+                    .wrong(
+                        "database",
+                        "is in \(found.journalMode), and not durable",
+                        "file systems of networks don't do; use a local disk"
+                    )
+                ]
+            }
+            return [.good("database", "\(size.intValue / 1_024) KiB, sound, up to date, WAL, every commit on disk")]
+        } catch {
+            let reason = (error as? StoreFailure)?.message ?? "\(type(of: error))"
+            return [
+                .wrong("database", "can't be opened: \(reason)", "check who owns \(path), and that it is a database of holdfast")
+            ]
+        }
+    }
+
+    private func examineLimits(_ folder: URL) -> Finding {
+        guard configuration.limits.mode != .off else {
+            return .advice("limits", "are off", "leave RATE_LIMIT_MODE out: passwords and links may be guessed without end")
+        }
+        let journal = folder.appending(path: "limits.journal").path
+        guard FileManager.default.fileExists(atPath: journal) else { return .good("limits", "nothing was counted yet") }
+        guard FileManager.default.isReadableFile(atPath: journal), FileManager.default.isWritableFile(atPath: journal) else {
+            return .wrong(
+                "limits",
+                "\(journal) can't be read and written",
+                "chown it to the server's user: else a restart forgets every limit"
+            )
+        }
+        return .good("limits", "are kept over restarts")
+    }
+}

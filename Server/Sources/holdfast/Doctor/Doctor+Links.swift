@@ -1,0 +1,89 @@
+import AppLinks
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastURLSession
+import ResilientHTTP
+
+extension Doctor {
+    /// The domain that links begin with, the file that connects it with apps, and the clock, which its answer tells.
+    func examineLinks() async -> [Finding] {
+        guard let base = configuration.resetBaseURL else {
+            return [.good("links", "begin with the address that is served"), examineClock(told: nil)]
+        }
+        let hasApps = configuration.associatedApps.apple != nil
+        let path = hasApps ? AssociationFile.path : base.path(percentEncoded: true)
+        do {
+            let (status, fields, bytes) = try await fetch(path.isEmpty ? "/" : path, of: base)
+            let now = Date()
+            let clock = examineClock(told: fields[.date].flatMap { HTTPDate.parse($0, now: now) })
+            return (hasApps ? [association(base, path, status, fields, bytes)] : [page(base, status)]) + [clock]
+        } catch {
+            let remedy = "check the name in the DNS, the proxy and its certificate, or PASSWORD_RESET_BASE_URL"
+            return [.advice("links", "\(base.absoluteString) can't be reached: \(reason(error))", remedy), examineClock(told: nil)]
+        }
+    }
+
+    private func page(_ base: URL, _ status: Int) -> Finding {
+        guard status < 500 else {
+            return .advice(
+                "links",
+                "\(base.absoluteString) answers with \(status)",
+                "start the server, and look whether the proxy finds it"
+            )
+        }
+        guard base.scheme?.lowercased() == "https" else {
+            return .advice("links", "\(base.absoluteString) is not encrypted", "let PASSWORD_RESET_BASE_URL begin with https://")
+        }
+        return .good("links", "\(base.absoluteString) answers")
+    }
+
+    private func association(_ base: URL, _ path: String, _ status: Int, _ fields: HTTPFields, _ bytes: [UInt8]) -> Finding {
+        let address = (base.webOrigin ?? base.absoluteString) + path
+        let retrieval = Retrieval(
+            url: address,
+            status: status,
+            contentType: fields[.contentType],
+            location: fields[.location],
+            bytes: bytes
+        )
+        let report = LinksReport(retrieval, links: ["\(base.absoluteString.trimmingSuffix("/"))/reset-password?token=abc"])
+        guard report.isGood else {
+            return .advice("links", "phones will not open the app by \(address)", "holdfast links verify \(base.absoluteString)")
+        }
+        return .good("links", "\(address) connects links with the app")
+    }
+
+    private func examineClock(told: Date?) -> Finding {
+        let now = Date()
+        let year = Calendar(identifier: .gregorian).component(.year, from: now)
+        let remedy = "set the clock, and keep it by NTP (timedatectl set-ntp true): links and tokens live by it"
+        guard (2_025...2_100).contains(year) else { return .wrong("clock", "says that it is \(year)", remedy) }
+        guard let told else { return .good("clock", "says \(now.formatted(.iso8601)); nothing to compare it with") }
+        let difference = Int(now.timeIntervalSince(told).rounded())
+        guard abs(difference) > 5 else { return .good("clock", "agrees with the domain of links") }
+        let text = "is \(abs(difference)) s \(difference > 0 ? "ahead of" : "behind") the domain of links"
+        return abs(difference) > 60 ? .wrong("clock", text, remedy) : .advice("clock", text, remedy)
+    }
+
+    private func fetch(_ path: String, of base: URL) async throws -> (Int, HTTPFields, [UInt8]) {
+        let host = base.host(percentEncoded: true) ?? ""
+        let request = HTTPRequest(
+            method: .get,
+            scheme: base.scheme,
+            authority: base.port.map { "\(host):\($0)" } ?? host,
+            path: path
+        )
+        let transport = URLSessionTransport(followsRedirects: false)
+        let (response, body) = try await transport.send(request, body: nil, timeout: patience)
+        return (response.status.code, response.headerFields, try await body.collect(upTo: 1_024 * 1_024).bytes)
+    }
+
+    private func reason(_ error: any Error) -> String {
+        (error as? TransportError).map { "\($0)" } ?? "\(type(of: error))"
+    }
+}
+
+extension String {
+    fileprivate func trimmingSuffix(_ suffix: String) -> String { hasSuffix(suffix) ? String(dropLast(suffix.count)) : self }
+}
