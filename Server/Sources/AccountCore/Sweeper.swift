@@ -2,7 +2,7 @@ public import Foundation
 public import Logging
 public import ServiceLifecycle
 
-/// Removes what has expired, every few minutes, a bounded amount at a time.
+/// Removes what has expired, every few minutes, all of it, a bounded amount in each transaction.
 public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
     private let sessions: any SessionStore
     private let tokens: any ResetTokenStore
@@ -54,12 +54,19 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
-    /// Sweeps once.
+    /// Sweeps until nothing is left that has expired; others may write between any two of its steps.
     public func sweep() async throws {
-        try await sessions.sweep(at: now(), rules: rules)
-        try await tokens.sweep(at: now())
-        try await freezeTokens.sweep(at: now())
+        try await repeatedly { try await sessions.sweep(at: $0, rules: rules) }
+        try await repeatedly { try await tokens.sweep(at: $0) }
+        try await repeatedly { try await freezeTokens.sweep(at: $0) }
         try await intents.sweep(at: now())
-        try await audit?.sweep(before: now().addingTimeInterval(-AuditRetention.age), limit: AuditRetention.perKind)
+        guard let audit else { return }
+        try await repeatedly {
+            try await audit.sweep(before: $0.addingTimeInterval(-AuditRetention.age), limit: AuditRetention.perKind)
+        }
+    }
+
+    private func repeatedly(_ step: (Date) async throws -> Bool) async throws {
+        while try await step(now()), !Task.isShuttingDownGracefully, !Task.isCancelled {}
     }
 }

@@ -47,7 +47,8 @@ public struct SQLiteAuditStore: AuditStore {
         }
     }
 
-    public func sweep(before: Date, limit: Int) async throws {
+    @discardableResult
+    public func sweep(before: Date, limit: Int) async throws -> Bool {
         // Looked for without the writer's turn: there may be many events.
         let crowded = try await database.read { database in
             try Row.fetchAll(
@@ -56,11 +57,12 @@ public struct SQLiteAuditStore: AuditStore {
                 arguments: [limit]
             ).map { (account: $0["account_id"] as String, kind: $0["kind"] as String) }
         }
-        try await database.write { database in
+        return try await database.write { database in
             try database.execute(
                 sql: "DELETE FROM audit_event WHERE id IN (SELECT id FROM audit_event WHERE time < ? LIMIT 500)",
                 arguments: [before.timeIntervalSince1970]
             )
+            var hasMore = database.changesCount == 500 || crowded.count == 50
             for (account, kind) in crowded {
                 try database.execute(
                     sql: """
@@ -70,7 +72,9 @@ public struct SQLiteAuditStore: AuditStore {
                         """,
                     arguments: [account, kind, limit]
                 )
+                hasMore = hasMore || database.changesCount == 500
             }
+            return hasMore
         }
     }
 }

@@ -60,12 +60,14 @@ public struct SQLiteFreezeTokenStore: FreezeTokenStore {
         }
     }
 
-    public func sweep(at now: Date) async throws {
+    @discardableResult
+    public func sweep(at now: Date) async throws -> Bool {
         try await database.write { database in
             try database.execute(
                 sql: "DELETE FROM freeze_token WHERE digest IN (SELECT digest FROM freeze_token WHERE expires_at < ? LIMIT 500)",
                 arguments: [now.timeIntervalSince1970]
             )
+            return database.changesCount == 500
         }
     }
 }

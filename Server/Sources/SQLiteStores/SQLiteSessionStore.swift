@@ -59,7 +59,7 @@ public struct SQLiteSessionStore: SessionStore {
                     return .reused(session)
                 }
             } else {
-                try Self.use(presented, parent: found["parent"], at: time, in: database)
+                try Self.use(presented, parent: found["parent"], at: time, rules, in: database)
             }
             try Self.insert(next, session: session.id, parent: presented, into: database)
             try database.execute(
@@ -89,15 +89,22 @@ public struct SQLiteSessionStore: SessionStore {
         }
     }
 
-    public func sweep(at now: Date, rules: SessionRules) async throws {
+    @discardableResult
+    public func sweep(at now: Date, rules: SessionRules) async throws -> Bool {
         let idle = now.timeIntervalSince1970 - rules.idleLimit / .seconds(1)
         // An expired session stays for a while, so that its owner is told that it expired.
         let forgotten = idle - 7 * 86_400
-        try await database.write { database in
+        return try await database.write { database in
             try database.execute(
                 sql: "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE refreshed_at < ? LIMIT 500)",
                 arguments: [forgotten]
             )
+            let sessions = database.changesCount
+            try database.execute(
+                sql: "DELETE FROM refresh_token WHERE digest IN (SELECT digest FROM refresh_token WHERE used_at < ? LIMIT 500)",
+                arguments: [idle]
+            )
+            return max(sessions, database.changesCount) == 500
         }
     }
 }
@@ -116,15 +123,22 @@ extension SQLiteSessionStore {
     }
 
     /// Marks a token used, and its siblings with it: of two answers to one refresh only one can be in use.
-    private static func use(_ digest: TokenDigest, parent: Data?, at time: Double, in database: Database) throws {
+    private static func use(
+        _ digest: TokenDigest,
+        parent: Data?,
+        at time: Double,
+        _ rules: SessionRules,
+        in database: Database
+    ) throws {
         try database.execute(
             sql: "UPDATE refresh_token SET used_at = ? WHERE digest = ?",
             arguments: [time, digest.bytes]
         )
         guard let parent else { return }
+        // Past the window, so that none of them may be repeated.
         try database.execute(
-            sql: "UPDATE refresh_token SET used_at = 0 WHERE parent = ? AND digest <> ?",
-            arguments: [parent, digest.bytes]
+            sql: "UPDATE refresh_token SET used_at = ? WHERE parent = ? AND digest <> ?",
+            arguments: [time - rules.repeatWindow / .seconds(1) - 1, parent, digest.bytes]
         )
     }
 

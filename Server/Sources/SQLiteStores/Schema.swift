@@ -135,6 +135,15 @@ enum Schema {
                     """
             )
         }
+        migrator.registerMigration("used refresh tokens are forgotten in time") { database in
+            try database.execute(
+                sql: """
+                    UPDATE refresh_token
+                        SET used_at = (SELECT refreshed_at FROM session WHERE session.id = session_id) - 60 WHERE used_at = 0;
+                    CREATE INDEX refresh_token_used_at ON refresh_token(used_at) WHERE used_at IS NOT NULL;
+                    """
+            )
+        }
         return migrator
     }
 }

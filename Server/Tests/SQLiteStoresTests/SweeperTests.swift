@@ -71,4 +71,40 @@ import Testing
             try await run.value
         }
     }
+
+    @Test("However much has expired, one sweep removes all of it")
+    func backlog() async throws {
+        try await withStores { stores in
+            let account = try await stores.addAccount()
+            let many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1700)"
+            for insertion in [
+                "INSERT INTO session SELECT 's' || i, '\(account.id)', 0, 0 FROM n",
+                "INSERT INTO reset_token (digest, account_id, created_at, expires_at) SELECT randomblob(32), '\(account.id)', 0, 1 FROM n",
+                "INSERT INTO freeze_token (digest, account_id, expires_at) SELECT randomblob(32), '\(account.id)', 1 FROM n",
+                "INSERT INTO audit_event (account_id, kind, time) SELECT '\(account.id)', 'signed_in', 1750000000.0 - i FROM n",
+            ] { try await stores.execute("\(many) \(insertion)") }
+            let opened = try await OpenedSession(stores, account: account)
+            try await stores.execute(
+                "\(many) INSERT INTO refresh_token SELECT randomblob(32), '\(opened.session.id)', NULL, 1 FROM n"
+            )
+            let sweeper = Sweeper(
+                sessions: stores.sessions,
+                tokens: stores.tokens,
+                freezeTokens: stores.freezeTokens,
+                intents: stores.intents,
+                audit: SQLiteAuditStore(stores.database),
+                rules: SessionRules(),
+                clock: ManualClock(),
+                now: { .after(0) },
+                logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+            )
+            try await sweeper.sweep()
+            for (table, left) in [
+                ("session", 1), ("refresh_token", 1), ("reset_token", 0), ("freeze_token", 0),
+                ("audit_event", AuditRetention.perKind),
+            ] {
+                #expect(try await stores.number("SELECT COUNT(*) FROM \(table)") == left, "\(table)")
+            }
+        }
+    }
 }

@@ -8,5 +8,7 @@ public protocol AuditStore: Sendable {
     func events(of account: Account.ID, limit: Int) async throws -> [AuditEvent]
     /// Removes events from before a time, and of each account and kind all but the newest `limit`: whoever guesses passwords can't
     /// push out what else happened. Removes a bounded number per call.
-    func sweep(before: Date, limit: Int) async throws
+    /// - Returns: Whether there may be more.
+    @discardableResult
+    func sweep(before: Date, limit: Int) async throws -> Bool
 }

@@ -12,5 +12,7 @@ public protocol FreezeTokenStore: Sendable {
     /// - Returns: Whether the token was live. Of concurrent callers exactly one receives `true`.
     func freeze(_ digest: TokenDigest, at now: Date) async throws -> Bool
     /// Removes tokens that expired. Bounded work per call.
-    func sweep(at now: Date) async throws
+    /// - Returns: Whether there may be more.
+    @discardableResult
+    func sweep(at now: Date) async throws -> Bool
 }

@@ -26,7 +26,9 @@ public protocol ResetTokenStore: Sendable {
         at now: Date
     ) async throws -> Bool
     /// Removes tokens that expired. Bounded work per call.
-    func sweep(at now: Date) async throws
+    /// - Returns: Whether there may be more.
+    @discardableResult
+    func sweep(at now: Date) async throws -> Bool
 }
 
 extension ResetTokenStore {

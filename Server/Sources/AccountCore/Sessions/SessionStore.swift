@@ -21,8 +21,11 @@ public protocol SessionStore: Sendable {
     func end(refresh: TokenDigest) async throws
     /// Whether a session goes on.
     func isAlive(_ id: Session.ID) async throws -> Bool
-    /// Removes what has ended or run out. Bounded work per call.
-    func sweep(at now: Date, rules: SessionRules) async throws
+    /// Removes sessions that have run out, and tokens that were used so long ago that they would have run out unused; those are
+    /// unknown from then on. Bounded work per call.
+    /// - Returns: Whether there may be more.
+    @discardableResult
+    func sweep(at now: Date, rules: SessionRules) async throws -> Bool
 }
 
 /// What became of a refresh token.

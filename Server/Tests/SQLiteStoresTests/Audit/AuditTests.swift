@@ -121,5 +121,5 @@ private final class FailingOnce: AuditStore {
     func events(of account: Account.ID, limit: Int) async throws -> [AuditEvent] {
         try await base.events(of: account, limit: limit)
     }
-    func sweep(before: Date, limit: Int) async throws { try await base.sweep(before: before, limit: limit) }
+    func sweep(before: Date, limit: Int) async throws -> Bool { try await base.sweep(before: before, limit: limit) }
 }

@@ -71,4 +71,24 @@ import Testing
             #expect(try await stores.number("SELECT COUNT(*) FROM session") == 0)
         }
     }
+
+    @Test("Tokens that were used longer ago than a session may be idle are forgotten, siblings too, and the session goes on")
+    func forgottenTokens() async throws {
+        try await withSession { opened in
+            let day: TimeInterval = 86_400
+            var token = opened.first
+            for days in 1...40 {
+                let lost = try await opened.use(token, after: TimeInterval(days) * day).next
+                let sibling = try await opened.use(token, after: TimeInterval(days) * day + 1).next
+                #expect(lost != sibling)
+                token = sibling
+            }
+            try await opened.stores.sessions.sweep(at: .after(40 * day), rules: opened.rules)
+            // Those used on days 10 to 40, those killed by the use of a sibling on days 11 to 40, and the last two.
+            #expect(try await opened.stores.number("SELECT COUNT(*) FROM refresh_token") == 31 + 30 + 2)
+            #expect(try await opened.use(opened.first, after: 40 * day + 2).outcome == .refused)
+            #expect(try await opened.isAlive)
+            #expect(try await opened.use(token, after: 40 * day + 3).outcome == .rotated(opened.session))
+        }
+    }
 }
