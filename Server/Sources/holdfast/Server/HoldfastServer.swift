@@ -34,23 +34,32 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
     private let keys: ServerKeys
     private let recovery: PasswordRecovery
     private let localization: Localization
-    private let limitStore: SQLiteRateLimitStore<ContinuousClock>
+    let limitStore: SQLiteRateLimitStore<ServerTime>
     private let limits: RateLimits
     private let idempotency: IdempotencyKeys
     let shedding: LoadShedding
     let gate: HashingGate
-    private let audit: AuditTrail<ContinuousClock>
+    private let audit: AuditTrail<ServerTime>
     private let accountMetrics: AccountMetrics
+    private let time: ServerTime
     private let logger: Logger
 
     /// Opens the data folder and puts the server together; nothing listens yet.
-    /// - Parameter hashing: Makes and checks password hashes; Argon2id if not given.
-    init(configuration: ServerConfiguration, logger: Logger, hashing: (any PasswordHashing)? = nil) async throws {
+    /// - Parameters:
+    ///   - hashing: Makes and checks password hashes; Argon2id if not given.
+    ///   - time: The clocks to go by.
+    init(
+        configuration: ServerConfiguration,
+        logger: Logger,
+        hashing: (any PasswordHashing)? = nil,
+        time: ServerTime = .system
+    ) async throws {
         self.configuration = configuration
+        self.time = time
         self.logger = logger
         stores = try Stores(configuration.dataFolder)
         keys = try stores.keys(secret: configuration.secret)
-        mailbox = try MailboxFolder(directory: stores.folder.mailbox, now: { Date() })
+        mailbox = try MailboxFolder(directory: stores.folder.mailbox, now: time.wall)
         localization = Localization(fallback: configuration.defaultLanguage)
         limitStore = try await SQLiteRateLimitStore(
             configuration.limits.rules,
@@ -58,7 +67,8 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             journal: stores.folder.limitJournal,
             committed: AccountLimit.committed,
             secret: keys.limitKeys,
-            clock: ContinuousClock(),
+            clock: time,
+            time: time.snapshot,
             logger: logger
         )
         limits = RateLimits(store: limitStore, identity: configuration.limits.identity, metrics: metrics)
@@ -66,8 +76,10 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             store: SQLiteIdempotencyStore(stores.database, bounds: configuration.idempotency.bounds),
             secret: IdempotencySecret(keys.idempotencyKeys),
             lifetime: configuration.idempotency.lifetime,
+            clock: time,
             logger: logger,
-            metrics: metrics
+            metrics: metrics,
+            now: time.wall
         )
         shedding = LoadShedding(
             limit: configuration.load.requestsInFlight,
@@ -80,7 +92,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             width: ProcessInfo.processInfo.activeProcessorCount,
             decoyKey: keys.decoys
         )
-        audit = AuditTrail(store: stores.audit, clock: ContinuousClock(), now: { Date() }, logger: logger)
+        audit = AuditTrail(store: stores.audit, clock: time, now: time.wall, logger: logger)
         signIn = SignIn(
             accounts: stores.accounts,
             sessions: stores.sessions,
@@ -89,7 +101,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             policy: configuration.passwordPolicy,
             audit: audit,
             metrics: accountMetrics,
-            now: { Date() }
+            now: time.wall
         )
         recovery = PasswordRecovery(
             intents: stores.intents,
@@ -98,7 +110,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             policy: configuration.passwordPolicy,
             audit: audit,
             metrics: accountMetrics,
-            now: { Date() }
+            now: time.wall
         )
     }
 
@@ -118,12 +130,18 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             },
             logger: logger
         )
-        application.addServices(
-            // The first is the last to end: it saves what the last requests were charged.
+        for service in services { application.addServices(service) }
+        return application
+    }
+
+    /// What the server does beside answering, in the order of their start; the first is the last to end: it saves what the last
+    /// requests were charged.
+    var services: [any Service] {
+        [
             limitStore,
             idempotency,
             audit,
-            DecoyUpkeep(accounts: stores.accounts, gate: gate, clock: ContinuousClock(), logger: logger),
+            DecoyUpkeep(accounts: stores.accounts, gate: gate, clock: time, logger: logger),
             MailService(server: self),
             Sweeper(
                 sessions: stores.sessions,
@@ -132,16 +150,15 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
                 intents: stores.intents,
                 audit: stores.audit,
                 rules: signIn.rules,
-                clock: ContinuousClock(),
-                now: { Date() },
+                clock: time,
+                now: time.wall,
                 logger: logger
-            )
-        )
-        return application
+            ),
+        ]
     }
 
     /// The worker that makes mails, with links that begin with the configured address or, failing that, `bound`.
-    func mailWorker(bound: URL) throws -> MailWorker<ContinuousClock> {
+    func mailWorker(bound: URL) throws -> MailWorker<ServerTime> {
         let templates = try MailTemplates(
             settings: .init(
                 appName: configuration.appName,
@@ -163,8 +180,8 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             delivery: mailDelivery,
             rules: configuration.recoveryRules,
             schedule: mailSchedule,
-            clock: ContinuousClock(),
-            now: { Date() },
+            clock: time,
+            now: time.wall,
             audit: audit,
             metrics: accountMetrics,
             logger: logger
@@ -174,12 +191,12 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
     private var mailDelivery: any MailDelivery {
         switch configuration.mail {
         case .mailbox: mailbox
-        case .smtp(let settings): SMTPDelivery(settings: settings, now: { Date() })
+        case .smtp(let settings): SMTPDelivery(settings: settings, now: time.wall)
         }
     }
 
-    private var mailSchedule: MailWorker<ContinuousClock>.Schedule {
-        var schedule = MailWorker<ContinuousClock>.Schedule(pause: configuration.mailPause)
+    private var mailSchedule: MailWorker<ServerTime>.Schedule {
+        var schedule = MailWorker<ServerTime>.Schedule(pause: configuration.mailPause)
         if case .smtp(let settings) = configuration.mail {
             // A delivery ends by itself before its lease does; what is left is for the database.
             schedule.lease = settings.timeout + .seconds(15)
@@ -272,7 +289,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         recoveryRoutes.addLegacy(to: router)
         RecoveryPageRoutes<Context>(
             recovery: recovery,
-            freeze: AccountFreeze(tokens: stores.freezeTokens, audit: audit, now: { Date() }),
+            freeze: AccountFreeze(tokens: stores.freezeTokens, audit: audit, now: time.wall),
             limits: limits,
             templates: try PageTemplates(settings: pageSettings),
             origins: OriginGuard { [address, configuration] origin in

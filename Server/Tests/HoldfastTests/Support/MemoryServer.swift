@@ -20,8 +20,12 @@ struct MemoryServer: Sendable {
     private let responder: any HTTPResponder<HoldfastContext>
     private let channel: NIOAsyncTestingChannel
 
-    init(_ configuration: ServerConfiguration, hashing: any PasswordHashing = ReadableHashing()) async throws {
-        server = try await HoldfastServer(configuration: configuration, logger: Self.silent, hashing: hashing)
+    init(
+        _ configuration: ServerConfiguration,
+        hashing: any PasswordHashing = ReadableHashing(),
+        time: ServerTime = .system
+    ) async throws {
+        server = try await HoldfastServer(configuration: configuration, logger: Self.silent, hashing: hashing, time: time)
         responder = try server.router().buildResponder()
         channel = NIOAsyncTestingChannel()
         channel.remoteAddress = try SocketAddress(ipAddress: "127.0.0.1", port: 40_000)
@@ -123,6 +127,7 @@ private final class BodyWriter: ResponseBodyWriter {
 
 /// Runs a server without a socket, with a fresh data folder, for the time of a closure.
 func withMemoryServer<Result>(
+    time: ServerTime = .system,
     _ configure: (inout ServerConfiguration) -> Void = { _ in },
     _ body: (MemoryServer) async throws -> Result
 ) async throws -> Result {
@@ -135,5 +140,5 @@ func withMemoryServer<Result>(
     configuration.environment = .development
     for limit in AccountLimit.allCases { configuration.limits.policies[limit] = nil }
     configure(&configuration)
-    return try await body(try await MemoryServer(configuration))
+    return try await body(try await MemoryServer(configuration, time: time))
 }
