@@ -139,6 +139,8 @@ func withMemoryServer<Result>(
     var configuration = ServerConfiguration(port: 0, dataFolder: folder)
     configuration.environment = .development
     for limit in AccountLimit.allCases { configuration.limits.policies[limit] = nil }
+    // Who runs a million requests may stop the process meanwhile.
+    configuration.requestDeadline = RequestDeadline(.seconds(86_400))
     configure(&configuration)
     return try await body(try await MemoryServer(configuration, time: time))
 }
