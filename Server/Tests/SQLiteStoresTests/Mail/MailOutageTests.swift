@@ -11,6 +11,22 @@ import Testing
 
 @testable import SQLiteStores
 
+/// Takes its time over each mail.
+private struct SlowDelivery: MailDelivery {
+    let seconds: TimeInterval
+    let clock: WallClock
+    let next: any MailDelivery
+
+    init(seconds: TimeInterval, clock: WallClock, then next: any MailDelivery) {
+        (self.seconds, self.clock, self.next) = (seconds, clock, next)
+    }
+
+    func deliver(_ mail: Mail) async throws {
+        clock.advance(by: seconds)
+        try await next.deliver(mail)
+    }
+}
+
 /// A mail server that is down until it is told otherwise.
 private final class SwitchedDelivery: MailDelivery {
     let failure: Mutex<MailDeliveryError?>
@@ -107,6 +123,21 @@ private struct HangingDelivery: MailDelivery {
             #expect(try await office.worker(width: 4).processDue() == 30)
             #expect(Set(try office.mailbox.mails().map(\.recipient)).count == 30)
             #expect(try office.mailCount == 30)
+        }
+    }
+
+    @Test("Each mail has a lease of its own, which begins when its turn comes: slow ones before it take nothing of it")
+    func ownLease() async throws {
+        try await withPostOffice { office in
+            for name in ["ana", "bob", "eve"] {
+                try await office.stores.addAccount("\(name)@example.com")
+                try await office.request("\(name)@example.com")
+            }
+            // Two of them take longer than one lease of 120 s.
+            let delivery = SlowDelivery(seconds: 100, clock: office.clock, then: office.mailbox)
+            #expect(try await office.worker(delivery: delivery).processDue() == 3)
+            #expect(try office.mailCount == 3)
+            #expect(try await office.stores.intents.count() == 0)
         }
     }
 
