@@ -22,15 +22,16 @@ enum CSVRecords {
                 readings.append(.failure(.init(place: place, reason: "has \(fields.count) fields in place of \(names.count)")))
                 continue
             }
-            let values = Dictionary(uniqueKeysWithValues: zip(names, fields))
+            // Databases write a field without a value as one of these.
+            let values = Dictionary(uniqueKeysWithValues: zip(names, fields)).filter { !["", "NULL", #"\N"#].contains($0.value) }
             readings.append(
                 .success(
                     ImportRecord(
                         place: place,
                         email: values["email"] ?? "",
-                        firstName: values["first_name"],
+                        firstName: values["first_name"] ?? values["name"],
                         passwordHash: values["password_hash"] ?? values["password"],
-                        state: values["state"] ?? values["is_active"],
+                        state: values["deleted_at"] != nil ? "inactive" : values["state"] ?? values["is_active"],
                         locale: values["locale"]
                     )
                 )

@@ -18,8 +18,9 @@ public enum ImportFile {
 
     /// Reads all records.
     ///
-    /// - CSV with a head that names `email`, and any of `first_name`, `password_hash` (or `password`), `state` (or `is_active`),
-    ///   `locale`, in any order.
+    /// - CSV with a head that names `email`, and any of `first_name` (or `name`), `password_hash` (or `password`), `state` (or
+    ///   `is_active`), `locale`, `deleted_at`, in any order. Who was deleted at any time is read as inactive; `NULL` and `\N` are
+    ///   no values.
     /// - JSON lines with the same members.
     /// - Django's `dumpdata` (JSON): every object whose fields have `email` and `password`.
     /// - Django's SQLite database: the table `auth_user`.

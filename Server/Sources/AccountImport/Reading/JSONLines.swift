@@ -5,14 +5,18 @@ enum JSONLines {
     private struct Line: Decodable {
         let email: String
         let firstName: String?
+        let name: String?
         let passwordHash: String?
+        let password: String?
+        let deletedAt: String?
         let state: String?
         let locale: String?
 
         enum CodingKeys: String, CodingKey {
-            case email, state, locale
+            case email, name, password, state, locale
             case firstName = "first_name"
             case passwordHash = "password_hash"
+            case deletedAt = "deleted_at"
         }
     }
 
@@ -30,9 +34,9 @@ enum JSONLines {
                 ImportRecord(
                     place: place,
                     email: line.email,
-                    firstName: line.firstName,
-                    passwordHash: line.passwordHash,
-                    state: line.state,
+                    firstName: line.firstName ?? line.name,
+                    passwordHash: line.passwordHash ?? line.password,
+                    state: line.deletedAt != nil ? "inactive" : line.state,
                     locale: line.locale
                 )
             )

@@ -10,7 +10,8 @@ extension Users {
             abstract: "Bring the people of another system in, with the passwords they have.",
             discussion: """
                 FILE is one of these; which one is read off its beginning:
-                  CSV with a head: email, first_name, password_hash, state, locale (all but email may be left out)
+                  CSV with a head: email, first_name, password_hash, state, locale (all but email may be left out; name,
+                  password, is_active and deleted_at are read too, as Laravel and Django name them)
                   JSON lines with the same members
                   what `manage.py dumpdata auth.user` of Django writes
                   Django's SQLite database itself (table auth_user)
