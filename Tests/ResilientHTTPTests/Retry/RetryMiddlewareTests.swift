@@ -60,7 +60,7 @@ import Testing
         #expect(error?.attempts == 1 && transport.sent.count == 1)
     }
 
-    @Test("Trap: retrying an unkeyed POST", arguments: [HTTPRequest.Method.post, .patch])
+    @Test("Trap: retrying an unkeyed POST, or one whose bytes were sent", arguments: [HTTPRequest.Method.post, .patch])
     func unkeyed(method: HTTPRequest.Method) async throws {
         let steps: [ScriptedTransport.Step] = [
             .answer(status: 503, headers: [.retryAfter: "1"]),
