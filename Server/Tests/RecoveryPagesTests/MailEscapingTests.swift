@@ -38,8 +38,8 @@ import Testing
         "An address in a name is none that a mail program links, in either part",
         arguments: [
             ("prizes.example.com/now", "prizes.\u{2060}example.\u{2060}com/now"), ("me@evil.com", "me@evil.\u{2060}com"),
-            ("evil。com", "evil。\u{2060}com"), ("evil．com ｡ 1.2", "evil．\u{2060}com ｡ 1.\u{2060}2"), ("J. R. ... Jr.", "J. R. ... Jr."),
-            ("Ma.Luisa", "Ma.\u{2060}Luisa"),
+            ("evil。com", "evil。\u{2060}com"), ("evil．com ｡ 1.2", "evil．\u{2060}com ｡ 1.\u{2060}2"),
+            ("J. R. ... Jr.", "J. R. ... Jr."), ("Ma.Luisa", "Ma.\u{2060}Luisa"),
         ]
     )
     func addresses(_ name: String, shown: String) throws {

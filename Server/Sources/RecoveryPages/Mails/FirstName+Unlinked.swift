@@ -7,7 +7,9 @@ extension FirstName {
         var text = String.UnicodeScalarView()
         for scalar in rawValue.unicodeScalars {
             let (dot, before) = (text.last, text.dropLast().last)
-            if let dot, let before, Self.dots.contains(dot), Self.isOfWord(before), Self.isOfWord(scalar) { text.append("\u{2060}") }
+            if let dot, let before, Self.dots.contains(dot), Self.isOfWord(before), Self.isOfWord(scalar) {
+                text.append("\u{2060}")
+            }
             text.append(scalar)
         }
         return String(text)
