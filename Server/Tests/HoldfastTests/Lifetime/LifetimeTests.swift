@@ -44,7 +44,8 @@ import Testing
             #expect(try await simulated.number("SELECT COUNT(*) FROM mail_intent WHERE state = 'taken'") == 0)
         }
         for table in Self.hourly { expectFlat(table, rows, from: 6..<12, to: 12..<24) }
-        for limit in keys[0].keys { expectFlat(limit, keys, from: 6..<12, to: 12..<24) }
+        // Keys that have run out leave when their part of the table is next asked for; those of one flood are 20.
+        for limit in keys[0].keys { expectFlat(limit, keys, from: 6..<12, to: 12..<24, slack: 16) }
         // What the day was made of.
         for (what, count) in [
             "register 201": 6, "ask 200": 48, "repeat 200": 48, "reuse 422": 48, "flood 429": 24, "guess 401": 72,
@@ -81,8 +82,14 @@ import Testing
     }
 
     /// Traffic repeats every six turns; a row that stays behind each time would show as six and more.
-    private func expectFlat(_ name: String, _ samples: [[String: Int]], from early: Range<Int>, to late: Range<Int>) {
+    private func expectFlat(
+        _ name: String,
+        _ samples: [[String: Int]],
+        from early: Range<Int>,
+        to late: Range<Int>,
+        slack: Int = 3
+    ) {
         let (before, after) = (samples[early].map { $0[name] ?? 0 }, samples[late].map { $0[name] ?? 0 })
-        #expect((after.max() ?? 0) <= (before.max() ?? 0) + 3, "\(name) grows: \(before), then \(after)")
+        #expect((after.max() ?? 0) <= (before.max() ?? 0) + slack, "\(name) grows: \(before), then \(after)")
     }
 }
