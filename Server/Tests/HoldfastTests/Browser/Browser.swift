@@ -92,9 +92,10 @@ struct Browser: Sendable {
         try await driver.send("POST", "\(path)/execute/sync", ["script": .string(script), "args": []])
     }
 
-    /// The page as a picture, from top to bottom.
-    func screenshot() async throws -> Data {
-        let value = try await devTools("Page.captureScreenshot", ["format": "png", "captureBeyondViewport": true])
+    /// The page as a PNG.
+    /// - Parameter isWhole: Whether what is below the window counts; Chromium then paints a page from right to left beside its place.
+    func screenshot(isWhole: Bool = true) async throws -> Data {
+        let value = try await devTools("Page.captureScreenshot", ["format": "png", "captureBeyondViewport": .bool(isWhole)])
         return try #require(value.objectValue?["data"]?.stringValue.flatMap { Data(base64Encoded: $0) })
     }
 

@@ -49,7 +49,7 @@ import Testing
                             """
                         )
                         #expect(isCentred == true, "\(kind)")
-                        let picture = try await browser.screenshot()
+                        let picture = try await browser.screenshot(isWhole: !language.isRightToLeft)
                         #expect(picture.count > 5_000)
                         if ProcessInfo.processInfo.environment["UPDATE_SCREENSHOTS"] != nil {
                             let images = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
