@@ -23,7 +23,7 @@ public struct AccessLogMiddleware<Context: RequestContext>: RouterMiddleware {
         let clock = ContinuousClock()
         let begin = clock.now
         let response = try await next(request, context)
-        let route = context.endpointPath ?? "none"
+        let route = context.routeTemplate
         let level: Logger.Level = quiet.contains(route) && response.status.code < 400 ? .debug : .info
         context.logger.log(
             level: level,

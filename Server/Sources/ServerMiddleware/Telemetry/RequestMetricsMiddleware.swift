@@ -31,7 +31,7 @@ public struct RequestMetricsMiddleware<Context: RequestContext>: RouterMiddlewar
         var status = HTTPResponse.Status.internalServerError
         defer {
             metrics.inFlight.decrement()
-            metrics.note(request.method, context.endpointPath, status, took: begin.duration(to: clock.now))
+            metrics.note(request.method, context.routeTemplate, status, took: begin.duration(to: clock.now))
         }
         let response = try await next(request, context)
         status = response.status
@@ -61,11 +61,11 @@ private final class RequestMetrics: Sendable {
         inFlight = Meter(label: "http_server_requests_in_flight", dimensions: [], factory: factory)
     }
 
-    func note(_ method: HTTPRequest.Method, _ route: String?, _ status: HTTPResponse.Status, took duration: Duration) {
+    func note(_ method: HTTPRequest.Method, _ route: String, _ status: HTTPResponse.Status, took duration: Duration) {
         let usual: [HTTPRequest.Method] = [.get, .post, .head, .put, .patch, .delete, .options]
         let series = Series(
             method: usual.contains(method) ? method.rawValue : "other",
-            route: route ?? "none",
+            route: route,
             statusClass: status.code / 100
         )
         let figures = figures.withLock { all in
