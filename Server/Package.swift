@@ -285,6 +285,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .testTarget(name: "HoldfastLoggingTests", dependencies: ["HoldfastLogging", logging], swiftSettings: settings),
         .testTarget(name: "AppLinksTests", dependencies: ["AppLinks", errorContract, holdfastTesting], swiftSettings: settings),
         .testTarget(
             name: "APIReferenceTests",
