@@ -347,8 +347,8 @@ let package = Package(
             dependencies: [
                 "holdfast", "holdfast-terminal-app", "holdfast-notes-app", "AccountCore", "AccountRoutes", "APIReference",
                 "AppLinks",
-                "Argon2", "ErrorLab", "FileMail", "Idempotency", "MIMEMail", "MailServerTesting", "RecoveryPages", "SMTPMail",
-                "SQLiteStores", "ServerMiddleware",
+                "Argon2", "ErrorLab", "FileMail", "HoldfastAsyncHTTPClient", "Idempotency", "MIMEMail", "MailServerTesting",
+                "RecoveryPages", "SMTPMail", "SQLiteStores", "ServerMiddleware",
                 accountContract, errorContract, errorLabContract, rateLimiting, httpTypes, logging, lifecycle, holdfastTesting,
                 hummingbird,
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -1,6 +1,7 @@
 import ErrorContract
 import Foundation
 import HTTPTypes
+import HoldfastAsyncHTTPClient
 import HoldfastTesting
 import HoldfastURLSession
 import ResilientHTTP
@@ -8,11 +9,11 @@ import Testing
 
 /// Connections that are cut after any byte, between the client with its standard middleware and a server with its keys in SQLite.
 ///
-/// `HOLDFAST_ROUNDS` sets how many calls are made.
+/// `HOLDFAST_ROUNDS` sets how many calls are made, by all transports together.
 @Suite(.timeLimit(.minutes(60))) struct FaultInjectionTests {
     /// The transports that are tried.
     enum Transport: CaseIterable, Sendable {
-        case urlSession
+        case urlSession, asyncHTTPClient
 
         /// On Linux an answer that ends within its head ends the process: URLSession stops with "Transfer completed, but there's no
         /// response". No transport over it can help that.
@@ -27,6 +28,7 @@ import Testing
         func make() -> any HTTPTransport {
             switch self {
             case .urlSession: .urlSession()
+            case .asyncHTTPClient: .asyncHTTPClient()
             }
         }
     }
@@ -60,6 +62,8 @@ import Testing
     }
 
     private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 1_000
+    /// How many calls each of the transports makes.
+    private static let share = max(1, rounds / Transport.allCases.count)
 
     @Test(
         "Whatever is cut, what has a key is done once, and what has none is never sent again by itself",
@@ -78,7 +82,7 @@ import Testing
                         ) { proxy, port in
                             let client = Lane(server: server, proxy: proxy, port: port, transport: transport.make())
                             var totals = Totals()
-                            for number in stride(from: lane, to: Self.rounds, by: lanes) {
+                            for number in stride(from: lane, to: Self.share, by: lanes) {
                                 totals += try await client.run(Call(number))
                             }
                             return totals
@@ -88,9 +92,9 @@ import Testing
                 return try await group.reduce(into: Totals()) { $0 += $1 }
             }
             // Else nothing was tried.
-            #expect(totals.cuts > Self.rounds / 3)
-            #expect(totals.repeats > Self.rounds / 10)
-            #expect(totals.unkeyedCut > Self.rounds / 20)
+            #expect(totals.cuts > Self.share / 3)
+            #expect(totals.repeats > Self.share / 10)
+            #expect(totals.unkeyedCut > Self.share / 20)
         }
     }
 
