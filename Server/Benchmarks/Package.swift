@@ -16,6 +16,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
     ],
     targets: [
         .executableTarget(
@@ -29,6 +30,21 @@ let package = Package(
                 .product(name: "ResilientHTTP", package: "holdfast"),
             ],
             path: "BrownOut",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "bench-client",
+            dependencies: [
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "HoldfastAsyncHTTPClient", package: "holdfast-server"),
+                .product(name: "HoldfastURLSession", package: "holdfast"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ResilientHTTP", package: "holdfast"),
+            ],
+            path: "Client",
             swiftSettings: settings
         ),
         .executableTarget(
