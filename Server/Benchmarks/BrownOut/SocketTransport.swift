@@ -10,7 +10,17 @@ final class SocketTransport: HTTPTransport {
     private let group: any EventLoopGroup
     private let port: Int
     private let factor: Int
-    private let idle = Mutex<[any Channel]>([])
+    /// The connections that one client may have, as every real one bounds them: a server that hangs would else cost a descriptor for each request.
+    private static let connections = 350
+
+    private struct State {
+        var idle: [any Channel] = []
+        var open = 0
+    }
+
+    private struct NoConnectionLeft: Error {}
+
+    private let state = Mutex(State())
     /// How many requests were sent by all transports.
     private let sent: Counter
 
@@ -23,16 +33,16 @@ final class SocketTransport: HTTPTransport {
         body: RequestBody?,
         timeout: Duration
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
-        sent.increment()
         let channel: any Channel
         do {
             channel = try await connection()
         } catch {
             throw TransportError(.unreachable, message: "\(error)", wasSent: false)
         }
+        sent.increment()
         do {
             let response = try await exchange(request, on: channel, timeout: timeout)
-            idle.withLock { $0.append(channel) }
+            state.withLock { $0.idle.append(channel) }
             return (response, ResponseBody(Array("{}".utf8)))
         } catch {
             channel.close(promise: nil)
@@ -42,14 +52,31 @@ final class SocketTransport: HTTPTransport {
 
     /// Ends all connections that nobody uses.
     func close() {
-        for channel in idle.withLock({ $0 }) { channel.close(promise: nil) }
+        for channel in state.withLock(\.idle) { channel.close(promise: nil) }
     }
 
     private func connection() async throws -> any Channel {
-        while let channel = idle.withLock({ $0.popLast() }) {
+        while let channel = state.withLock({ $0.idle.popLast() }) {
             if channel.isActive { return channel }
         }
-        return try await ClientBootstrap(group: group)
+        let isFree = state.withLock { state in
+            guard state.open < Self.connections else { return false }
+            state.open += 1
+            return true
+        }
+        guard isFree else { throw NoConnectionLeft() }
+        do {
+            let channel = try await connect()
+            channel.closeFuture.whenComplete { _ in self.state.withLock { $0.open -= 1 } }
+            return channel
+        } catch {
+            state.withLock { $0.open -= 1 }
+            throw error
+        }
+    }
+
+    private func connect() async throws -> any Channel {
+        try await ClientBootstrap(group: group)
             .channelOption(.socketOption(.tcp_nodelay), value: 1)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
