@@ -16,6 +16,8 @@ struct Holdfast: AsyncParsableCommand {
             Exit codes: 0 done, 1 failed, 64 bad usage, 78 bad configuration.
             """,
         version: "0.1.0",
-        subcommands: [Serve.self, Demo.self, Call.self, Users.self, MailCommand.self, Links.self, Codes.self, DoctorCommand.self, Migrate.self]
+        subcommands: [
+            Serve.self, Demo.self, Call.self, Users.self, MailCommand.self, Links.self, Codes.self, DoctorCommand.self, Migrate.self,
+        ]
     )
 }

@@ -11,7 +11,8 @@ public struct APIDescription: Sendable {
     public init(settings: APISettings) {
         self.settings = settings
         let groups: [OperationGroup] = [
-            .sessions(settings), .recovery(settings), .recoveryPages(settings), .appLinks(settings), .health(settings), .reference,
+            .sessions(settings), .recovery(settings), .recoveryPages(settings), .appLinks(settings), .health(settings),
+            .reference,
         ]
         self.groups = settings.servesDevelopmentRoutes ? groups + [.development] : groups
     }

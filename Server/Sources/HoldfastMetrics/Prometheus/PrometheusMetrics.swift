@@ -3,8 +3,8 @@ import Synchronization
 
 /// Keeps counters, gauges and histograms in memory and writes them in Prometheus' text format (exposition 0.0.4).
 ///
-/// Labels become names as Prometheus has them: counters end in `_total`, timers count seconds and end in `_seconds`. The number of series is
-/// bounded: what comes past it is measured by nobody, and counted in `metrics_series_dropped_total`. A name that is used for two
+/// Labels become names as Prometheus has them: counters end in `_total`, timers count seconds and end in `_seconds`. The number of
+/// series is bounded: what comes past it is measured by nobody, and counted in `metrics_series_dropped_total`. A name that is used for two
 /// kinds of figures keeps its first.
 public final class PrometheusMetrics: MetricsFactory {
     private struct Family {

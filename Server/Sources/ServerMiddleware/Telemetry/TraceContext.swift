@@ -69,7 +69,8 @@ extension ServiceContext {
     }
 }
 
-/// Hands `traceparent` on to whatever the current task calls through a client that asks swift-distributed-tracing, such as AsyncHTTPClient:
+/// Hands `traceparent` on to whatever the current task calls through a client that asks swift-distributed-tracing, such as
+/// AsyncHTTPClient:
 ///
 /// ```swift
 /// InstrumentationSystem.bootstrap(TraceContextInstrument())

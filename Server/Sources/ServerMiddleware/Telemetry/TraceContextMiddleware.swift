@@ -5,8 +5,8 @@ import Logging
 
 /// Continues the trace that a request names in `traceparent`, or begins one.
 ///
-/// Its id stands in every log line of the request (`trace_id`, `span_id`) and in `ServiceContext.current`, from which clients hand it on. What is
-/// not exactly as the recommendation has it, or comes twice, is ignored. Who sent a trace is told ours in `traceresponse`.
+/// Its id stands in every log line of the request (`trace_id`, `span_id`) and in `ServiceContext.current`, from which clients hand
+/// it on. What is not exactly as the recommendation has it, or comes twice, is ignored. Who sent a trace is told ours in `traceresponse`.
 public struct TraceContextMiddleware<Context: RequestContext>: RouterMiddleware {
     /// Creates the middleware; it stands outermost.
     public init() {}

@@ -20,7 +20,8 @@ extension Doctor {
             return (hasApps ? [association(base, path, status, fields, bytes)] : [page(base, status)]) + [clock]
         } catch {
             let remedy = "check the name in the DNS, the proxy and its certificate, or PASSWORD_RESET_BASE_URL"
-            return [.advice("links", "\(base.absoluteString) can't be reached: \(reason(error))", remedy), examineClock(told: nil)]
+            let text = "\(base.absoluteString) can't be reached: \(reason(error))"
+            return [.advice("links", text, remedy), examineClock(told: nil)]
         }
     }
 
