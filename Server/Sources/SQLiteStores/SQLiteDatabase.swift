@@ -1,12 +1,14 @@
 import AccountCore
 import Foundation
 import GRDB
+import RateLimiting
 
 /// A SQLite file that the stores share: WAL, and every commit is on disk before it is reported.
 ///
 /// Several processes may open one file; a writer waits up to 5 s for another.
 public final class SQLiteDatabase: Sendable {
     let pool: DatabasePool
+    let groupCommit: GroupCommit
 
     /// Opens a file, creating it if need be, and brings its tables up to date.
     /// - Throws: GRDB's `DatabaseError` if the file can't be opened, or is not a database of ours.
@@ -17,6 +19,7 @@ public final class SQLiteDatabase: Sendable {
         configuration.label = "holdfast.sqlite"
         let options = configuration
         pool = try OpeningLock.hold(for: path) { try Self.prepare(DatabasePool(path: path, configuration: options)) }
+        groupCommit = GroupCommit(pool)
     }
 
     private static func prepare(_ pool: DatabasePool) throws -> DatabasePool {
@@ -40,11 +43,16 @@ public final class SQLiteDatabase: Sendable {
         }
     }
 
-    /// Writes in a transaction that is on disk when this returns.
+    /// Writes in a transaction that is on disk when this returns; concurrent writes share one. All of the closure is done or nothing, and
+    /// it is done once: a caller that is cancelled before it has begun gets a `CancellationError`, one that is cancelled later what came of it.
+    /// - Parameter debts: What the limits of the request owe, kept in the same transaction.
     /// - Throws: `StoreFailure` for what SQLite says; errors of the closure are passed on.
-    func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value,
+        keeping debts: (@Sendable () -> RateLimitDebts?)? = nil
+    ) async throws -> Value {
         do {
-            return try await pool.write(body)
+            return try await groupCommit.write(body, keeping: debts)
         } catch let error as DatabaseError {
             throw StoreFailure(error)
         }
@@ -60,8 +68,9 @@ public final class SQLiteDatabase: Sendable {
         _ = try await read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM (SELECT 1 FROM account LIMIT 1)") }
     }
 
-    /// Closes the file.
+    /// Closes the file, when the writes that wait are done.
     public func close() throws {
+        groupCommit.close()
         try pool.close()
     }
 }

@@ -13,10 +13,7 @@ public struct SQLiteMailIntentQueue: MailIntentQueue {
     }
 
     public func enqueue(_ intent: MailIntent, keeping debts: @escaping @Sendable () -> RateLimitDebts?) async throws {
-        try await database.write { database in
-            try intent.insert(into: database)
-            try debts()?.keep(in: database)
-        }
+        try await database.write({ try intent.insert(into: $0) }, keeping: debts)
     }
 
     public func claim(limit: Int, at now: Date, leaseEnd: Date) async throws -> [MailIntent] {

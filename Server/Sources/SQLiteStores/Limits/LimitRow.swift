@@ -32,6 +32,13 @@ struct LimitRow: Sendable {
 extension RateLimitDebts {
     /// Puts the rows in the place of older ones.
     func keep(in database: Database) throws {
+        for row in rows { try row.keep(covering: covers, in: database) }
+    }
+}
+
+extension SavedRateLimit {
+    /// Puts the row in the place of an older one.
+    func keep(covering covers: SnapshotTime, in database: Database) throws {
         let statement = try database.cachedStatement(
             sql: """
                 INSERT OR REPLACE INTO rate_limit
@@ -39,13 +46,11 @@ extension RateLimitDebts {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         )
-        for row in rows {
-            let time = row.state.time
-            let (end, overflow) = time.bootNanoseconds.addingReportingOverflow(row.lifetime)
-            try statement.execute(arguments: [
-                row.state.policy, Int64(bitPattern: row.key.rawValue), Data(row.state.owedBytes), time.wallNanoseconds,
-                time.bootNanoseconds, time.bootID, covers.bootNanoseconds, row.lifetime, overflow ? .max : end,
-            ])
-        }
+        let time = state.time
+        let (end, overflow) = time.bootNanoseconds.addingReportingOverflow(lifetime)
+        try statement.execute(arguments: [
+            state.policy, Int64(bitPattern: key.rawValue), Data(state.owedBytes), time.wallNanoseconds,
+            time.bootNanoseconds, time.bootID, covers.bootNanoseconds, lifetime, overflow ? .max : end,
+        ])
     }
 }
