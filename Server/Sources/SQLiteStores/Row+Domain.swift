@@ -10,19 +10,26 @@ struct CorruptRow: Error, Hashable {
 }
 
 extension Account {
+    /// What ``init(row:)`` reads, in the order in which it does: by their numbers they are found faster than by their names.
+    static let columns = """
+        account.id, account.email, account.first_name, account.password_hash, account.state, account.language, account.epoch,
+        account.created_at
+        """
+
+    /// Reads a row that begins with ``columns``.
     init(row: Row) throws {
-        guard let id = UUID(uuidString: row["id"]), let state = State(rawValue: row["state"]),
-            let email = try? EmailAddress(row["email"]), let firstName = try? FirstName(row["first_name"])
+        guard let id = UUID(uuidString: row[0]), let state = State(rawValue: row[4]),
+            let email = try? EmailAddress(row[1]), let firstName = try? FirstName(row[2])
         else { throw CorruptRow(table: "account") }
         self.init(
             id: ID(rawValue: id),
             email: email,
             firstName: firstName,
-            passwordHash: row["password_hash"],
+            passwordHash: row[3],
             state: state,
-            language: Language(row["language"] as String),
-            epoch: row["epoch"],
-            createdAt: Date(timeIntervalSince1970: row["created_at"])
+            language: Language(row[5] as String),
+            epoch: row[6],
+            createdAt: Date(timeIntervalSince1970: row[7])
         )
     }
 }
@@ -65,7 +72,7 @@ extension MailIntent {
             case .passwordChanged(let id): (nil, id.description)
             }
         let created = createdAt.timeIntervalSince1970
-        try database.execute(
+        try database.executeCached(
             sql: """
                 INSERT INTO mail_intent
                     (id, kind, email, account_id, language, created_at, due_at, failures, client, request_id)

@@ -24,7 +24,7 @@ public struct SQLiteAccountRepository: AccountRepository {
     }
 
     private static func insert(_ account: Account, into database: Database) throws -> Bool {
-        try database.execute(
+        try database.executeCached(
             sql: """
                 INSERT INTO account
                     (id, email, email_key, first_name, password_hash, state, language, epoch, created_at)
@@ -67,22 +67,22 @@ public struct SQLiteAccountRepository: AccountRepository {
     }
 
     public func account(email: EmailAddress) async throws -> Account? {
-        try await database.read { database in
-            try Row.fetchOne(database, sql: "SELECT * FROM account WHERE email_key = ?", arguments: [email.normalized])
+        try database.lookUp { database in
+            try database.firstRow(sql: "SELECT \(Account.columns) FROM account WHERE email_key = ?", arguments: [email.normalized])
                 .map(Account.init(row:))
         }
     }
 
     public func account(id: Account.ID) async throws -> Account? {
-        try await database.read { database in
-            try Row.fetchOne(database, sql: "SELECT * FROM account WHERE id = ?", arguments: [id.description])
+        try database.lookUp { database in
+            try database.firstRow(sql: "SELECT \(Account.columns) FROM account WHERE id = ?", arguments: [id.description])
                 .map(Account.init(row:))
         }
     }
 
     public func accounts() async throws -> [Account] {
         try await database.read { database in
-            try Row.fetchAll(database, sql: "SELECT * FROM account ORDER BY created_at, id").map(Account.init(row:))
+            try Row.fetchAll(database, sql: "SELECT \(Account.columns) FROM account ORDER BY created_at, id").map(Account.init(row:))
         }
     }
 

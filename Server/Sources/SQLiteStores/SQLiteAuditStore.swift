@@ -14,7 +14,7 @@ public struct SQLiteAuditStore: AuditStore {
     public func append(_ events: [AuditEvent]) async throws {
         try await database.write { database in
             for event in events {
-                try database.execute(
+                try database.executeCached(
                     sql: """
                         INSERT INTO audit_event (account_id, kind, time, client, request_id)
                         SELECT id, ?, ?, ?, ? FROM account WHERE id = ?

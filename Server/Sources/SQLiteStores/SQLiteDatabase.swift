@@ -9,6 +9,7 @@ import RateLimiting
 public final class SQLiteDatabase: Sendable {
     let pool: DatabasePool
     let groupCommit: GroupCommit
+    private let lookups: LookupConnections
 
     /// Opens a file, creating it if need be, and brings its tables up to date.
     /// - Throws: GRDB's `DatabaseError` if the file can't be opened, or is not a database of ours.
@@ -20,6 +21,7 @@ public final class SQLiteDatabase: Sendable {
         let options = configuration
         pool = try OpeningLock.hold(for: path) { try Self.prepare(DatabasePool(path: path, configuration: options)) }
         groupCommit = GroupCommit(pool)
+        lookups = LookupConnections(path: path, configuration: options)
     }
 
     private static func prepare(_ pool: DatabasePool) throws -> DatabasePool {
@@ -33,7 +35,17 @@ public final class SQLiteDatabase: Sendable {
         return pool
     }
 
-    /// Reads on a connection of its own.
+    /// Looks at a few rows by one statement, at once, on the thread that asks.
+    /// - Throws: `StoreFailure` for what SQLite says; errors of the closure are passed on.
+    func lookUp<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        do {
+            return try lookups.read(body)
+        } catch let error as DatabaseError {
+            throw StoreFailure(error)
+        }
+    }
+
+    /// Reads on a connection and a thread of its own, which may take long; all statements see one state.
     /// - Throws: `StoreFailure` for what SQLite says; errors of the closure are passed on.
     func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         do {
@@ -65,12 +77,13 @@ public final class SQLiteDatabase: Sendable {
 
     /// Returns if the database answers.
     public func ping() async throws {
-        _ = try await read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM (SELECT 1 FROM account LIMIT 1)") }
+        _ = try lookUp { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM (SELECT 1 FROM account LIMIT 1)") }
     }
 
     /// Closes the file, when the writes that wait are done.
     public func close() throws {
         groupCommit.close()
+        lookups.close()
         try pool.close()
     }
 }

@@ -13,7 +13,7 @@ public struct SQLiteFreezeTokenStore: FreezeTokenStore {
 
     public func insert(_ digest: TokenDigest, account: Account.ID, expiresAt: Date) async throws {
         try await database.write { database in
-            try database.execute(
+            try database.executeCached(
                 sql: "INSERT INTO freeze_token (digest, account_id, expires_at) VALUES (?, ?, ?)",
                 arguments: [digest.bytes, account.description, expiresAt.timeIntervalSince1970]
             )
@@ -21,11 +21,10 @@ public struct SQLiteFreezeTokenStore: FreezeTokenStore {
     }
 
     public func find(_ digest: TokenDigest, at now: Date) async throws -> Account? {
-        try await database.read { database in
-            try Row.fetchOne(
-                database,
+        try database.lookUp { database in
+            try database.firstRow(
                 sql: """
-                    SELECT account.* FROM freeze_token JOIN account ON account.id = freeze_token.account_id
+                    SELECT \(Account.columns) FROM freeze_token JOIN account ON account.id = freeze_token.account_id
                     WHERE digest = ? AND consumed_at IS NULL AND expires_at > ? AND account.state IN ('active', 'frozen')
                     """,
                 arguments: [digest.bytes, now.timeIntervalSince1970]

@@ -18,20 +18,18 @@ public struct SQLiteMailIntentQueue: MailIntentQueue {
 
     public func claim(limit: Int, at now: Date, leaseEnd: Date) async throws -> [MailIntent] {
         // The common case is that nothing is due; it must not take the writer's turn.
-        let isIdle = try await database.read { database in
-            try Bool.fetchOne(
-                database,
-                sql: "SELECT NOT EXISTS (SELECT 1 FROM mail_intent WHERE due_at <= ? AND state != 'failed')",
+        let isIdle = try database.lookUp { database in
+            try database.firstRow(
+                sql: "SELECT 1 FROM mail_intent WHERE due_at <= ? AND state != 'failed' LIMIT 1",
                 arguments: [now.timeIntervalSince1970]
-            ) ?? true
+            ) == nil
         }
         guard !isIdle else { return [] }
         return try await database.write { database in
             var claimed: [MailIntent] = []
             var damage: (any Error)?
             while claimed.count < limit {
-                let row = try Row.fetchOne(
-                    database,
+                let row = try database.firstRow(
                     sql: """
                         UPDATE mail_intent SET due_at = ?, state = 'taken'
                         WHERE id = (
@@ -52,7 +50,7 @@ public struct SQLiteMailIntentQueue: MailIntentQueue {
 
     public func settle(_ id: MailIntent.ID) async throws {
         try await database.write { database in
-            try database.execute(sql: "DELETE FROM mail_intent WHERE id = ?", arguments: [id.key])
+            try database.executeCached(sql: "DELETE FROM mail_intent WHERE id = ?", arguments: [id.key])
         }
     }
 

@@ -14,7 +14,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
 
     public func insert(_ token: StoredResetToken, liveLimit: Int) async throws {
         try await database.write { database in
-            try database.execute(
+            try database.executeCached(
                 sql: "INSERT INTO reset_token (digest, account_id, email_key, created_at, expires_at) VALUES (?, ?, ?, ?, ?)",
                 arguments: [
                     token.digest.bytes, token.accountID.description, token.recipient.normalized,
@@ -42,7 +42,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
         newest: TokenDigest?,
         in database: Database
     ) throws {
-        try database.execute(
+        try database.executeCached(
             sql: """
                 DELETE FROM reset_token WHERE account_id = ?1 AND consumed_at IS NULL AND digest NOT IN (
                     SELECT digest FROM reset_token WHERE account_id = ?1 AND consumed_at IS NULL
@@ -54,11 +54,10 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     }
 
     public func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)? {
-        try await database.read { database in
-            let row = try Row.fetchOne(
-                database,
+        try database.lookUp { database in
+            let row = try database.firstRow(
                 sql: """
-                    SELECT account.*, reset_token.created_at AS minted_at, reset_token.expires_at
+                    SELECT \(Account.columns), reset_token.created_at AS minted_at, reset_token.expires_at
                     FROM reset_token JOIN account ON account.id = reset_token.account_id
                         AND account.email_key = reset_token.email_key
                     WHERE digest = ? AND consumed_at IS NULL AND expires_at > ? AND account.state IN ('active', 'frozen')

@@ -14,7 +14,7 @@ public struct SQLiteSessionStore: SessionStore {
     public func open(_ session: Session, refresh: TokenDigest, epoch: Int) async throws -> Bool {
         try await database.write { database in
             let created = session.createdAt.timeIntervalSince1970
-            try database.execute(
+            try database.executeCached(
                 sql: """
                     INSERT INTO session (id, account_id, created_at, refreshed_at)
                     SELECT ?1, id, ?2, ?2 FROM account WHERE id = ?3 AND epoch = ?4 AND state = 'active'
@@ -34,8 +34,7 @@ public struct SQLiteSessionStore: SessionStore {
         rules: SessionRules
     ) async throws -> RotationOutcome {
         try await database.write { database in
-            let found = try Row.fetchOne(
-                database,
+            let found = try database.firstRow(
                 sql: """
                     SELECT session.*, refresh_token.parent, refresh_token.used_at
                     FROM refresh_token JOIN session ON session.id = refresh_token.session_id
@@ -62,7 +61,7 @@ public struct SQLiteSessionStore: SessionStore {
                 try Self.use(presented, parent: found["parent"], at: time, rules, in: database)
             }
             try Self.insert(next, session: session.id, parent: presented, into: database)
-            try database.execute(
+            try database.executeCached(
                 sql: "UPDATE session SET refreshed_at = ? WHERE id = ?",
                 arguments: [time, session.id.description]
             )
@@ -80,12 +79,8 @@ public struct SQLiteSessionStore: SessionStore {
     }
 
     public func isAlive(_ id: Session.ID) async throws -> Bool {
-        try await database.read { database in
-            try Bool.fetchOne(
-                database,
-                sql: "SELECT EXISTS (SELECT 1 FROM session WHERE id = ?)",
-                arguments: [id.description]
-            ) ?? false
+        try database.lookUp { database in
+            try database.firstRow(sql: "SELECT 1 FROM session WHERE id = ?", arguments: [id.description]) != nil
         }
     }
 
@@ -116,7 +111,7 @@ extension SQLiteSessionStore {
         parent: TokenDigest?,
         into database: Database
     ) throws {
-        try database.execute(
+        try database.executeCached(
             sql: "INSERT INTO refresh_token (digest, session_id, parent) VALUES (?, ?, ?)",
             arguments: [digest.bytes, session.description, parent?.bytes]
         )
@@ -130,13 +125,13 @@ extension SQLiteSessionStore {
         _ rules: SessionRules,
         in database: Database
     ) throws {
-        try database.execute(
+        try database.executeCached(
             sql: "UPDATE refresh_token SET used_at = ? WHERE digest = ?",
             arguments: [time, digest.bytes]
         )
         guard let parent else { return }
         // Past the window, so that none of them may be repeated.
-        try database.execute(
+        try database.executeCached(
             sql: "UPDATE refresh_token SET used_at = ? WHERE parent = ? AND digest <> ?",
             arguments: [time - rules.repeatWindow / .seconds(1) - 1, parent, digest.bytes]
         )

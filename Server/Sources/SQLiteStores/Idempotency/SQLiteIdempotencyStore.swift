@@ -19,7 +19,7 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
     public func claim(_ claim: IdempotencyClaim, lease: Duration, at now: Date) async throws -> ClaimOutcome {
         let time = now.timeIntervalSince1970
         // Most repetitions only read.
-        if let known = try await database.read({ try Self.outcome(of: claim, at: time, in: $0) }) { return known }
+        if let known = try database.lookUp({ try Self.outcome(of: claim, at: time, in: $0) }) { return known }
         return try await database.write { [bounds] database in
             if let known = try Self.outcome(of: claim, at: time, in: database) { return known }
             try database.execute(sql: "DELETE FROM idempotency_key WHERE digest = ?", arguments: [Data(claim.key.rawValue)])
@@ -86,8 +86,7 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
 extension SQLiteIdempotencyStore {
     /// What is known of a key; `nil` if it is free.
     private static func outcome(of claim: IdempotencyClaim, at time: Double, in database: Database) throws -> ClaimOutcome? {
-        let found = try Row.fetchOne(
-            database,
+        let found = try database.firstRow(
             sql: "SELECT * FROM idempotency_key WHERE digest = ? AND ends_at > ?",
             arguments: [Data(claim.key.rawValue), time]
         )

@@ -1,0 +1,34 @@
+import GRDB
+import Synchronization
+
+/// Connections for looks at few rows, on the thread that asks: such a look takes some microseconds, less than the way to another thread.
+///
+/// A connection is made when all are in use, so that nobody waits for one; there are never more than threads that ask.
+final class LookupConnections: Sendable {
+    private let path: String
+    private let configuration: Configuration
+    private let idle = Mutex<[DatabaseQueue]?>([])
+
+    init(path: String, configuration: Configuration) {
+        var configuration = configuration
+        configuration.readonly = true
+        (self.path, self.configuration) = (path, configuration)
+    }
+
+    /// Reads by one statement, which sees all that was committed before.
+    /// - Throws: GRDB's `DatabaseError`; errors of the closure are passed on.
+    func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        let taken = try idle.withLock { idle in
+            guard idle != nil else { throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the database is closed") }
+            return idle?.popLast()
+        }
+        let connection = try taken ?? DatabaseQueue(path: path, configuration: configuration)
+        defer { idle.withLock { $0?.append(connection) } }
+        return try connection.unsafeRead(body)
+    }
+
+    /// Closes them; those in use close when they have been used.
+    func close() {
+        for connection in idle.withLock({ $0.take() }) ?? [] { try? connection.close() }
+    }
+}
