@@ -67,7 +67,7 @@ public final class HashingGate: Sendable {
         defer { leave() }
         return try await withCheckedThrowingContinuation { continuation in
             // A thread of its own: the work blocks for milliseconds, and the gate bounds how many there are.
-            let thread = Thread { continuation.resume(with: Swift.Result(catching: work)) }
+            let thread = Thread { continuation.resume(with: YieldingThread.run(work)) }
             thread.start()
         }
     }
