@@ -66,6 +66,10 @@ public enum RateLimitFields {
     private static func key(_ bytes: [UInt8]?) -> String { bytes.map { ";pk=:\(Base64.encode($0)):" } ?? "" }
 
     private static func quoted(_ name: String) -> String {
+        // Nearly all names are carried as they are, and each answer names some.
+        if name.utf8.allSatisfy({ (0x20...0x7e).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
+            return "\"\(name)\""
+        }
         let characters = name.unicodeScalars.map { scalar in
             switch scalar {
             case "\"", "\\": "\\\(scalar)"
