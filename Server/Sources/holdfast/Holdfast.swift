@@ -17,7 +17,8 @@ struct Holdfast: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            Serve.self, Demo.self, Call.self, Users.self, MailCommand.self, Links.self, Codes.self, DoctorCommand.self, Migrate.self,
+            Serve.self, Demo.self, Call.self, Users.self, MailCommand.self, Links.self, Codes.self, DoctorCommand.self,
+            Migrate.self,
         ]
     )
 }
