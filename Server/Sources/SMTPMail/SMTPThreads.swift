@@ -1,4 +1,5 @@
 import AccountCore
+import CLibCurl
 import Foundation
 import Synchronization
 
