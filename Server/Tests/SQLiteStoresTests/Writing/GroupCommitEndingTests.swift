@@ -1,0 +1,135 @@
+import AccountCore
+import Dispatch
+import Foundation
+import GRDB
+import RateLimiting
+import Synchronization
+import Testing
+
+@testable import SQLiteStores
+
+@Suite(.timeLimit(.minutes(1))) struct GroupCommitEndingTests {
+    @Test("A caller that is cancelled while its write waits is told at once, and nothing is written")
+    func cancelledWhileWaiting() async throws {
+        try await withStores { stores in
+            let writer = try await HeldWriter(stores)
+            try await writer.hold {
+                let patient = Task { try await stores.database.write { try $0.insert(1) } }
+                try await writer.until { stores.database.groupCommit.waiting == 1 }
+                let task = Task { try await stores.database.write { try $0.insert(2) } }
+                try await writer.until { stores.database.groupCommit.waiting == 2 }
+                task.cancel()
+                // Told while the writer is held still.
+                await #expect(throws: CancellationError.self) { try await task.value }
+                _ = patient
+            }
+            try await stores.database.write { try $0.insert(3) }
+            #expect(try await writer.numbers() == [1, 3])
+        }
+    }
+
+    @Test("A caller that is cancelled before it asks is told so, and nothing is written")
+    func cancelledBefore() async throws {
+        try await withStores { stores in
+            let writer = try await HeldWriter(stores)
+            let task = Task {
+                while !Task.isCancelled { await Task.yield() }
+                try await stores.database.write { try $0.insert(1) }
+            }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(try await writer.numbers() == [])
+        }
+    }
+
+    @Test("A write that has begun is finished, and its caller learns what came of it")
+    func cancelledWhileRunning() async throws {
+        try await withStores { stores in
+            let writer = try await HeldWriter(stores)
+            let hasBegun = Atomic(false)
+            let goOn = DispatchSemaphore(value: 0)
+            let task = Task {
+                try await stores.database.write { database in
+                    hasBegun.store(true, ordering: .sequentiallyConsistent)
+                    goOn.wait()
+                    try database.insert(1)
+                    return 42
+                }
+            }
+            try await writer.until { hasBegun.load(ordering: .sequentiallyConsistent) }
+            task.cancel()
+            goOn.signal()
+            #expect(try await task.value == 42)
+            #expect(try await writer.numbers() == [1])
+        }
+    }
+
+    @Test("Whatever is cancelled when, a write is done and told of, or neither")
+    func cancelledAtAnyTime() async throws {
+        try await withStores { stores in
+            let writer = try await HeldWriter(stores)
+            let told = try await concurrently(400) { number -> Int? in
+                let task = Task { try await stores.database.write { try $0.insert(number) } }
+                for _ in 0..<(number % 7) { await Task.yield() }
+                if number % 2 == 0 { task.cancel() }
+                do {
+                    try await task.value
+                    return number
+                } catch is CancellationError {
+                    return nil
+                }
+            }
+            #expect(try await writer.numbers() == told.compactMap { $0 }.sorted())
+        }
+    }
+
+    @Test("Closing does what waits, and refuses what comes after")
+    func closing() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "holdfast.sqlite3").path
+        let stores = TemporaryStores(path: path, database: try SQLiteDatabase(path: path))
+        let writer = try await HeldWriter(stores)
+        let told = try await withThrowingTaskGroup(of: Int?.self) { tasks in
+            for number in 0..<100 {
+                tasks.addTask { (try? await stores.database.write { try $0.insert(number) }).map { number } }
+            }
+            tasks.addTask {
+                try stores.database.close()
+                return nil
+            }
+            return try await tasks.reduce(into: Set()) { told, number in _ = number.map { told.insert($0) } }
+        }
+        await #expect(throws: StoreFailure.self) { try await stores.database.write { try $0.insert(1_000) } }
+        let again = try stores.reopened()
+        let kept = try await again.database.pool.read { try Int.fetchSet($0, sql: "SELECT value FROM number") }
+        #expect(kept == told)
+        try again.database.close()
+        _ = writer
+    }
+
+    @Test("The line lets in so many and no more, first come first served, and tells one of them to serve it")
+    func bounds() {
+        struct Nothing: PendingWrite {
+            let debts: (@Sendable () -> RateLimitDebts?)? = nil
+            func begin() -> Bool { true }
+            func perform(in database: Database) {}
+            func end(_ failure: (any Error)?) {}
+        }
+        var line = WriteLine()
+        #expect(line.enter(Nothing()) == .first)
+        for _ in 1..<WriteLine.capacity { #expect(line.enter(Nothing()) == .waits) }
+        #expect(line.enter(Nothing()) == .full)
+        var taken = 0
+        while case let batch = line.nextBatch(), !batch.isEmpty {
+            #expect(batch.count <= WriteLine.batchLimit)
+            taken += batch.count
+        }
+        #expect(taken == WriteLine.capacity)
+        #expect(line.enter(Nothing()) == .first)
+        line.close()
+        #expect(line.enter(Nothing()) == .closed)
+        #expect(line.nextBatch().count == 1)
+    }
+}
