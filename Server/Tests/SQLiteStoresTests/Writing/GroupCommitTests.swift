@@ -91,7 +91,11 @@ import Testing
                             try database.insert(number)
                             // Nobody else's reading connection sees it yet.
                             let seen = try DatabaseQueue(path: stores.path).read {
-                                try Bool.fetchOne($0, sql: "SELECT EXISTS (SELECT 1 FROM number WHERE value = ?)", arguments: [number])
+                                try Bool.fetchOne(
+                                    $0,
+                                    sql: "SELECT EXISTS (SELECT 1 FROM number WHERE value = ?)",
+                                    arguments: [number]
+                                )
                             }
                             if seen == true { telling.wasEarly.store(true, ordering: .relaxed) }
                         }
@@ -155,11 +159,13 @@ import Testing
     func busy() async throws {
         try await withStores { stores in
             let writer = try await HeldWriter(stores)
-            let other = try DatabaseQueue(path: stores.path)
+            var configuration = Configuration()
+            configuration.allowsUnsafeTransactions = true
+            let other = try DatabaseQueue(path: stores.path, configuration: configuration)
             try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 for number in 0..<10 { tasks.addTask { try await stores.database.write { try $0.insert(number) } } }
-                try await writer.until { stores.database.groupCommit.isBusy }
+                try await writer.until { stores.database.groupCommit.isBusy || stores.database.groupCommit.waiting > 0 }
                 try await other.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
                 try await tasks.waitForAll()
             }

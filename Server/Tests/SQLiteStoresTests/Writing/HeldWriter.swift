@@ -12,11 +12,15 @@ struct HeldWriter: Sendable {
 
     init(_ stores: TemporaryStores) async throws {
         self.stores = stores
-        try await stores.execute("CREATE TABLE number (value INTEGER NOT NULL PRIMARY KEY, owner INTEGER REFERENCES number(value))")
+        try await stores.execute(
+            "CREATE TABLE number (value INTEGER NOT NULL PRIMARY KEY, owner INTEGER REFERENCES number(value))"
+        )
     }
 
     /// Runs `writes` at once behind a write that ends when they all wait, and tells what came of each.
-    func batch(_ count: Int, _ write: @escaping @Sendable (Int, Database) throws -> Void) async throws -> [Result<Void, any Error>] {
+    func batch(_ count: Int, _ write: @escaping @Sendable (Int, Database) throws -> Void) async throws -> [Result<
+        Void, any Error
+    >] {
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await stores.database.write { [gate] _ in gate.wait() } }
             try await until { stores.database.groupCommit.isBusy }
