@@ -19,16 +19,15 @@ enum DomainName {
 
     /// Composed first: what is a capital only behind a compatibility mapping is lowered too, so that folding twice changes nothing.
     private static func folded(_ text: String) -> String {
-        text.precomposedStringWithCompatibilityMapping.lowercased().precomposedStringWithCompatibilityMapping
+        if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
+        return text.precomposedStringWithCompatibilityMapping.lowercased().precomposedStringWithCompatibilityMapping
     }
 
     private static func asciiLabel(_ label: String) -> String? {
-        guard label.unicodeScalars.first != "-", label.unicodeScalars.last != "-", !label.isEmpty,
-            label.unicodeScalars.allSatisfy({
-                $0 == "-" || $0.properties.isAlphabetic || $0.properties.numericType != nil || isMark($0)
-            })
-        else { return nil }
         let isASCII = label.utf8.allSatisfy { $0 < 0x80 }
+        guard label.utf8.first != UInt8(ascii: "-"), label.utf8.last != UInt8(ascii: "-"), !label.isEmpty,
+            isASCII ? label.utf8.allSatisfy(isPlain) : label.unicodeScalars.allSatisfy(isPart)
+        else { return nil }
         guard !isASCII || !label.hasPrefix("xn--") || isPunycode(label) else { return nil }
         guard let ascii = isASCII ? label : Punycode.encode(label).map({ "xn--" + $0 }) else { return nil }
         return ascii.utf8.count <= 63 ? ascii : nil
@@ -41,6 +40,18 @@ enum DomainName {
             return false
         }
         return asciiLabel(folded(text)) == label
+    }
+
+    /// Letters, digits and `-`.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"): true
+        default: false
+        }
+    }
+
+    private static func isPart(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == "-" || scalar.properties.isAlphabetic || scalar.properties.numericType != nil || isMark(scalar)
     }
 
     private static func isMark(_ scalar: Unicode.Scalar) -> Bool {

@@ -15,11 +15,7 @@ public struct EmailAddress: Sendable {
     /// Reads an address; spaces around it do not count. O(length).
     /// - Throws: ``EmailRefusal``.
     public init(_ typed: String) throws(EmailRefusal) {
-        let trimmed = Self.trimmed(typed)
-        guard !trimmed.isEmpty else { throw .empty }
-        guard trimmed.utf8.count <= 1_024 else { throw .tooLong }
-        guard trimmed.unicodeScalars.allSatisfy(Self.isVisible) else { throw .forbiddenCharacter }
-        let composed = trimmed.precomposedStringWithCompatibilityMapping
+        let composed = try Self.composed(typed)
         let parts = composed.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, let local = parts.first, let domain = parts.last else { throw .notOneAtSign }
         guard !local.isEmpty, local.utf8.count <= 64, local.utf8.allSatisfy(Self.isLocal) else { throw .localPart }
@@ -28,6 +24,20 @@ public struct EmailAddress: Sendable {
         guard text.utf8.count <= 254 else { throw .tooLong }
         self.text = text
         self.normalized = text.lowercased()
+    }
+
+    /// The text without white space around it, in NFKC. Visible ASCII is that already, as nearly all addresses are.
+    private static func composed(_ typed: String) throws(EmailRefusal) -> String {
+        if typed.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
+            guard !typed.isEmpty else { throw .empty }
+            guard typed.utf8.count <= 1_024 else { throw .tooLong }
+            return typed
+        }
+        let trimmed = trimmed(typed)
+        guard !trimmed.isEmpty else { throw .empty }
+        guard trimmed.utf8.count <= 1_024 else { throw .tooLong }
+        guard trimmed.unicodeScalars.allSatisfy(isVisible) else { throw .forbiddenCharacter }
+        return trimmed.precomposedStringWithCompatibilityMapping
     }
 
     /// The text without white space around it. Foundation's sets count the zero-width space as white space; here it is an

@@ -9,6 +9,11 @@ public struct FirstName: BoundedText {
 
     /// Reads a name.
     public init(_ text: String) throws(TextRefusal) {
+        // Letters alone, as most names are, have nothing to trim, and are no address.
+        if (1...Self.maximumLength).contains(text.utf8.count), text.utf8.allSatisfy({ (0x61...0x7A).contains($0 | 0x20) }) {
+            rawValue = text
+            return
+        }
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !trimmed.isEmpty else { throw .empty }
         guard trimmed.count <= Self.maximumLength, trimmed.utf8.count <= 4 * Self.maximumLength else { throw .tooLong }
