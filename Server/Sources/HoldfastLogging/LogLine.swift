@@ -20,8 +20,11 @@ struct LogLine {
     private static let requestIDKey = "hb.request.id"
 
     private var pairs: [(key: String, value: Logger.MetadataValue)] {
-        metadata.filter { $0.key != Self.requestIDKey }.sorted { $0.key < $1.key }.prefix(Self.mostValues)
-            .map { ($0.key, $0.value) }
+        var pairs: [(key: String, value: Logger.MetadataValue)] = []
+        pairs.reserveCapacity(metadata.count)
+        for (key, value) in metadata where key != Self.requestIDKey { pairs.append((key, value)) }
+        pairs.sort { $0.key < $1.key }
+        return pairs.count > Self.mostValues ? Array(pairs.prefix(Self.mostValues)) : pairs
     }
 
     private var requestID: String? { metadata[Self.requestIDKey].map { Self.bounded("\($0)", 128) } }
@@ -68,6 +71,7 @@ struct LogLine {
 
     /// The text with nothing that begins a new line, moves a cursor or turns the writing round.
     private static func plain(_ text: String) -> String {
+        if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return text }
         guard text.unicodeScalars.contains(where: isOdd) else { return text }
         return text.unicodeScalars.reduce(into: "") { plain, scalar in
             if isOdd(scalar) { plain += "\\u{\(String(scalar.value, radix: 16))}" } else { plain.unicodeScalars.append(scalar) }

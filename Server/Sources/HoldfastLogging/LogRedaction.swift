@@ -9,8 +9,9 @@ public enum LogRedaction {
 
     /// The text with everything masked that looks secret. O(n).
     public static func masked(_ text: String) -> String {
+        // Shorter than any credential, and without an at-sign.
+        if text.utf8.count < 8, !text.utf8.contains(UInt8(ascii: "@")), !text.utf8.contains(UInt8(ascii: "%")) { return text }
         let bytes = Array(text.utf8)
-        guard bytes.count > 2 else { return text }
         var masked: [UInt8] = []
         var copied = 0
         func replace(_ range: Range<Int>, with word: String) {
@@ -46,11 +47,14 @@ public enum LogRedaction {
 
     /// Whether what has this name is not to be shown, whatever it is.
     static func isSecret(key: String) -> Bool {
-        let name = key.lowercased()
-        return ["password", "secret", "authorization", "cookie", "token", "email", "address"].contains { word in
-            name == word || name.hasSuffix(".\(word)") || name.hasSuffix("_\(word)")
+        secretWords.contains { word in
+            let rest = key.utf8.count - word.utf8.count
+            guard rest >= 0, zip(key.utf8.dropFirst(rest), word.utf8).allSatisfy({ $0 | 0x20 == $1 }) else { return false }
+            return rest == 0 || [UInt8(ascii: "."), UInt8(ascii: "_")].contains(key.utf8.dropFirst(rest - 1).first)
         }
     }
+
+    private static let secretWords = ["password", "secret", "authorization", "cookie", "token", "email", "address"]
 
     private static func endOfRun(_ bytes: [UInt8], _ start: Int) -> Int {
         bytes[start...].firstIndex { !$0.isWord } ?? bytes.count
@@ -74,14 +78,18 @@ public enum LogRedaction {
 
     /// What follows a scheme of HTTP authentication.
     private static func credentialRange(_ bytes: [UInt8], _ word: Range<Int>) -> Range<Int>? {
-        let name = String(decoding: bytes[word], as: UTF8.self).lowercased()
-        guard name == "bearer" || name == "basic" else { return nil }
+        guard isScheme(bytes[word], "bearer") || isScheme(bytes[word], "basic") else { return nil }
         var begin = word.upperBound
         while begin < bytes.count, bytes[begin] == UInt8(ascii: " ") || bytes[begin] == UInt8(ascii: ":") { begin += 1 }
         var end = begin
         while end < bytes.count, bytes[end].isCredential { end += 1 }
         // A word of a sentence is no credential.
         return begin > word.upperBound && end - begin >= 8 ? begin..<end : nil
+    }
+
+    private static func isScheme(_ word: ArraySlice<UInt8>, _ name: StaticString) -> Bool {
+        guard word.count == name.utf8CodeUnitCount else { return false }
+        return name.withUTF8Buffer { zip(word, $0).allSatisfy { $0 | 0x20 == $1 } }
     }
 
     private static func tokenRange(_ bytes: [UInt8], _ run: Range<Int>) -> Range<Int>? {

@@ -11,8 +11,26 @@ enum LogTime {
         let hours = rest / 3_600_000
         let minutes = rest / 60_000 % 60
         let seconds = rest / 1_000 % 60
-        return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T\(padded(hours, 2)):\(padded(minutes, 2)):"
-            + "\(padded(seconds, 2)).\(padded(rest % 1_000, 3))Z"
+        return String(unsafeUninitializedCapacity: 24) { text in
+            var end = 0
+            func add(_ number: Int64, _ width: Int, _ sign: Unicode.Scalar) {
+                var number = number
+                for place in stride(from: end + width - 1, through: end, by: -1) {
+                    text[place] = UInt8(ascii: "0") + UInt8(number % 10)
+                    number /= 10
+                }
+                text[end + width] = UInt8(ascii: sign)
+                end += width + 1
+            }
+            add(year, 4, "-")
+            add(month, 2, "-")
+            add(day, 2, "T")
+            add(hours, 2, ":")
+            add(minutes, 2, ":")
+            add(seconds, 2, ".")
+            add(rest % 1_000, 3, "Z")
+            return end
+        }
     }
 
     /// The date of a day since 1970, by the era of 400 years that it lies in (Hinnant, "chrono-compatible low-level date algorithms").
@@ -28,9 +46,4 @@ enum LogTime {
     }
 
     private static func floorDiv(_ a: Int64, _ b: Int64) -> Int64 { a >= 0 ? a / b : -((b - 1 - a) / b) }
-
-    private static func padded(_ number: Int64, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
-    }
 }
