@@ -26,7 +26,7 @@ extension Deadlines: DeadlineSource {
         _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let outcome = FirstOutcome<Value>()
-        let task = Task {
+        let task = Task(executorPreference: EventLoopExecutor.current) {
             let result = await Result(awaiting: operation)
             if outcome.claim() { outcome.tell(result) }
         }
