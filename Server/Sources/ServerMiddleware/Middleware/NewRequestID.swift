@@ -1,19 +1,12 @@
-import Synchronization
-
 /// Ids for requests that bring none.
 package enum NewRequestID {
-    private static let seeds = (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max))
-    private static let count = Atomic<UInt64>(0)
-
     /// A new id, written as a UUID of version 8 (RFC 9562 §5.8).
     ///
-    /// Both halves are a count mixed with a random number of the process, so that ids differ within a process and between
-    /// processes. They are no secret and may be guessed: a request may bring any id itself.
-    /// Made without a call of the system, once for each request.
+    /// It is no secret and may be guessed: a request may bring any id itself.
     package static func make() -> String {
-        let number = count.wrappingAdd(1, ordering: .relaxed).newValue
-        let high = mixed(number &+ seeds.0) & ~0xF000 | 0x8000
-        let low = mixed(number &+ seeds.1) & ~(0b11 << 62) | 0b10 << 62
+        let numbers = UniqueNumbers.next()
+        let high = numbers.0 & ~0xF000 | 0x8000
+        let low = numbers.1 & ~(0b11 << 62) | 0b10 << 62
         return String(unsafeUninitializedCapacity: 36) { text in
             var end = 0
             for nibble in 0..<32 {
@@ -28,13 +21,5 @@ package enum NewRequestID {
             }
             return end
         }
-    }
-
-    /// The last steps of SplitMix64: different numbers stay different.
-    private static func mixed(_ number: UInt64) -> UInt64 {
-        var mixed = number
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
     }
 }

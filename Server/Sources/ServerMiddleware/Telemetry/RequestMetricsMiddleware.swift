@@ -52,6 +52,8 @@ private final class RequestMetrics: Sendable {
         let duration: Timer
     }
 
+    private static let usual: Set<HTTPRequest.Method> = [.get, .post, .head, .put, .patch, .delete, .options]
+
     let inFlight: Meter
     private let factory: any MetricsFactory
     private let figures = Mutex<[Series: Figures]>([:])
@@ -62,9 +64,8 @@ private final class RequestMetrics: Sendable {
     }
 
     func note(_ method: HTTPRequest.Method, _ route: String, _ status: HTTPResponse.Status, took duration: Duration) {
-        let usual: [HTTPRequest.Method] = [.get, .post, .head, .put, .patch, .delete, .options]
         let series = Series(
-            method: usual.contains(method) ? method.rawValue : "other",
+            method: Self.usual.contains(method) ? method.rawValue : "other",
             route: route,
             statusClass: status.code / 100
         )

@@ -28,11 +28,8 @@ public struct TraceContext: Hashable, Sendable {
 
     /// A trace that begins here. Nobody keeps it unless told to.
     public static func new() -> TraceContext {
-        TraceContext(
-            traceID: digits(.random(in: 1 ... .max)) + digits(.random(in: 0 ... .max)),
-            spanID: newSpan(),
-            isSampled: false
-        )
+        let (high, low) = UniqueNumbers.next()
+        return TraceContext(traceID: digits(max(1, high)) + digits(low), spanID: newSpan(), isSampled: false)
     }
 
     /// The next operation of the same trace.
@@ -43,11 +40,16 @@ public struct TraceContext: Hashable, Sendable {
 
     private static let dash = UInt8(ascii: "-")
 
-    private static func newSpan() -> String { digits(.random(in: 1 ... .max)) }
+    private static func newSpan() -> String { digits(max(1, UniqueNumbers.next().0)) }
 
     private static func digits(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+        String(unsafeUninitializedCapacity: 16) { text in
+            for place in 0..<16 {
+                let digit = UInt8(truncatingIfNeeded: number >> UInt64(60 - place * 4)) & 0xF
+                text[place] = digit < 10 ? 0x30 + digit : 0x57 + digit
+            }
+            return 16
+        }
     }
 
     private static func hex(_ bytes: ArraySlice<UInt8>) -> String? {
