@@ -20,6 +20,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         /// The time for which a mail is its worker's alone: if the worker died, it comes back then; a delivery that takes longer
         /// is cancelled before.
         public var lease: Duration = .seconds(120)
+        /// How long a mail that is done is followed by none while the server is busy: answers go before mails.
+        public var rest: Duration = .milliseconds(10)
         /// How long mails that were given up are kept for an operator to look at.
         public var keepsFailed: Duration = .seconds(7 * 86_400)
         public var backoff = MailBackoff()
@@ -37,6 +39,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     private let rules: RecoveryRules
     private let schedule: Schedule
     private let outage = MailOutage()
+    private let isServerBusy: @Sendable () -> Bool
     private let clock: C
     private let now: @Sendable () -> Date
     private let audit: (any AuditNoting)?
@@ -44,6 +47,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     private let logger: Logger
 
     /// Creates a worker.
+    /// - Parameter isServerBusy: Whether so many requests are being answered that mails had better wait a little.
     public init(
         intents: any MailIntentQueue,
         accounts: any AccountRepository,
@@ -57,8 +61,10 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         now: @escaping @Sendable () -> Date,
         audit: (any AuditNoting)? = nil,
         metrics: AccountMetrics = AccountMetrics(),
+        isServerBusy: @escaping @Sendable () -> Bool = { false },
         logger: Logger
     ) {
+        self.isServerBusy = isServerBusy
         self.intents = intents
         self.tokens = tokens
         drafting = MailDrafting(
@@ -124,6 +130,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
             let leaseEnd = now().addingTimeInterval(schedule.lease / .seconds(1))
             guard let intent = try await claim(until: leaseEnd) else { return batch.giveBack() }
             await process(intent, leaseEnd: leaseEnd)
+            if isServerBusy() { try? await clock.sleep(until: clock.now.advanced(by: schedule.rest), tolerance: nil) }
         }
     }
 

@@ -184,6 +184,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             now: time.wall,
             audit: audit,
             metrics: accountMetrics,
+            isServerBusy: { [shedding] in shedding.load.running > 4 * ProcessInfo.processInfo.activeProcessorCount },
             logger: logger
         )
     }
