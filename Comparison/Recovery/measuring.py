@@ -24,15 +24,15 @@ TIMESTAMP = re.compile(rb'(?<="timestamp":")[^"]*')
 
 
 class Server:
-    """A `holdfast serve` with a data folder of its own, whose mails go to the mail server at a port."""
+    """A `holdfast serve` with a data folder of its own, whose mails go to the mail server at a port, or into its mailbox folder."""
 
-    def __init__(self, binary, folder, environment, mail_port):
+    def __init__(self, binary, folder, environment, mail_port=None):
         self.folder = pathlib.Path(folder)
         self.binary = binary
+        mail = {"EMAIL_HOST": "127.0.0.1", "EMAIL_PORT": str(mail_port), "EMAIL_FROM": "no-reply@example.com"} if mail_port else {}
         self.environment = {
-            "PATH": os.environ["PATH"], "ENVIRONMENT": "development", "LOG_LEVEL": "critical", "EMAIL_HOST": "127.0.0.1",
-            "EMAIL_PORT": str(mail_port), "EMAIL_FROM": "no-reply@example.com",
-        } | environment
+            "PATH": os.environ["PATH"], "ENVIRONMENT": "development", "LOG_LEVEL": "critical",
+        } | mail | environment
         self.process = None
 
     def run(self, *arguments):

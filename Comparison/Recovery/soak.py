@@ -12,8 +12,8 @@ import time
 
 from load import resident, token_in
 
-# What a slope must surely be above to count as growth, in MB a minute.
-GROWTH = 0.5
+# What a slope must surely be below to count as flat, in MB a minute.
+GROWTH = 2.0
 PASSWORDS = ["a quiet walk by the sea", "two loud dogs in the yard"]
 
 
@@ -100,7 +100,7 @@ def soak(load, seconds):
         print(f"| {name} | {result['rate']:.0f} | {result['p50']:.1f} | {result['p99']:.1f} | {result['refused']:.0f} | {result['broken']:.0f} |")
     print("\nBeside them: " + ", ".join(f"{name}: {count}" for name, count in sorted(readers.counts.items())))
     rise, half = slope(samples[len(samples) // 2:])
-    is_flat = rise - half <= GROWTH
+    is_flat = rise + half <= GROWTH
     print(f"\nMemory in the second half: {rise:+.2f} MB a minute (95 %: {rise - half:+.2f} to {rise + half:+.2f}). "
-          + ("It is flat." if is_flat else f"IT GROWS by more than {GROWTH} MB a minute."), flush=True)
+          + ("It is flat." if is_flat else f"It is not surely below {GROWTH} MB a minute: run it for longer."), flush=True)
     return is_flat and not any(result["broken"] for result in results.values())
