@@ -10,15 +10,19 @@ extension Response {
         status: HTTPResponse.Status = .ok,
         language: Language? = nil
     ) throws -> Response {
-        let encoder = JSONEncoder()
-        encoder.dateEncodingStrategy = .iso8601
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         var headers: HTTPFields = [.contentType: "application/json; charset=utf-8", .cacheControl: "no-store"]
         headers[.contentLanguage] = language?.rawValue
         return Response(
             status: status,
             headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: try encoder.encode(value)))
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: try answerEncoder.encode(value)))
         )
     }
+
+    private static let answerEncoder = {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }()
 }

@@ -68,8 +68,11 @@ public struct SQLiteAccountRepository: AccountRepository {
 
     public func account(email: EmailAddress) async throws -> Account? {
         try database.lookUp { database in
-            try database.firstRow(sql: "SELECT \(Account.columns) FROM account WHERE email_key = ?", arguments: [email.normalized])
-                .map(Account.init(row:))
+            try database.firstRow(
+                sql: "SELECT \(Account.columns) FROM account WHERE email_key = ?",
+                arguments: [email.normalized]
+            )
+            .map(Account.init(row:))
         }
     }
 
@@ -82,7 +85,9 @@ public struct SQLiteAccountRepository: AccountRepository {
 
     public func accounts() async throws -> [Account] {
         try await database.read { database in
-            try Row.fetchAll(database, sql: "SELECT \(Account.columns) FROM account ORDER BY created_at, id").map(Account.init(row:))
+            try Row.fetchAll(database, sql: "SELECT \(Account.columns) FROM account ORDER BY created_at, id").map(
+                Account.init(row:)
+            )
         }
     }
 

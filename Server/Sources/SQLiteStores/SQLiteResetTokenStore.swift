@@ -79,9 +79,11 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     }
 
     public func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool {
-        try await database.read { database in
-            let sql = "SELECT EXISTS (SELECT 1 FROM reset_token WHERE digest = ? AND consumed_at IS NULL AND expires_at <= ?)"
-            return try Bool.fetchOne(database, sql: sql, arguments: [digest.bytes, now.timeIntervalSince1970]) ?? false
+        try database.lookUp { database in
+            try database.firstRow(
+                sql: "SELECT 1 FROM reset_token WHERE digest = ? AND consumed_at IS NULL AND expires_at <= ?",
+                arguments: [digest.bytes, now.timeIntervalSince1970]
+            ) != nil
         }
     }
 

@@ -23,10 +23,10 @@ enum YieldingThread {
 
     private static func giveWay() {
         #if os(Linux)
-        // This thread alone, as Linux has it; a process that has given way already gives way further.
-        _ = nice(5)
+            // This thread alone, as Linux has it; a process that has given way already gives way further.
+            _ = nice(5)
         #else
-        Thread.current.qualityOfService = .utility
+            Thread.current.qualityOfService = .utility
         #endif
     }
 }
