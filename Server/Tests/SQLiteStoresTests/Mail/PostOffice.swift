@@ -20,15 +20,19 @@ struct PostOffice: Sendable {
     let logs = InMemoryLogHandler()
 
     /// A worker, with parts replaced.
-    func worker(
+    func worker<C: Clock>(
         delivery: (any MailDelivery)? = nil,
         intents: (any MailIntentQueue)? = nil,
         pause: ClosedRange<Duration> = .zero...(.zero),
         width: Int = 1,
-        audit: (any AuditNoting)? = nil
-    ) throws -> MailWorker<ContinuousClock> {
-        var schedule = MailWorker<ContinuousClock>.Schedule(pause: pause)
+        rest: Duration = .zero,
+        isServerBusy: @escaping @Sendable () -> Bool = { false },
+        audit: (any AuditNoting)? = nil,
+        workerClock: C = ContinuousClock()
+    ) throws -> MailWorker<C> where C.Duration == Duration {
+        var schedule = MailWorker<C>.Schedule(pause: pause)
         schedule.width = width
+        schedule.rest = rest
         return MailWorker(
             intents: intents ?? stores.intents,
             accounts: stores.accounts,
@@ -45,9 +49,10 @@ struct PostOffice: Sendable {
             delivery: delivery ?? mailbox,
             rules: rules,
             schedule: schedule,
-            clock: ContinuousClock(),
+            clock: workerClock,
             now: clock.now,
             audit: audit,
+            isServerBusy: isServerBusy,
             logger: logger
         )
     }
