@@ -1,7 +1,9 @@
 import AccountContract
-import AccountCore
 import ErrorContract
+import Synchronization
 import Testing
+
+@testable import AccountCore
 
 @Suite(.timeLimit(.minutes(1))) struct HashingGateTests {
     /// A gate before hashing that stands still, with the decoy's own hash let through.
@@ -47,6 +49,29 @@ import Testing
         #expect(!hashing.begun.contains("late"))
         hashing.letGo()
         #expect(try await gate.hash(try Password("later")) == "hash of later", "the places are free again")
+    }
+
+    @Test("Who is refused hears of it when the gate lets him; a thousand wait for it at most, and the others hear it at once")
+    func hesitation() async throws {
+        let hashing = GatedHashing()
+        hashing.letGo()
+        let (goOn, signal) = AsyncStream<Void>.makeStream()
+        let hesitating = Mutex(0)
+        let gate = try HashingGate(hashing: hashing, width: 1, queueLimit: 0) {
+            hesitating.withLock { $0 += 1 }
+            for await _ in goOn {}
+        }
+        let inside = Task { try await gate.hash(try Password("inside")) }
+        await until { hashing.running == 1 }
+        let refused = (0..<HashingGate.mostHesitating).map { _ in Task { try await gate.hash(try Password("late")) } }
+        await until { hesitating.withLock { $0 } == HashingGate.mostHesitating }
+        await #expect(throws: AccountError.self) { try await gate.hash(try Password("at once")) }
+        signal.finish()
+        for task in refused { await #expect(throws: AccountError.self) { try await task.value } }
+        #expect(hesitating.withLock { $0 } == HashingGate.mostHesitating)
+        hashing.letGo()
+        _ = try await inside.value
+        #expect(hashing.begun == ["inside"])
     }
 
     @Test("Without a queue a second caller is refused")

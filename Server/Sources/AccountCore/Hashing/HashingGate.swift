@@ -6,13 +6,18 @@ import Synchronization
 /// Hashes passwords off the cooperative pool, as many at once as there are cores, with a bounded queue.
 ///
 /// A hash takes about 16 ms of a core. Without a gate a burst of sign-ins would occupy every thread of the process; without a
-/// bound on the queue it would answer all of them too late. Past the bound a caller is refused at once.
+/// bound on the queue it would answer all of them too late. Past the bound a caller is refused, after a little while if so wished: who asks
+/// again as soon as he is refused would otherwise keep the processor from the hashes by being refused.
 public final class HashingGate: Sendable {
     private let hashing: any PasswordHashing
     private let state: Mutex<GateState>
     private let decoy: String
     private let decoys = Mutex(DecoyMix.ownAlone)
     private let decoyKey: SymmetricKey
+    private let hesitation: @Sendable () async throws -> Void
+    private let hesitating = Atomic(0)
+    /// How many who are refused are made to wait for it at once; the others hear it at once.
+    static let mostHesitating = 1_000
 
     /// Creates a gate.
     /// - Parameters:
@@ -20,13 +25,16 @@ public final class HashingGate: Sendable {
     ///   - width: How many at once.
     ///   - queueLimit: How many may wait.
     ///   - decoyKey: Decides which decoy an address gets; the same after a restart.
+    ///   - hesitation: Ends when who is refused may hear of it.
     /// - Throws: What `hashing` throws for the decoy that is checked when there is no account.
     public init(
         hashing: any PasswordHashing,
         width: Int,
         queueLimit: Int = 64,
-        decoyKey: SymmetricKey = SymmetricKey(size: .bits256)
+        decoyKey: SymmetricKey = SymmetricKey(size: .bits256),
+        hesitation: @escaping @Sendable () async throws -> Void = {}
     ) throws {
+        self.hesitation = hesitation
         self.hashing = hashing
         self.state = Mutex(GateState(width: width, queueLimit: queueLimit))
         self.decoyKey = decoyKey
@@ -63,7 +71,12 @@ public final class HashingGate: Sendable {
     public var queueLength: Int { state.withLock(\.waiting.count) }
 
     private func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try await enter()
+        do {
+            try await enter()
+        } catch let busy as AccountError {
+            try await hesitate()
+            throw busy
+        }
         defer { leave() }
         return try await withCheckedThrowingContinuation { continuation in
             // A thread of its own: the work blocks for milliseconds, and the gate bounds how many there are.
@@ -88,6 +101,12 @@ public final class HashingGate: Sendable {
             let continuation = state.withLock { $0.cancel(ticket) }
             continuation?.resume(throwing: CancellationError())
         }
+    }
+
+    private func hesitate() async throws {
+        let count = hesitating.wrappingAdd(1, ordering: .relaxed).newValue
+        defer { hesitating.wrappingSubtract(1, ordering: .relaxed) }
+        if count <= Self.mostHesitating { try await hesitation() }
     }
 
     private func leave() {

@@ -90,7 +90,8 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         gate = try HashingGate(
             hashing: try hashing ?? Argon2Hashing(),
             width: ProcessInfo.processInfo.activeProcessorCount,
-            decoyKey: keys.decoys
+            decoyKey: keys.decoys,
+            hesitation: { try await time.sleep(for: .milliseconds(500)) }
         )
         audit = AuditTrail(store: stores.audit, clock: time, now: time.wall, logger: logger)
         signIn = SignIn(
