@@ -34,16 +34,15 @@ public struct MailIntent: Hashable, Sendable, Identifiable {
     public let origin: AuditOrigin
 
     /// Creates an intent.
-    /// - Parameter id: A new one, ordered by `createdAt`, if `nil`.
     public init(
-        id: UUID? = nil,
+        id: UUID = UUID(),
         subject: Subject,
         language: Language,
         createdAt: Date,
         failures: Int = 0,
         origin: AuditOrigin = .current
     ) {
-        self.id = id ?? UUID(orderedBy: createdAt)
+        self.id = id
         self.subject = subject
         self.language = language
         self.createdAt = createdAt
