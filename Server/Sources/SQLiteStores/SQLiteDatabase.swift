@@ -10,6 +10,8 @@ public final class SQLiteDatabase: Sendable {
     let pool: DatabasePool
     let groupCommit: GroupCommit
     private let lookups: LookupConnections
+    /// How many pages of 4 KB the write-ahead log takes before they are put in their places, which commits wait for.
+    private static let walPages = 8_000
 
     /// Opens a file, creating it if need be, and brings its tables up to date.
     /// - Throws: GRDB's `DatabaseError` if the file can't be opened, or is not a database of ours.
@@ -30,6 +32,7 @@ public final class SQLiteDatabase: Sendable {
             try database.execute(sql: "PRAGMA synchronous = FULL")
             let level = try Int.fetchOne(database, sql: "PRAGMA synchronous")
             guard level == 2 else { throw DatabaseError(message: "synchronous is \(level ?? -1), not FULL") }
+            try database.execute(sql: "PRAGMA wal_autocheckpoint = \(walPages)")
         }
         try Schema.migrator.migrate(pool)
         return pool

@@ -32,8 +32,9 @@ public struct SQLiteMailIntentQueue: MailIntentQueue {
                 let row = try database.firstRow(
                     sql: """
                         UPDATE mail_intent SET due_at = ?, state = 'taken'
-                        WHERE id = (
-                            SELECT id FROM mail_intent WHERE due_at <= ? AND state != 'failed' ORDER BY due_at, created_at LIMIT 1
+                        WHERE (created_at, id) = (
+                            SELECT created_at, id FROM mail_intent WHERE due_at <= ? AND state != 'failed'
+                            ORDER BY due_at, created_at LIMIT 1
                         )
                         RETURNING *
                         """,
@@ -48,32 +49,41 @@ public struct SQLiteMailIntentQueue: MailIntentQueue {
         }.get()
     }
 
-    public func settle(_ id: MailIntent.ID) async throws {
+    public func settle(_ intent: MailIntent) async throws {
         try await database.write { database in
-            try database.executeCached(sql: "DELETE FROM mail_intent WHERE id = ?", arguments: [id.key])
-        }
-    }
-
-    public func postpone(_ id: MailIntent.ID, leaseEnd: Date, until due: Date, reason: String) async throws {
-        try await database.write { database in
-            try database.execute(
-                sql: """
-                    UPDATE mail_intent SET due_at = ?, state = 'waiting', failures = failures + 1, reason = ?
-                    WHERE id = ? AND state = 'taken' AND due_at = ?
-                    """,
-                arguments: [due.timeIntervalSince1970, reason, id.key, leaseEnd.timeIntervalSince1970]
+            try database.executeCached(
+                sql: "DELETE FROM mail_intent WHERE created_at = ? AND id = ?",
+                arguments: [intent.createdAt.timeIntervalSince1970, intent.id.key]
             )
         }
     }
 
-    public func giveUp(_ id: MailIntent.ID, leaseEnd: Date, until end: Date, reason: String) async throws {
+    public func postpone(_ intent: MailIntent, leaseEnd: Date, until due: Date, reason: String) async throws {
+        try await database.write { database in
+            try database.execute(
+                sql: """
+                    UPDATE mail_intent SET due_at = ?, state = 'waiting', failures = failures + 1, reason = ?
+                    WHERE created_at = ? AND id = ? AND state = 'taken' AND due_at = ?
+                    """,
+                arguments: [
+                    due.timeIntervalSince1970, reason, intent.createdAt.timeIntervalSince1970, intent.id.key,
+                    leaseEnd.timeIntervalSince1970,
+                ]
+            )
+        }
+    }
+
+    public func giveUp(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws {
         try await database.write { database in
             try database.execute(
                 sql: """
                     UPDATE mail_intent SET due_at = ?, state = 'failed', failures = failures + 1, reason = ?
-                    WHERE id = ? AND state = 'taken' AND due_at = ?
+                    WHERE created_at = ? AND id = ? AND state = 'taken' AND due_at = ?
                     """,
-                arguments: [end.timeIntervalSince1970, reason, id.key, leaseEnd.timeIntervalSince1970]
+                arguments: [
+                    end.timeIntervalSince1970, reason, intent.createdAt.timeIntervalSince1970, intent.id.key,
+                    leaseEnd.timeIntervalSince1970,
+                ]
             )
         }
     }

@@ -144,6 +144,36 @@ enum Schema {
                     """
             )
         }
+        migrator.registerMigration("mail intents lie in the order of their making") { database in
+            // An index of ids would be written to at random, a page for each request.
+            try database.execute(
+                sql: """
+                    CREATE TABLE ordered_mail_intent (
+                        id TEXT NOT NULL,
+                        kind TEXT NOT NULL CHECK (kind IN ('password_reset', 'password_changed')),
+                        email TEXT,
+                        account_id TEXT,
+                        language TEXT NOT NULL,
+                        created_at REAL NOT NULL,
+                        due_at REAL NOT NULL,
+                        failures INTEGER NOT NULL,
+                        state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'taken', 'failed')),
+                        reason TEXT,
+                        client TEXT,
+                        request_id TEXT,
+                        PRIMARY KEY (created_at, id),
+                        CHECK ((kind = 'password_reset') = (email IS NOT NULL)),
+                        CHECK ((kind = 'password_changed') = (account_id IS NOT NULL))
+                    ) STRICT, WITHOUT ROWID;
+                    INSERT INTO ordered_mail_intent SELECT
+                        id, kind, email, account_id, language, created_at, due_at, failures, state, reason, client, request_id
+                        FROM mail_intent;
+                    DROP TABLE mail_intent;
+                    ALTER TABLE ordered_mail_intent RENAME TO mail_intent;
+                    CREATE INDEX mail_intent_due_at ON mail_intent(due_at);
+                    """
+            )
+        }
         return migrator
     }
 }

@@ -14,13 +14,13 @@ public protocol MailIntentQueue: Sendable {
     /// - Complexity: O(`limit` · log n) of n intents.
     func claim(limit: Int, at now: Date, leaseEnd: Date) async throws -> [MailIntent]
     /// Removes an intent that has been handed over or has become pointless.
-    func settle(_ id: MailIntent.ID) async throws
+    func settle(_ intent: MailIntent) async throws
     /// Counts a failure and makes the intent due at a later time, if it is still held under the lease that ends at `leaseEnd`.
     /// - Parameter reason: What happened, without addresses.
-    func postpone(_ id: MailIntent.ID, leaseEnd: Date, until due: Date, reason: String) async throws
+    func postpone(_ intent: MailIntent, leaseEnd: Date, until due: Date, reason: String) async throws
     /// Sets an intent aside that is not to be tried again, for an operator to look at, if it is still held under the lease.
     /// - Parameter end: When it is to be forgotten.
-    func giveUp(_ id: MailIntent.ID, leaseEnd: Date, until end: Date, reason: String) async throws
+    func giveUp(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws
     /// Forgets what was given up long enough ago.
     func sweep(at now: Date) async throws
     /// How many intents are still to be made; those given up don't count.

@@ -21,7 +21,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         /// is cancelled before.
         public var lease: Duration = .seconds(120)
         /// How long a mail that is done is followed by none while the server is busy: answers go before mails.
-        public var rest: Duration = .milliseconds(10)
+        public var rest: Duration = .milliseconds(40)
         /// How long mails that were given up are kept for an operator to look at.
         public var keepsFailed: Duration = .seconds(7 * 86_400)
         public var backoff = MailBackoff()
@@ -142,7 +142,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         do {
             do {
                 switch try await drafting.draft(for: intent) {
-                case .nobody: try await intents.settle(intent.id)
+                case .nobody: try await intents.settle(intent)
                 case .expired: try await giveUp(intent, leaseEnd, reason: "expired before it could be handed over")
                 case .mail(let mail, let token): try await handOver(mail, token, intent, leaseEnd)
                 }
@@ -156,7 +156,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
                 let reason = (error as? MailDeliveryError)?.message ?? "\(type(of: error))"
                 let delay = schedule.backoff.delay(afterFailures: intent.failures + 1, chance: .random(in: 0..<1))
                 let due = now().addingTimeInterval(delay / .seconds(1))
-                try await intents.postpone(intent.id, leaseEnd: leaseEnd, until: due, reason: reason)
+                try await intents.postpone(intent, leaseEnd: leaseEnd, until: due, reason: reason)
                 logger.warning("Mail postponed", metadata: intent.metadata(reason: reason, failures: intent.failures + 1))
             }
         } catch is CancellationError {
@@ -169,7 +169,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
 
     private func giveUp(_ intent: MailIntent, _ leaseEnd: Date, reason: String) async throws {
         let end = now().addingTimeInterval(schedule.keepsFailed / .seconds(1))
-        try await intents.giveUp(intent.id, leaseEnd: leaseEnd, until: end, reason: reason)
+        try await intents.giveUp(intent, leaseEnd: leaseEnd, until: end, reason: reason)
         metrics.gaveUp(intent)
         logger.warning("Mail given up", metadata: intent.metadata(reason: reason, failures: intent.failures + 1))
     }
@@ -198,7 +198,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
             }
         }
         if let token { audit?.note(.resetLinkSent, of: token.accountID, origin: intent.origin) }
-        try await intents.settle(intent.id)
+        try await intents.settle(intent)
         logger.info("Mail handed over", metadata: ["mail.intent": "\(intent.name)"])
     }
 

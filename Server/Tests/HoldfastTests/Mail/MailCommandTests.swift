@@ -16,20 +16,20 @@ import Testing
                 try await stores.request("\(name)@example.com", at: now.addingTimeInterval(Double(index) - 600))
             }
             let leaseEnd = now.addingTimeInterval(100)
-            let ids = try await stores.intents.claim(limit: 3, at: now, leaseEnd: leaseEnd).map(\.id)
+            let intents = try await stores.intents.claim(limit: 3, at: now, leaseEnd: leaseEnd)
             try await stores.intents.postpone(
-                ids[0],
+                intents[0],
                 leaseEnd: leaseEnd,
                 until: now.addingTimeInterval(250),
                 reason: "421 4.3.2 at RCPT TO"
             )
             try await stores.intents.giveUp(
-                ids[2],
+                intents[2],
                 leaseEnd: leaseEnd,
                 until: now.addingTimeInterval(9_000),
                 reason: "550 5.1.1 at RCPT TO"
             )
-            try await body(folder, stores, ids)
+            try await body(folder, stores, intents.map(\.id))
         }
     }
 

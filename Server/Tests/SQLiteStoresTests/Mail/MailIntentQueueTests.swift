@@ -99,7 +99,7 @@ import Testing
                 let time = TimeInterval(failures) * 100
                 _ = try await stores.intents.claim(limit: 1, at: .after(time), leaseEnd: .after(time + 90))
                 try await stores.intents.postpone(
-                    intent.id,
+                    intent,
                     leaseEnd: .after(time + 90),
                     until: .after(time + 5),
                     reason: "421"
@@ -118,8 +118,8 @@ import Testing
             try await stores.intents.enqueue(intent)
             _ = try await stores.intents.claim(limit: 1, at: .after(0), leaseEnd: .after(10))
             _ = try await stores.intents.claim(limit: 1, at: .after(10), leaseEnd: .after(20))
-            try await stores.intents.postpone(intent.id, leaseEnd: .after(10), until: .after(11), reason: "late")
-            try await stores.intents.giveUp(intent.id, leaseEnd: .after(10), until: .after(11), reason: "late")
+            try await stores.intents.postpone(intent, leaseEnd: .after(10), until: .after(11), reason: "late")
+            try await stores.intents.giveUp(intent, leaseEnd: .after(10), until: .after(11), reason: "late")
             #expect(try await stores.intents.claim(limit: 1, at: .after(19), leaseEnd: .after(30)) == [])
             let back = try await stores.intents.claim(limit: 1, at: .after(20), leaseEnd: .after(30))
             #expect(back == [intent], "and nothing is counted")
@@ -132,7 +132,7 @@ import Testing
             let intent = try makeIntent()
             try await stores.intents.enqueue(intent)
             _ = try await stores.intents.claim(limit: 1, at: .after(0), leaseEnd: .after(10))
-            try await stores.intents.giveUp(intent.id, leaseEnd: .after(10), until: .after(100), reason: "550 5.1.1 at RCPT TO")
+            try await stores.intents.giveUp(intent, leaseEnd: .after(10), until: .after(100), reason: "550 5.1.1 at RCPT TO")
             #expect(try await stores.intents.count() == 0)
             #expect(try await stores.intents.claim(limit: 1, at: .after(1_000), leaseEnd: .after(2_000)) == [])
             try await stores.intents.sweep(at: .after(99))
@@ -151,8 +151,8 @@ import Testing
             let intents = try (0..<4).map { try makeIntent($0, after: TimeInterval($0)) }
             for intent in intents { try await stores.intents.enqueue(intent) }
             _ = try await stores.intents.claim(limit: 3, at: .after(3), leaseEnd: .after(100))
-            try await stores.intents.postpone(intents[0].id, leaseEnd: .after(100), until: .after(300), reason: "421")
-            try await stores.intents.giveUp(intents[1].id, leaseEnd: .after(100), until: .after(300), reason: "550")
+            try await stores.intents.postpone(intents[0], leaseEnd: .after(100), until: .after(300), reason: "421")
+            try await stores.intents.giveUp(intents[1], leaseEnd: .after(100), until: .after(300), reason: "550")
             #expect(try await stores.intents.mails(limit: 9).map(\.state) == [.waiting, .failed, .taken, .waiting])
             #expect(try await stores.intents.retry(nil, includingFailed: false, at: .after(4)) == 1, "the last is due already")
             #expect(try await stores.intents.retry([intents[2].id], includingFailed: true, at: .after(4)) == 0)
@@ -168,10 +168,33 @@ import Testing
             let intents = [try makeIntent(0), try makeIntent(1, after: 1)]
             for intent in intents { try await stores.intents.enqueue(intent) }
             #expect(try await stores.intents.count() == 2)
-            try await stores.intents.settle(intents[0].id)
-            try await stores.intents.settle(UUID())
+            try await stores.intents.settle(intents[0])
+            try await stores.intents.settle(try makeIntent(1, after: 1))
             #expect(try await stores.intents.count() == 1)
             #expect(try await stores.intents.claim(limit: 9, at: .after(9), leaseEnd: .after(99)) == [intents[1]])
+        }
+    }
+
+    @Test("Intents of a file from before they lay in order go on to work, each with what has become of it")
+    func migration() async throws {
+        try await withStores { stores in
+            let intents = try (0..<3).map { try makeIntent($0, after: TimeInterval($0)) }
+            for intent in intents { try await stores.intents.enqueue(intent) }
+            _ = try await stores.intents.claim(limit: 2, at: .after(1), leaseEnd: .after(100))
+            try await stores.intents.giveUp(intents[0], leaseEnd: .after(100), until: .after(300), reason: "550")
+            try await stores.execute(
+                """
+                CREATE TABLE old AS SELECT * FROM mail_intent;
+                DROP TABLE mail_intent;
+                ALTER TABLE old RENAME TO mail_intent;
+                DELETE FROM grdb_migrations WHERE identifier LIKE 'mail intents lie%';
+                """
+            )
+            let again = try stores.reopened()
+            #expect(try await again.intents.mails(limit: 9).map(\.state) == [.failed, .taken, .waiting])
+            #expect(try await again.intents.claim(limit: 9, at: .after(100), leaseEnd: .after(200)) == [intents[2], intents[1]])
+            try await again.intents.settle(intents[2])
+            #expect(try await again.intents.mails(limit: 9).map(\.id) == intents[..<2].map(\.id))
         }
     }
 

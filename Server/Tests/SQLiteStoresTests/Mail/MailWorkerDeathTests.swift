@@ -21,17 +21,17 @@ private final class UnsettlingQueue: MailIntentQueue {
         remaining = Mutex(times)
     }
 
-    func settle(_ id: MailIntent.ID) async throws {
+    func settle(_ intent: MailIntent) async throws {
         let dies = remaining.withLock { left in
             left -= 1
             return left >= 0
         }
         guard !dies else { throw Dead() }
-        try await queue.settle(id)
+        try await queue.settle(intent)
     }
 
-    func postpone(_ id: MailIntent.ID, leaseEnd: Date, until due: Date, reason: String) async throws { throw Dead() }
-    func giveUp(_ id: MailIntent.ID, leaseEnd: Date, until end: Date, reason: String) async throws { throw Dead() }
+    func postpone(_ intent: MailIntent, leaseEnd: Date, until due: Date, reason: String) async throws { throw Dead() }
+    func giveUp(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws { throw Dead() }
     func sweep(at now: Date) async throws { try await queue.sweep(at: now) }
     func enqueue(_ intent: MailIntent, keeping debts: @escaping @Sendable () -> RateLimitDebts?) async throws {
         try await queue.enqueue(intent, keeping: debts)

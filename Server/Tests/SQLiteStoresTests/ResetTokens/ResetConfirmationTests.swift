@@ -75,10 +75,10 @@ import Testing
             let session = try await OpenedSession(stores, account: account)
             let id = UUID()
             try await stores.intents.enqueue(
-                MailIntent(id: id, subject: .passwordChanged(account.id), language: .english, createdAt: .after(0))
+                MailIntent(id: id, subject: .passwordChanged(account.id), language: .english, createdAt: .after(1))
             )
             await #expect(throws: StoreFailure.self) {
-                try await stores.confirm(tokens[0], of: account, intentID: id)
+                try await stores.confirm(tokens[0], of: account, after: 1, intentID: id)
             }
             #expect(try await stores.accounts.account(id: account.id) == account)
             for token in tokens { #expect(try await stores.isLive(token)) }
