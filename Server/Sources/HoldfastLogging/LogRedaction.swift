@@ -9,8 +9,7 @@ public enum LogRedaction {
 
     /// The text with everything masked that looks secret. O(n).
     public static func masked(_ text: String) -> String {
-        // Shorter than any credential, and without an at-sign.
-        if text.utf8.count < 8, !text.utf8.contains(UInt8(ascii: "@")), !text.utf8.contains(UInt8(ascii: "%")) { return text }
+        guard mayHoldSecret(text) else { return text }
         let bytes = Array(text.utf8)
         var masked: [UInt8] = []
         var copied = 0
@@ -45,16 +44,33 @@ public enum LogRedaction {
         return String(decoding: masked, as: UTF8.self)
     }
 
-    /// Whether what has this name is not to be shown, whatever it is.
-    static func isSecret(key: String) -> Bool {
-        secretWords.contains { word in
-            let rest = key.utf8.count - word.utf8.count
-            guard rest >= 0, zip(key.utf8.dropFirst(rest), word.utf8).allSatisfy({ $0 | 0x20 == $1 }) else { return false }
-            return rest == 0 || [UInt8(ascii: "."), UInt8(ascii: "_")].contains(key.utf8.dropFirst(rest - 1).first)
+    /// Whether the text has to be looked at closely; nearly none has.
+    private static func mayHoldSecret(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            var run = 0
+            for (index, byte) in bytes.enumerated() {
+                if byte == UInt8(ascii: "@") || byte == UInt8(ascii: "%") { return true }
+                run = byte.isWord ? run + 1 : 0
+                if run == 43 { return true }
+                // What `Bearer`, `Basic` and a JSON Web Token begin with.
+                guard run == 3 else { continue }
+                let (first, second) = (bytes[index - 2] | 0x20, bytes[index - 1] | 0x20)
+                if first == UInt8(ascii: "b"), second == UInt8(ascii: "e") || second == UInt8(ascii: "a") { return true }
+                if first == UInt8(ascii: "e"), second == UInt8(ascii: "y") { return true }
+            }
+            return false
         }
     }
 
-    private static let secretWords = ["password", "secret", "authorization", "cookie", "token", "email", "address"]
+    /// Whether what has this name is not to be shown, whatever it is.
+    static func isSecret(key: String) -> Bool {
+        let isSeparator = { (byte: UInt8) in byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") }
+        let begin = key.utf8.lastIndex(where: isSeparator).map(key.utf8.index(after:))
+        return secretWords.contains(key[(begin ?? key.startIndex)...].lowercased())
+    }
+
+    private static let secretWords: Set<String> = ["password", "secret", "authorization", "cookie", "token", "email", "address"]
 
     private static func endOfRun(_ bytes: [UInt8], _ start: Int) -> Int {
         bytes[start...].firstIndex { !$0.isWord } ?? bytes.count
