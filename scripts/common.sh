@@ -70,3 +70,13 @@ need_build_tools() {
         say "Neither apt nor Homebrew is here: libcurl, libsodium, SQLite 3 and pkg-config must be installed by hand"
     fi
 }
+
+# measured_binary: prints the path of the binary that is measured: HOLDFAST_BINARY, or a release as docs/operations.md has one build it.
+measured_binary() {
+    if [ -z "${HOLDFAST_BINARY:-}" ]; then
+        local build=(swift build --package-path "$root/Server" --configuration release --static-swift-stdlib)
+        "${build[@]}" --product holdfast >&2
+        HOLDFAST_BINARY=$("${build[@]}" --show-bin-path)/holdfast
+    fi
+    printf '%s\n' "$HOLDFAST_BINARY"
+}
