@@ -7,6 +7,7 @@ extension LabExpectation: Codable {
         case retryAfterFrom = "retry_after_from"
         case retryAfterTo = "retry_after_to"
         case namesRequest = "request_id"
+        case serverMayTell = "server_may_tell"
     }
 
     /// Reads an expectation.
@@ -25,7 +26,8 @@ extension LabExpectation: Codable {
                 status: try container.decodeIfPresent(Int.self, forKey: .status),
                 retryAfter: earliest.map { $0...max($0, latest ?? $0) },
                 namesRequest: try container.decode(Bool.self, forKey: .namesRequest),
-                fields: try container.decode([String].self, forKey: .fields)
+                fields: try container.decode([String].self, forKey: .fields),
+                serverMayTell: try container.decodeIfPresent(Bool.self, forKey: .serverMayTell) ?? false
             )
         )
     }
@@ -46,6 +48,7 @@ extension LabExpectation: Codable {
             try container.encodeIfPresent(failure.retryAfter?.upperBound, forKey: .retryAfterTo)
             try container.encode(failure.namesRequest, forKey: .namesRequest)
             try container.encode(failure.fields, forKey: .fields)
+            if failure.serverMayTell { try container.encode(true, forKey: .serverMayTell) }
         }
     }
 }

@@ -76,6 +76,24 @@ import Testing
         #expect(LabExpectation.success().differences(from: reply).isEmpty)
     }
 
+    @Test("A server may tell that time is up where the client's own time ends in the same moment, and nowhere else")
+    func serverTells() throws {
+        var error = APIError(kind: .server, code: .serverTimeout)
+        (error.status, error.requestID) = (504, "r")
+        let accepting = LabScenario.all().filter { scenario in
+            scenario.expected.contains { expected in
+                if case .failure(let failure) = expected, failure.kind == .timeout {
+                    expected.differences(from: error).isEmpty
+                } else {
+                    false
+                }
+            }
+        }
+        #expect(accepting.map(\.name) == ["too-slow"])
+        (error.code, error.status) = (.serverServiceUnavailable, 503)
+        #expect(accepting.allSatisfy { $0.expected.allSatisfy { !$0.differences(from: error).isEmpty } })
+    }
+
     @Test("No delay is promised to be read where none may be invented")
     func noDelay() {
         let promise = LabExpectation.failure(LabFailure(.rateLimited, .rateLimitExceeded, namesRequest: false))

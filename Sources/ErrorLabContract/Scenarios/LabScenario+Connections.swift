@@ -5,7 +5,9 @@ extension LabScenario {
     static func connections(root: String) -> [LabScenario] { slow(root: root) + broken(root: root) + cut(root: root) }
 
     private static func slow(root: String) -> [LabScenario] {
-        let late = LabExpectation.failure(LabFailure(.timeout, .timeout, namesRequest: false))
+        let late = LabFailure(.timeout, .timeout, namesRequest: false)
+        var overdue = late
+        overdue.serverMayTell = true
         return [
             LabScenario(
                 "slow",
@@ -24,7 +26,7 @@ extension LabScenario {
                 LabAnswer().with { $0.delay = 10_000 },
                 root: root,
                 timeoutMilliseconds: 500,
-                expected: [late]
+                expected: [.failure(overdue)]
             ),
             LabScenario(
                 "dribble",
@@ -43,7 +45,7 @@ extension LabScenario {
                 LabAnswer().with { $0.dribble = 4_000 },
                 root: root,
                 timeoutMilliseconds: 500,
-                expected: [late]
+                expected: [.failure(late)]
             ),
         ]
     }

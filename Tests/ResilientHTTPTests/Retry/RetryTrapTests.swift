@@ -88,6 +88,24 @@ import Testing
         #expect(call.error == nil && transport.instants == [.zero, .seconds(20)])
     }
 
+    @Test(
+        "Trap: clocks that stop in device sleep: its time counts, so what is over when the device wakes is not sent",
+        arguments: [(Duration.seconds(60), 2), (.seconds(3_600), 1)]
+    )
+    func deviceSleep(asleep: Duration, requests: Int) throws {
+        let steps: [ScriptedTransport.Step] = [.answer(status: 503, headers: [.retryAfter: "20"]), .answer(status: 200)]
+        let transport = RecordingTransport(clock, steps)
+        let client = try client(transport)
+        let call = Outcome<HTTPResponse>(on: executor) { try await client.send(.get, "/a").response }
+        executor.drain()
+        // No timer fires meanwhile; on waking all that are due do at once.
+        clock.advance(by: asleep)
+        executor.drain()
+        #expect(call.isOver && transport.instants.count == requests)
+        #expect(transport.instants == Array([.zero, asleep].prefix(requests)), "at once on waking, not 20 s later")
+        #expect((call.error == nil) == (requests == 2))
+    }
+
     @Test("Trap: stale Authorization on a replay: a repeated request carries the token of that moment")
     func staleAuthorization() async throws {
         let surroundings = ClientSurroundings(clock: MonotonicClock(clock), wallClock: { Self.start })
