@@ -7,8 +7,8 @@ public import ResilientHTTP
 /// Sends requests through AsyncHTTPClient: for servers and commands.
 ///
 /// Keeps no cookies and no cache. Redirects are followed for GET and HEAD only, and a redirect to another origin carries no
-/// `Authorization`. A body is read from the connection as its reader asks for it. Nothing is sent twice: not over a connection that broke,
-/// and a connection that could not be made fails at once instead of being tried until the time is up.
+/// `Authorization`. A body is read from the connection as its reader asks for it, 64 KiB ahead of him. Nothing is sent twice: not over
+/// a connection that broke, and a connection that could not be made fails at once instead of being tried until the time is up.
 public final class AsyncHTTPClientTransport: HTTPTransport {
     /// The largest body that is unpacked, in bytes.
     public static let largestUnpackedBody = 64 * 1024 * 1024

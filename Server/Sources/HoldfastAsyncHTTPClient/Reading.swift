@@ -29,9 +29,9 @@ final class Reading: Sendable {
         }
     }
 
-    /// The body, read from the connection as it is asked for.
+    /// The body: all of it if it is here already, as small ones are, or else read from the connection as it is asked for.
     var body: ResponseBody {
-        ResponseBody(AsyncThrowingStream { [self] in try await next() })
+        reception.whole().map { ResponseBody($0) } ?? ResponseBody(AsyncThrowingStream { [self] in try await next() })
     }
 
     private func next() async throws -> [UInt8]? {

@@ -3,13 +3,19 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// Takes what the engine receives for one request, and keeps one piece of it for its reader: the engine reads on when that is taken.
+/// Takes what the engine receives for one request, and keeps it for its reader: where 64 KiB wait, the engine reads on when they are taken.
+///
+/// A small answer is complete before its reader comes for it, who need not be sent back and forth between two threads for its end.
 final class Reception: HTTPClientResponseDelegate {
     typealias Response = Void
 
     private struct State {
         var head: HTTPResponseHead?
-        var chunk: (bytes: ByteBuffer, taken: EventLoopPromise<Void>)?
+        var chunks = CircularBuffer<ByteBuffer>()
+        /// The bytes in all chunks.
+        var waiting = 0
+        /// Kept when no more waits than may.
+        var taken: EventLoopPromise<Void>?
         var end: Result<Void, any Error>?
         var headReader: CheckedContinuation<HTTPResponseHead, any Error>?
         var chunkReader: CheckedContinuation<ByteBuffer?, any Error>?
@@ -18,6 +24,8 @@ final class Reception: HTTPClientResponseDelegate {
     /// The exchange ended without a head and without an error.
     struct NoHead: Error {}
 
+    /// How many bytes may wait for the reader.
+    static let mostWaiting = 65_536
     private let state = Mutex(State())
 
     func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
@@ -30,15 +38,16 @@ final class Reception: HTTPClientResponseDelegate {
     }
 
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
-        let taken = task.eventLoop.makePromise(of: Void.self)
-        let (reader, isOver) = state.withLock { state in
-            let reader = state.chunkReader.take()
-            if reader == nil, state.end == nil { state.chunk = (buffer, taken) }
-            return (reader, state.end != nil)
+        let (reader, taken) = state.withLock { state -> (CheckedContinuation<ByteBuffer?, any Error>?, EventLoopPromise<Void>?) in
+            if let reader = state.chunkReader.take() { return (reader, nil) }
+            guard state.end == nil else { return (nil, nil) }
+            state.chunks.append(buffer)
+            state.waiting += buffer.readableBytes
+            if state.waiting >= Self.mostWaiting { state.taken = task.eventLoop.makePromise() }
+            return (nil, state.taken)
         }
         reader?.resume(returning: buffer)
-        if reader != nil || isOver { taken.succeed() }
-        return taken.futureResult
+        return taken?.futureResult ?? task.eventLoop.makeSucceededVoidFuture()
     }
 
     func didFinishRequest(task: HTTPClient.Task<Void>) {}
@@ -48,7 +57,7 @@ final class Reception: HTTPClientResponseDelegate {
         let (headReader, chunkReader, taken) = state.withLock { state in
             guard state.end == nil else { return (nil, nil, nil) as Waiting }
             state.end = result
-            return (state.headReader.take(), state.chunkReader.take(), state.chunk?.taken)
+            return (state.headReader.take(), state.chunkReader.take(), state.taken.take())
         }
         // Nobody counts on it any more, but a promise must be kept.
         taken?.succeed()
@@ -73,11 +82,23 @@ final class Reception: HTTPClientResponseDelegate {
         }
     }
 
+    /// All of the body, if it has come to its end by now.
+    func whole() -> [UInt8]? {
+        state.withLock { state in
+            guard case .success = state.end else { return nil }
+            defer { state.chunks.removeAll() }
+            return state.chunks.reduce(into: []) { $0 += $1.readableBytesView }
+        }
+    }
+
     /// Waits for the next piece of the body; `nil` at its end. One reader at a time.
     func next() async throws -> ByteBuffer? {
         try await withCheckedThrowingContinuation { reader in
             let (known, taken) = state.withLock { state -> (Result<ByteBuffer?, any Error>?, EventLoopPromise<Void>?) in
-                if let chunk = state.chunk.take() { return (.success(chunk.bytes), state.end == nil ? chunk.taken : nil) }
+                if let chunk = state.chunks.popFirst() {
+                    state.waiting -= chunk.readableBytes
+                    return (.success(chunk), state.waiting < Self.mostWaiting ? state.taken.take() : nil)
+                }
                 if let end = state.end { return (end.map { nil }, nil) }
                 state.chunkReader = reader
                 return (nil, nil)
