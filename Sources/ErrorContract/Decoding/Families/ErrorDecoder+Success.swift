@@ -15,30 +15,35 @@ extension ErrorDecoder {
     ///   - status: The HTTP status.
     ///   - headers: The response's headers.
     ///   - body: The body; of a refusal, texts past ``maximumBodySize`` are not read.
-    ///   - now: The local wall clock.
+    ///   - now: The local wall clock; read only if the body refuses.
     public func refusalInSuccess(
         status: Int,
         headers: HTTPFields,
         body: some Collection<UInt8>,
-        now: Date
+        now: @autoclosure () -> Date
     ) -> DecodedError? {
-        let look = { (bytes: UnsafeBufferPointer<UInt8>) in
+        func look(_ bytes: UnsafeBufferPointer<UInt8>) -> DecodedError? {
             let text = UnsafeBufferPointer(rebasing: bytes.dropFirst(bytes.stands("\u{FEFF}", at: 0) ? 3 : 0))
-            return refusal(status: status, headers: headers, body: text, now: now)
+            return refusal(status: status, headers: headers, body: text, now: now())
         }
         return body.withContiguousStorageIfAvailable(look) ?? Array(body).withUnsafeBufferPointer(look)
     }
 
-    private func refusal(status: Int, headers: HTTPFields, body: UnsafeBufferPointer<UInt8>, now: Date) -> DecodedError? {
+    private func refusal(
+        status: Int,
+        headers: HTTPFields,
+        body: UnsafeBufferPointer<UInt8>,
+        now: @autoclosure () -> Date
+    ) -> DecodedError? {
         if body.beginAsMarkup {
-            let error = decode(status: status, headers: headers, body: body, now: now)
+            let error = decode(status: status, headers: headers, body: body, now: now())
             return error.family == .notAPI || error.family == .aws ? error : nil
         }
         var reader = JSONReader(bytes: body, options: Self.parser)
         guard let outline = try? reader.outline(Self.verdicts) else { return nil }
         let refuses = Self.refuses(outline)
         guard refuses || Self.mayBeGraphQL(outline) else { return nil }
-        var error = decode(status: status, headers: headers, body: body, now: now)
+        var error = decode(status: status, headers: headers, body: body, now: now())
         // What is too large to be read says no all the same.
         if refuses, error.family == .unreadable, body.count > Self.maximumBodySize { error.family = .success }
         return refuses && error.family != .unreadable || error.family == .graphQL ? error : nil
