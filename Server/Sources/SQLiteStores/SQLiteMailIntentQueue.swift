@@ -102,6 +102,10 @@ public struct SQLiteMailIntentQueue: MailIntentQueue {
             try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM mail_intent WHERE state != 'failed'") ?? 0
         }
     }
+
+    public func ping() async throws {
+        _ = try await database.read { try Int.fetchOne($0, sql: "SELECT EXISTS(SELECT 1 FROM mail_intent)") }
+    }
 }
 
 extension SQLiteMailIntentQueue: MailQueueInspection {

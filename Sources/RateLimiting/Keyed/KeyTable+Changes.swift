@@ -72,6 +72,14 @@ extension KeyTable {
         }
     }
 
+    func takeRow(of key: KeyDigest, at now: Int64) -> TableRow {
+        switch self {
+        case .sliding(let table): table.pointee.takeRow(of: key, at: now)
+        case .strict(let table): table.pointee.takeRow(of: key, at: now)
+        case .plain(let table): table.pointee.takeRow(of: key, at: now)
+        }
+    }
+
     func takeChanges(upTo count: Int, at now: Int64) -> [TableRow] {
         switch self {
         case .sliding(let table): table.pointee.takeChanges(upTo: count, at: now)

@@ -29,6 +29,13 @@ extension WindowTable where Window: ~Copyable {
         return isFound ? row(at: index, key, now) : row(at: -1, key, now)
     }
 
+    /// Takes what a key owes: it has not changed since.
+    mutating func takeRow(of key: KeyDigest, at now: Int64) -> TableRow {
+        let (index, isFound) = find(key.word)
+        if isFound { slots[index].word &= ~1 }
+        return row(at: isFound ? index : -1, key, now)
+    }
+
     private func row(at index: Int, _ key: KeyDigest?, _ now: Int64) -> TableRow {
         index >= 0
             ? TableRow(

@@ -38,12 +38,16 @@ extension JointRateLimiter {
         }
     }
 
-    /// What the keys of some claims owe, to be saved at once, such as in the transaction that a request makes anyway.
+    /// Takes what the keys of some claims owe, changed or not, to be saved at once, such as in the transaction that a request makes anyway.
+    /// ``takeChanges(upTo:time:)`` takes them only if they have changed since, or were given back.
     /// - Precondition: Every claim names a rule of this limiter.
-    public func saved(_ claims: [RateLimitClaim], time: () -> SnapshotTime = SnapshotTime.now) -> [SavedRateLimit] {
+    public func takeChanges(
+        of claims: [RateLimitClaim],
+        time: () -> SnapshotTime = SnapshotTime.now
+    ) -> [SavedRateLimit] {
         let rows = claims.map { claim in
             let (rule, digest) = (rules[index(of: claim.policy)], digest(of: claim.key))
-            let row = rule.shard(of: digest).withTable(at: elapsed()) { table, now in table.row(of: digest, at: now) }
+            let row = rule.shard(of: digest).withTable(at: elapsed()) { table, now in table.takeRow(of: digest, at: now) }
             return (policy: claim.policy, row: row)
         }
         return Self.stamp(rows, time)

@@ -135,12 +135,27 @@ import Testing
         #expect(empty.key == row.key && empty.isExpired(at: machine.time))
     }
 
-    @Test("What a request's own transaction saves is what the limiter would save")
+    @Test(
+        "What a request's own transaction saves is what the limiter would save, and is not saved again unless it changes or comes back"
+    )
     func claims() {
         let run = machine.start(Self.policies)
         let claims = Self.policies.map { RateLimitClaim($0.name, key: "ana") }
         _ = run.limiter.admit(claims)
-        #expect(Set(run.limiter.saved(claims) { machine.time }) == Set(run.limiter.takeChanges { machine.time }))
+        let all = Set(run.limiter.takeChanges { machine.time })
+        run.limiter.returnChanges(Array(all))
+        let taken = run.limiter.takeChanges(of: claims) { machine.time }
+        #expect(Set(taken) == all && all.count == claims.count)
+        #expect(run.limiter.takeChanges { machine.time } == [])
+        #expect(
+            Set(run.limiter.takeChanges(of: claims) { machine.time }) == all,
+            "whoever asks for a key is told, changed or not"
+        )
+        run.limiter.returnChanges(taken)
+        #expect(Set(run.limiter.takeChanges { machine.time }) == all)
+        _ = run.limiter.admit(claims)
+        _ = run.limiter.takeChanges(of: Array(claims.dropFirst())) { machine.time }
+        #expect(run.limiter.takeChanges { machine.time }.map(\.state.policy) == claims.prefix(1).map(\.policy))
     }
 
     @Test("Rows of other policies and broken bytes are ignored")

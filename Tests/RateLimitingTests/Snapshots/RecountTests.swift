@@ -33,7 +33,9 @@ import Testing
                     since.append(.init(units: 1, at: time(milliseconds: now)))
                 }
                 if step == saves {
-                    (saved, since) = (before.saved([RateLimitClaim("default", key: "ana")]) { time(milliseconds: now) }.first, [])
+                    (saved, since) = (
+                        before.takeChanges(of: [RateLimitClaim("default", key: "ana")]) { time(milliseconds: now) }.first, []
+                    )
                 }
             }
             let after = limiter(policy, clock)
@@ -91,7 +93,7 @@ import Testing
         let claims = [RateLimitClaim("default", key: "ana")]
         let before = limiter(policy, clock)
         _ = before.admit(claims)
-        let saved = before.saved(claims) { time(milliseconds: 7) }.first
+        let saved = before.takeChanges(of: claims) { time(milliseconds: 7) }.first
         let after = limiter(policy, clock)
         let admission = JointRateLimiter<ManualClock>.Recounted(units: 1, at: time(milliseconds: 10_000))
         after.recount([admission], of: secret.digest(of: "ana"), under: "default", since: saved, at: time(milliseconds: 10_001))

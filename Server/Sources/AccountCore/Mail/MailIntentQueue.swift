@@ -23,8 +23,10 @@ public protocol MailIntentQueue: Sendable {
     func giveUp(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws
     /// Forgets what was given up long enough ago.
     func sweep(at now: Date) async throws
-    /// How many intents are still to be made; those given up don't count.
+    /// How many intents are still to be made; those given up don't count. O(intents).
     func count() async throws -> Int
+    /// Returns if intents can be read.
+    func ping() async throws
 }
 
 extension MailIntentQueue {

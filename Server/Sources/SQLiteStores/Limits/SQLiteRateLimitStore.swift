@@ -74,7 +74,11 @@ extension SQLiteRateLimitStore: RateLimitStore {
     public func debts(of claims: [RateLimitClaim]) -> RateLimitDebts? {
         guard journal != nil else { return nil }
         let now = time()
-        return RateLimitDebts(rows: limiter.saved(claims, time: time), covers: now)
+        let rows = limiter.takeChanges(of: claims, time: time)
+        return RateLimitDebts(rows: rows, covers: now) { [self] in
+            limiter.returnChanges(rows)
+            hasChanged.store(true, ordering: .sequentiallyConsistent)
+        }
     }
 
     private func note(_ claims: [RateLimitClaim], _ answer: RateLimitAnswer) {

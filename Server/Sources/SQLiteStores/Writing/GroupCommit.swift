@@ -70,25 +70,27 @@ final class GroupCommit: Sendable {
         guard !taken.isEmpty else { return false }
         let batch = taken.filter { $0.begin() }
         guard !batch.isEmpty else { return true }
+        var debts: [RateLimitDebts] = []
         do {
             try database.inTransaction(.immediate) {
-                try perform(batch, in: database)
+                let done = try perform(batch, in: database)
+                // Behind the writes, so that none of them can be newer.
+                debts = done.compactMap { $0.debts?() }
+                try keep(debts, in: database)
                 return .commit
             }
             committed.add(1, ordering: .relaxed)
             for write in batch { write.end(nil) }
         } catch {
+            for owed in debts { owed.giveBack() }
             for write in batch { write.end(error) }
         }
         return true
     }
 
-    private func perform(_ batch: [any PendingWrite], in database: Database) throws {
-        var debts: [@Sendable () -> RateLimitDebts?] = []
-        for write in batch {
-            if try perform(write, isAlone: batch.count == 1, in: database), let owed = write.debts { debts.append(owed) }
-        }
-        try keep(debts, in: database)
+    /// - Returns: Those that succeeded.
+    private func perform(_ batch: [any PendingWrite], in database: Database) throws -> [any PendingWrite] {
+        try batch.filter { try perform($0, isAlone: batch.count == 1, in: database) }
     }
 
     /// - Returns: Whether it succeeded; if not, it left nothing behind.
@@ -112,12 +114,10 @@ final class GroupCommit: Sendable {
         return true
     }
 
-    /// Keeps what limits owe. Requests of one client owe under one key: its last state is kept, once. All are asked behind the writes, so
-    /// that none of them can be newer.
-    private func keep(_ debts: [@Sendable () -> RateLimitDebts?], in database: Database) throws {
+    /// Keeps what limits owe. Requests of one client owe under one key: its last state is kept, once.
+    private func keep(_ debts: [RateLimitDebts], in database: Database) throws {
         var last: [LimitRow.ID: (row: SavedRateLimit, covers: SnapshotTime)] = [:]
         for owed in debts {
-            guard let owed = owed() else { continue }
             for row in owed.rows { last[LimitRow.ID(policy: row.state.policy, key: row.key)] = (row, owed.covers) }
         }
         for (row, covers) in last.values { try row.keep(covering: covers, in: database) }

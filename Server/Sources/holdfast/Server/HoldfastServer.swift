@@ -257,7 +257,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         )
         HealthRoutes(checks: [
             .init("database") { [stores] in try await stores.database.ping() },
-            .init("mail") { [stores] in _ = try await stores.intents.count() },
+            .init("mail") { [stores] in try await stores.intents.ping() },
             .init("limits") { [limitStore] in try await limitStore.ping() },
         ]).add(to: router)
         if let access = configuration.metricsAccess {

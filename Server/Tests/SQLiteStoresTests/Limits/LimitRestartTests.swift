@@ -202,4 +202,49 @@ import Testing
             #expect(try await machine.rows() == 0)
         }
     }
+
+    @Test("What a request's own commit keeps is not saved once more, until it changes")
+    func keptOnce() async throws {
+        try await withMachine { machine in
+            let intents = SQLiteMailIntentQueue(machine.database)
+            let process = try await machine.start(rules, committed: ["hour"])
+            let email = try EmailAddress("ana@example.com")
+            let claims = [RateLimitClaim("hour", key: email.normalized)]
+            #expect(process.admit(claims).isAdmitted)
+            let intent = MailIntent(subject: .passwordReset(email), language: .english, createdAt: Date())
+            try await intents.enqueue(intent) { process.debts(of: claims) }
+            let kept = try await machine.coverage()
+            machine.pass(.seconds(1))
+            try await process.save()
+            #expect(try await machine.coverage() == kept)
+            #expect(process.admit(claims).isAdmitted)
+            try await process.save()
+            #expect(try await machine.coverage() == kept.map { $0 + 1_000_000_000 })
+        }
+    }
+
+    @Test("What a commit took with it when it failed is saved with others")
+    func failedCommit() async throws {
+        try await withMachine { machine in
+            let intents = SQLiteMailIntentQueue(machine.database)
+            try await {
+                let process = try await machine.start(rules, committed: ["hour"])
+                let email = try EmailAddress("ana@example.com")
+                let claims = [RateLimitClaim("hour", key: email.normalized)]
+                #expect(process.admit(claims).isAdmitted)
+                try await process.save()
+                #expect(process.admit(claims).isAdmitted)
+                try await machine.execute(
+                    "CREATE TRIGGER full BEFORE INSERT ON rate_limit BEGIN SELECT RAISE(ROLLBACK, 'full'); END"
+                )
+                let intent = MailIntent(subject: .passwordReset(email), language: .english, createdAt: Date())
+                await #expect(throws: StoreFailure.self) { try await intents.enqueue(intent) { process.debts(of: claims) } }
+                #expect(try await intents.count() == 0)
+                try await machine.execute("DROP TRIGGER full")
+                try await process.save()
+            }()
+            let process = try await machine.start(rules, committed: ["hour"])
+            #expect(process.left("hour", "ana@example.com") == 1)
+        }
+    }
 }

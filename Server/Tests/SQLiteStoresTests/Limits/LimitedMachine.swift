@@ -82,6 +82,16 @@ final class LimitedMachine: Sendable {
     func rows() async throws -> Int {
         try await database.pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM rate_limit") ?? 0 }
     }
+
+    /// How much of the past each row covers, in nanoseconds of the boot.
+    func coverage() async throws -> [Int64] {
+        try await database.pool.read { try Int64.fetchAll($0, sql: "SELECT covers_ns FROM rate_limit") }
+    }
+
+    /// Runs SQL as only somebody with the file in hand could.
+    func execute(_ sql: String) async throws {
+        try await database.pool.write { try $0.execute(sql: sql) }
+    }
 }
 
 extension SQLiteRateLimitStore {

@@ -37,6 +37,7 @@ private final class UnsettlingQueue: MailIntentQueue {
         try await queue.enqueue(intent, keeping: debts)
     }
     func count() async throws -> Int { try await queue.count() }
+    func ping() async throws { try await queue.ping() }
 
     func claim(limit: Int, at now: Date, leaseEnd: Date) async throws -> [MailIntent] {
         try await queue.claim(limit: limit, at: now, leaseEnd: leaseEnd)
