@@ -63,16 +63,16 @@ extension SQLiteRateLimitStore: Service {
 }
 
 extension SQLiteRateLimitStore {
-    /// The largest number of rows in one transaction, which others wait for.
-    private static var batch: Int { 500 }
+    /// The largest number of rows that one transaction saves, and that it removes: others wait for it.
+    private static var batch: Int { 250 }
 
-    /// Saves what has changed, some rows at a time.
+    /// Saves what has changed and removes what has ended, some rows at a time.
     func saveAll() async throws {
-        while try await saveBatch() == Self.batch {}
+        while try await saveBatch() {}
     }
 
-    /// Saves some rows and removes some that have ended.
-    private func saveBatch() async throws -> Int {
+    /// - Returns: Whether there may be more.
+    private func saveBatch() async throws -> Bool {
         let taken = TakenRows()
         do {
             return try await database.write { [limiter, time] database in
@@ -81,16 +81,16 @@ extension SQLiteRateLimitStore {
                 let rows = limiter.takeChanges(upTo: Self.batch, time: time)
                 taken.rows.withLock { $0 = rows }
                 try RateLimitDebts(rows: rows, covers: now).keep(in: database)
-                // More than come in, so that the table doesn't grow; by the boot's clock, which nobody sets.
-                try database.execute(
+                // By the boot's clock, which nobody sets.
+                try database.executeCached(
                     sql: """
                         DELETE FROM rate_limit WHERE (policy, key) IN (
                             SELECT policy, key FROM rate_limit WHERE boot_id = ? AND ends_ns <= ? LIMIT ?
                         )
                         """,
-                    arguments: [now.bootID, now.bootNanoseconds, 2 * Self.batch]
+                    arguments: [now.bootID, now.bootNanoseconds, Self.batch]
                 )
-                return rows.count
+                return rows.count == Self.batch || database.changesCount == Self.batch
             }
         } catch {
             limiter.returnChanges(taken.rows.withLock { $0 })

@@ -20,6 +20,8 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     let logger: Logger
     let committed: Set<String>
     private let secret: KeySecret
+    /// In nanoseconds: a debt that ends before another process could have begun need not be kept for it.
+    private static var shortestDebt: Int64 { 20_000_000 }
 
     /// Opens the limits, as the process before has left them.
     /// - Parameters:
@@ -74,7 +76,8 @@ extension SQLiteRateLimitStore: RateLimitStore {
     public func debts(of claims: [RateLimitClaim]) -> RateLimitDebts? {
         guard journal != nil else { return nil }
         let now = time()
-        let rows = limiter.takeChanges(of: claims, time: time)
+        // Debts end later and later: a row that isn't replaced by a short one has ended before it, or is told by older rules.
+        let rows = limiter.takeChanges(of: claims, time: time).filter { $0.lifetime >= Self.shortestDebt }
         return RateLimitDebts(rows: rows, covers: now) { [self] in
             limiter.returnChanges(rows)
             hasChanged.store(true, ordering: .sequentiallyConsistent)

@@ -247,4 +247,21 @@ import Testing
             #expect(process.left("hour", "ana@example.com") == 1)
         }
     }
+
+    @Test("A debt that ends before another process could begin is not kept", arguments: [(10, 0), (100, 1)])
+    func shortDebt(requests: Int, rows: Int) async throws {
+        try await withMachine { machine in
+            let intents = SQLiteMailIntentQueue(machine.database)
+            let email = try EmailAddress("ana@example.com")
+            let claims = [RateLimitClaim("wide", key: email.normalized)]
+            // Each owes a third of a millisecond.
+            let process = try await machine.start([.rule("wide", 3_000, per: 1)], committed: ["wide"])
+            for _ in 0..<requests {
+                #expect(process.admit(claims).isAdmitted)
+                let intent = MailIntent(subject: .passwordReset(email), language: .english, createdAt: Date())
+                try await intents.enqueue(intent) { process.debts(of: claims) }
+            }
+            #expect(try await machine.rows() == rows)
+        }
+    }
 }
