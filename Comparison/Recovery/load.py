@@ -171,6 +171,7 @@ def main():
     parser.add_argument("--connections", type=int, default=64, help="of the load generator (64)")
     parser.add_argument("--people", type=int, default=100_000, help="accounts that are imported (100000)")
     parser.add_argument("--links", type=int, default=1_000, help="links that are looked at in turn (1000)")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the server, such as LIMIT_RESET_EMAIL=60/3600")
     parser.add_argument("--soak", type=int, metavar="SECONDS", help="instead: so long of everything at once; fails if memory grows")
     options = parser.parse_args()
     if unknown := set(options.parts) - set(PARTS):
@@ -182,7 +183,8 @@ def main():
             start(options.binary, folder)
         if not options.soak and parts == ["start"]:
             return
-        with Server(options.binary, folder, ENVIRONMENT) as server:
+        settings = ENVIRONMENT | dict(setting.split("=", 1) for setting in options.set)
+        with Server(options.binary, folder, settings) as server:
             load = Load(server, folder, options.people, options.links)
             if options.soak:
                 from soak import soak
