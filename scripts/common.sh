@@ -75,8 +75,9 @@ need_build_tools() {
 measured_binary() {
     if [ -z "${HOLDFAST_BINARY:-}" ]; then
         local build=(swift build --package-path "$root/Server" --configuration release --static-swift-stdlib)
-        "${build[@]}" --product holdfast >&2
-        HOLDFAST_BINARY=$("${build[@]}" --show-bin-path)/holdfast
+        # What fails in a substitution ends only it.
+        "${build[@]}" --product holdfast >&2 || return
+        HOLDFAST_BINARY=$("${build[@]}" --show-bin-path)/holdfast || return
     fi
     printf '%s\n' "$HOLDFAST_BINARY"
 }

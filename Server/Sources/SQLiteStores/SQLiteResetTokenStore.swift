@@ -80,7 +80,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
 
     public func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool {
         try database.lookUp { database in
-            // Where there is no such link its neighbour is read: reading a row takes a time that would tell an old link from none.
+            // Where there is no such link the next one is read, if there is one: reading a row takes a time that would tell.
             try database.firstRow(
                 sql: """
                     SELECT digest = ?1 AND consumed_at IS NULL AND expires_at <= ?2

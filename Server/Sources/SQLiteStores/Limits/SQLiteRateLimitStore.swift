@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Decisions wait for no disk. What has changed is saved twice a second; what was admitted since stands in a journal, a mapped
 /// file that outlives a kill of the process. After a stop in good order, and after a kill, the next process goes on with exactly
-/// what was owed. Only if the machine itself went down may admissions be missing: those that had not reached the disk. Then
+/// what was owed, but for debts of a request that end within 20 ms. Only if the machine itself went down may admissions be missing: those that had not reached the disk. Then
 /// their time counts as spent, for every key, under every policy whose admissions don't commit with what they admit. Keys are
 /// digests under the server's secret.
 public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == Duration {

@@ -15,7 +15,7 @@ extension ErrorDecoder {
     ///   - status: The HTTP status.
     ///   - headers: The response's headers.
     ///   - body: The body; of a refusal, texts past ``maximumBodySize`` are not read.
-    ///   - now: The local wall clock; read only if the body refuses.
+    ///   - now: The local wall clock; read only if the body may refuse.
     public func refusalInSuccess(
         status: Int,
         headers: HTTPFields,
