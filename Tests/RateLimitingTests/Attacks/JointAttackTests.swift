@@ -10,7 +10,7 @@ import Testing
         .requests(600, per: .seconds(60), name: "all"),
         .requests(40, per: .seconds(30), name: "burst", algorithm: .strictGCRA(burst: 10)),
     ]
-    private static let keyCounts = [50, 8, 1, 3]
+    private static let keyCounts = [50, 3, 1, 3]
 
     @Test(
         "Under joint limits no window of any key holds more than its quota, the wait is tight for all, a refusal charges nobody",
