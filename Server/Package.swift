@@ -102,6 +102,7 @@ let package = Package(
         .target(
             name: "AccountCore",
             dependencies: [
+                "HoldfastLogging",
                 accountContract, errorContract, rateLimiting, crypto, lifecycle, logging, metrics,
                 .product(name: "JWTKit", package: "jwt-kit"),
             ],
@@ -111,7 +112,7 @@ let package = Package(
         .target(
             name: "ServerMiddleware",
             dependencies: [
-                "Idempotency",
+                "HoldfastLogging", "Idempotency",
                 errorContract, rateLimiting, hummingbird, httpTypes, lifecycle, logging, metrics,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Instrumentation", package: "swift-distributed-tracing"),
@@ -171,7 +172,7 @@ let package = Package(
         .target(
             name: "AccountRoutes",
             dependencies: [
-                "AccountCore", "APIReference", "RecoveryPages", "ServerMiddleware",
+                "AccountCore", "APIReference", "HoldfastLogging", "RecoveryPages", "ServerMiddleware",
                 accountContract, errorContract, rateLimiting, hummingbird, httpTypes, logging, crypto,
             ],
             swiftSettings: settings
@@ -179,7 +180,9 @@ let package = Package(
         .target(
             name: "SQLiteStores",
             dependencies: [
-                "AccountCore", "Idempotency", accountContract, errorContract, rateLimiting, httpTypes, lifecycle, logging,
+                "AccountCore", "HoldfastLogging", "Idempotency", accountContract, errorContract, rateLimiting, httpTypes,
+                lifecycle,
+                logging,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings

@@ -1,5 +1,7 @@
+public import HoldfastLogging
+
 /// A store could not do its work.
-public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
+public struct StoreFailure: LogSafeError, Hashable, Sendable {
     /// Whether somebody else was in the way, so that trying again may help.
     public let isBusy: Bool
     /// What the store said, without anything that was stored.

@@ -1,4 +1,5 @@
 public import Foundation
+import HoldfastLogging
 public import Logging
 public import ServiceLifecycle
 
@@ -45,8 +46,10 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             do {
                 try await sweep()
+            } catch is CancellationError {
+                return
             } catch {
-                logger.error("Sweep failed", metadata: ["error.type": "\(type(of: error))"])
+                logger.error("Sweep failed", metadata: .failure(error))
             }
             try? await cancelWhenGracefulShutdown { [clock] in
                 try await clock.sleep(until: clock.now.advanced(by: interval), tolerance: nil)

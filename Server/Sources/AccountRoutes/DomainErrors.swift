@@ -27,7 +27,8 @@ extension ContractError {
 
 extension ContractError {
     init(_ error: StoreFailure) {
-        self.init(error.isBusy ? .serverServiceUnavailable : .serverDatabaseError, retryAfter: error.isBusy ? .seconds(1) : nil)
+        let code: ErrorCode = error.isBusy ? .serverServiceUnavailable : .serverDatabaseError
+        self.init(code, retryAfter: error.isBusy ? .seconds(1) : nil, underlying: error)
     }
 
     init(_ error: AccountError) {

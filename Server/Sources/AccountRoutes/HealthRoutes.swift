@@ -1,5 +1,6 @@
 import ErrorContract
 import HTTPTypes
+import HoldfastLogging
 public import Hummingbird
 import Logging
 import ServerMiddleware
@@ -56,7 +57,7 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
             do {
                 try await within(.seconds(2)) { try await check.run() }
             } catch {
-                context.logger.error("Not ready", metadata: ["check": "\(check.name)", "error.type": "\(type(of: error))"])
+                context.logger.error("Not ready", metadata: .failure(error, ["check": "\(check.name)"]))
                 throw ContractError(
                     .serverServiceUnavailable,
                     details: ["check": .string(check.name)],

@@ -3,6 +3,7 @@ public import AccountCore
 import ErrorContract
 import Foundation
 import HTTPTypes
+import HoldfastLogging
 public import Hummingbird
 import Logging
 public import RecoveryPages
@@ -145,8 +146,8 @@ extension RecoveryPageRoutes {
             return respond(RecoveryPage(try await make(request), language: language))
         } catch {
             let failure = ContractError(domain: error)
-            if failure.code == .serverInternalError {
-                context.logger.error("Page failed", metadata: ["error.type": "\(type(of: error))"])
+            if failure.isFault {
+                context.logger.error("Page failed", metadata: .failure(error, ["error.code": "\(failure.code)"]))
             }
             return respond(failure: failure, language: language)
         }

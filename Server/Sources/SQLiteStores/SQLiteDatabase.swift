@@ -94,7 +94,7 @@ public final class SQLiteDatabase: Sendable {
 extension StoreFailure {
     init(_ error: DatabaseError) {
         let isBusy = [.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode)
-        // The code alone: a message may quote what was written.
-        self.init(isBusy: isBusy, message: "SQLite error \(error.extendedResultCode.rawValue)")
+        // The code and what it means in general: SQLite's own message may quote what was written.
+        self.init(isBusy: isBusy, message: "SQLite error \(error.extendedResultCode)")
     }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+import HoldfastLogging
 public import Logging
 public import ServiceLifecycle
 import Synchronization
@@ -66,7 +67,7 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
         } catch {
             logger.error(
                 "Audit events could not be kept",
-                metadata: ["count": "\(events.count)", "error.type": "\(type(of: error))"]
+                metadata: .failure(error, ["count": "\(events.count)"])
             )
             // Behind them come those of meanwhile; what is above the capacity is lost.
             state.withLock { state in

@@ -1,5 +1,6 @@
 import AccountCore
 import GRDB
+import HoldfastLogging
 import Logging
 import RateLimiting
 public import ServiceLifecycle
@@ -58,7 +59,7 @@ extension SQLiteRateLimitStore: Service {
         } catch is CancellationError {
             // The journal tells the next process what is missing.
         } catch {
-            logger.error("Limits could not be saved", metadata: ["error.type": "\(type(of: error))"])
+            logger.error("Limits could not be saved", metadata: .failure(error))
         }
     }
 }

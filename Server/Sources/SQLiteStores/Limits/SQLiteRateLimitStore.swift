@@ -1,4 +1,5 @@
 public import Foundation
+import HoldfastLogging
 public import Logging
 public import RateLimiting
 import Synchronization
@@ -52,7 +53,7 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
             self.journal = try AdmissionJournal(path: journal.path, at: time())
         } catch {
             self.journal = nil
-            logger.error("Limits are not kept over a restart", metadata: ["error.type": "\(type(of: error))"])
+            logger.error("Limits are not kept over a restart", metadata: .failure(error))
             return
         }
         try await restore()

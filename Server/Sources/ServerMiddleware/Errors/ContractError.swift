@@ -75,6 +75,9 @@ extension ContractError {
         retryAfter ?? Self.usualWait(ErrorCatalogue.standard.closestDefinition(to: code)?.status ?? 500)
     }
 
+    /// Whether it is the server's own fault, which an operator has to hear of.
+    package var isFault: Bool { (ErrorCatalogue.standard.closestDefinition(to: code)?.status ?? 500) == 500 }
+
     /// A client that is told to come back must be told when: what no cause names is this.
     static func usualWait(_ status: Int) -> Duration? {
         status == 429 || status == 503 ? .seconds(5) : nil

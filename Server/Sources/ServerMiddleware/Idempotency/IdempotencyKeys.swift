@@ -1,6 +1,7 @@
 public import CoreMetrics
 import ErrorContract
 public import Foundation
+import HoldfastLogging
 import Hummingbird
 public import Idempotency
 public import Logging
@@ -88,7 +89,7 @@ public final class IdempotencyKeys: Sendable {
         } catch {
             leave(claim)
             metrics.count(.failed)
-            logger.error("Idempotency keys can't be claimed", metadata: ["error.type": "\(type(of: error))"])
+            logger.error("Idempotency keys can't be claimed", metadata: .failure(error))
             // To work without the key would break what was promised for it.
             throw ContractError(.serverServiceUnavailable, retryAfter: .seconds(1))
         }
@@ -130,7 +131,7 @@ public final class IdempotencyKeys: Sendable {
         guard case .failure(let error) = result else { return }
         // The answer goes out all the same; the key stays taken until its lease ends.
         metrics.count(.failed)
-        logger.error("An idempotency key can't be settled", metadata: ["error.type": "\(type(of: error))"])
+        logger.error("An idempotency key can't be settled", metadata: .failure(error))
     }
 
     private func leave(_ claim: IdempotencyClaim) {
@@ -153,7 +154,7 @@ extension IdempotencyKeys: Service {
             do {
                 while try await store.sweep(at: now()), !Task.isCancelled {}
             } catch {
-                sweeping.logger.error("Sweep of idempotency keys failed", metadata: ["error.type": "\(type(of: error))"])
+                sweeping.logger.error("Sweep of idempotency keys failed", metadata: .failure(error))
             }
             try? await cancelWhenGracefulShutdown { [sweeping] in try await sweeping.pause() }
         }

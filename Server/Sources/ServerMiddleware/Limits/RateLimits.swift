@@ -1,5 +1,6 @@
 public import CoreMetrics
 public import ErrorContract
+import HoldfastLogging
 public import Hummingbird
 import Logging
 public import RateLimiting
@@ -65,7 +66,7 @@ public final class RateLimits: Sendable {
             answer = try await store.admit(claims)
         } catch {
             metrics.storeFailed(claims)
-            context.logger.error("Limits can't be counted", metadata: ["error.type": "\(type(of: error))"])
+            context.logger.error("Limits can't be counted", metadata: .failure(error))
             throw ContractError(.serverServiceUnavailable, retryAfter: .seconds(1))
         }
         context.limits.note(answer.limits)

@@ -1,10 +1,11 @@
 import ErrorContract
 import HTTPTypes
+import HoldfastLogging
 public import Hummingbird
 import Logging
 
 /// Answers everything that is thrown below it in the contract: routes' own errors, the framework's (unknown route, wrong method,
-/// body too large) and surprises, of which the log gets the type and the reader nothing.
+/// body too large) and faults, of which the log gets the cause and the reader nothing.
 public struct ContractErrorMiddleware<Context: RequestContext>: RouterMiddleware {
     private let renderer: ContractErrorRenderer
     private let routes: RouteIndex?
@@ -34,9 +35,9 @@ public struct ContractErrorMiddleware<Context: RequestContext>: RouterMiddleware
                 contractError.code = .requestMethodNotAllowed
                 contractError.headers[.allow] = allowed
             }
-            if contractError.code == .serverInternalError {
+            if contractError.isFault {
                 let cause = contractError.underlying ?? error
-                context.logger.error("Request failed", metadata: ["error.type": "\(type(of: cause))"])
+                context.logger.error("Request failed", metadata: .failure(cause, ["error.code": "\(contractError.code)"]))
             }
             return renderer.response(for: contractError, to: request, requestID: context.requestID)
         }

@@ -2,6 +2,7 @@ import AccountContract
 import AccountKit
 import ErrorContract
 import Foundation
+import GRDB
 import Testing
 
 @testable import holdfast
@@ -33,6 +34,20 @@ import Testing
         kill(process.processIdentifier, SIGTERM)
         #expect(await process.ended() == 0)
         return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map { String($0) }
+    }
+
+    @Test("What the database can't do is in the log with its cause and the request's id, and in the answer without")
+    func databaseFailure() async throws {
+        try await withServer { server in
+            let database = try DatabaseQueue(path: server.server.stores.folder.database.path)
+            try await database.write { try $0.execute(sql: "ALTER TABLE account RENAME TO lost") }
+            let answer = try await server.login("ana@example.com", "correct horse battery")
+            #expect(answer.status == 500 && answer["X-Error-Code"] == "SERVER_DATABASE_ERROR")
+            #expect(!answer.text.contains("SQLite"))
+            let line = try #require(server.log.text.split(separator: "\n").first { $0.contains("Request failed") })
+            #expect(line.contains("SQLite error 1 (") && line.contains("SERVER_DATABASE_ERROR") && line.contains("StoreFailure"))
+            #expect(!line.contains("ana@"))
+        }
     }
 
     @Test(
