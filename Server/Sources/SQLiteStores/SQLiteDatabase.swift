@@ -10,11 +10,13 @@ public final class SQLiteDatabase: Sendable {
     let pool: DatabasePool
     let groupCommit: GroupCommit
     private let lookups: LookupConnections
+    private let writing = WriteHealth()
     /// How many pages of 4 KB the write-ahead log takes before they are put in their places, which commits wait for.
     private static let walPages = 8_000
 
     /// Opens a file, creating it if need be, and brings its tables up to date.
-    /// - Throws: GRDB's `DatabaseError` if the file can't be opened, or is not a database of ours.
+    /// - Throws: GRDB's `DatabaseError` if the file can't be opened, or is not a database of ours; `StoreFailure` if a newer version has
+    ///   changed its tables.
     public init(path: String) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
@@ -34,7 +36,14 @@ public final class SQLiteDatabase: Sendable {
             guard level == 2 else { throw DatabaseError(message: "synchronous is \(level ?? -1), not FULL") }
             try database.execute(sql: "PRAGMA wal_autocheckpoint = \(walPages)")
         }
-        try Schema.migrator.migrate(pool)
+        let migrator = Schema.migrator
+        guard try !pool.writeWithoutTransaction(migrator.hasBeenSuperseded) else {
+            throw StoreFailure(
+                isBusy: false,
+                message: "the database belongs to a newer version of holdfast; run that version, or restore the backup of before"
+            )
+        }
+        try migrator.migrate(pool)
         return pool
     }
 
@@ -67,8 +76,11 @@ public final class SQLiteDatabase: Sendable {
         keeping debts: (@Sendable () -> RateLimitDebts?)? = nil
     ) async throws -> Value {
         do {
-            return try await groupCommit.write(body, keeping: debts)
+            let value = try await groupCommit.write(body, keeping: debts)
+            writing.succeeded()
+            return value
         } catch let error as DatabaseError {
+            writing.failed(error)
             throw StoreFailure(error)
         }
     }
@@ -78,9 +90,14 @@ public final class SQLiteDatabase: Sendable {
         try await pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") ?? -1 }
     }
 
-    /// Returns if the database answers.
+    /// Returns if the database can be read, and written: if the last write failed for its sake, one more is tried, of a page.
     public func ping() async throws {
         _ = try lookUp { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM (SELECT 1 FROM account LIMIT 1)") }
+        guard writing.isFailing else { return }
+        try await write { database in
+            let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+            try database.execute(sql: "PRAGMA user_version = \(version)")
+        }
     }
 
     /// Closes the file, when the writes that wait are done.

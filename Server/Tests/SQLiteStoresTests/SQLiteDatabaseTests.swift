@@ -25,6 +25,31 @@ import Testing
         }
     }
 
+    @Test("While nothing can be written the database does not call itself ready; a write that was wrong says nothing of it")
+    func readiness() async throws {
+        try await withStores { stores in
+            let database = stores.database
+            try await stores.addAccount()
+            let wrong = StoredResetToken(
+                digest: SecretToken().digest,
+                accountID: Account.ID(rawValue: UUID()),
+                recipient: try EmailAddress("nobody@example.com"),
+                createdAt: .after(0),
+                expiresAt: .after(1)
+            )
+            await #expect(throws: StoreFailure.self) { try await stores.tokens.insert(wrong, liveLimit: 3) }
+            try await database.ping()
+            try await database.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
+            try await database.ping()
+            let failure = await #expect(throws: StoreFailure.self) { try await stores.addAccount("ben@example.com") }
+            #expect(failure?.message.contains("SQLite error 8 (") == true, "\(String(describing: failure))")
+            for _ in 0..<3 { await #expect(throws: StoreFailure.self) { try await database.ping() } }
+            try await database.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 0") }
+            try await database.ping()
+            try await stores.addAccount("ben@example.com")
+        }
+    }
+
     @Test("Foreign keys are enforced")
     func foreignKeys() async throws {
         try await withStores { stores async throws in
