@@ -224,6 +224,7 @@ PAIRS = {
     "login: suspended and wrong password, unknown": wrong_password_suspended,
     "login: half of PBKDF2, unknown": imported("pbkdf2_sha256$150000$decoysalt$" + "A" * 43 + "="),
     "login: half of bcrypt, unknown": imported("$2b$10$" + "abcdefghijklmnopqrstuu" + "A" * 31),
+    "login: half of costlier Argon2id, unknown": imported("$argon2id$v=19$m=65536,t=4,p=1$" + "A" * 22 + "$" + "A" * 43),
     "validate: unknown, expired link": link(VALIDATE, "expired"),
     "validate: unknown, used link": link(VALIDATE, "used"),
     "confirm: unknown, expired link": link(CONFIRM, "expired"),

@@ -8,6 +8,10 @@ import GRDB
 public struct SQLiteAccountRepository: AccountRepository {
     private let database: SQLiteDatabase
 
+    /// That a hash was not made here and now: of another system, or of another cost. The condition of an index, word for word: a change
+    /// is a migration.
+    static let hashIsForeign = "password_hash NOT GLOB '$argon2id$v=19$m=19456,t=2,p=1$*'"
+
     /// Creates the repository.
     public init(_ database: SQLiteDatabase) {
         self.database = database
@@ -55,14 +59,19 @@ public struct SQLiteAccountRepository: AccountRepository {
         }
     }
 
-    public func foreignHashes() async throws -> (hashes: [String], total: Int) {
+    public func countForeignHashes(
+        by kind: @escaping @Sendable (String) -> String?
+    ) async throws -> (counts: [String: Int], total: Int) {
         try await database.read { database in
-            let hashes = try String.fetchAll(
+            var counts: [String: Int] = [:]
+            let hashes = try String.fetchCursor(
                 database,
-                // The condition of the index, word for word.
-                sql: "SELECT password_hash FROM account WHERE password_hash NOT GLOB '$argon2id$*'"
+                sql: "SELECT password_hash FROM account WHERE \(Self.hashIsForeign)"
             )
-            return (hashes, try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM account") ?? 0)
+            while let hash = try hashes.next() {
+                if let kind = kind(hash) { counts[kind, default: 0] += 1 }
+            }
+            return (counts, try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM account") ?? 0)
         }
     }
 

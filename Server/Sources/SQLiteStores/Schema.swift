@@ -174,6 +174,20 @@ enum Schema {
                     """
             )
         }
+        migrator.registerMigration("decoys of all costs, kept") { database in
+            try database.execute(
+                sql: """
+                    DROP INDEX account_foreign_hash;
+                    CREATE INDEX account_foreign_hash ON account(password_hash) WHERE \(SQLiteAccountRepository.hashIsForeign);
+                    CREATE TABLE decoy_span (
+                        decoy TEXT NOT NULL,
+                        start REAL NOT NULL,
+                        width REAL NOT NULL,
+                        reach REAL NOT NULL
+                    ) STRICT;
+                    """
+            )
+        }
         return migrator
     }
 }

@@ -1,6 +1,7 @@
 import AccountContract
 import Crypto
 import Foundation
+import HoldfastTesting
 import Synchronization
 import Testing
 
@@ -14,37 +15,99 @@ import Testing
 
     @Test("Addresses without an account get decoys in the shares that costs have among the accounts")
     func shares() {
-        let mix = DecoyMix(foreign: ["costly": 300, "bcrypt": 100], total: 1_000)
-        let drawn = decoys(mix)
+        let drawn = decoys(.following(["costly": 300, "bcrypt": 100], of: 1_000))
         #expect((540...660).contains(drawn.count { $0 == "costly" }))
         #expect((150...250).contains(drawn.count { $0 == "bcrypt" }))
         #expect(decoys(.ownAlone).allSatisfy { $0 == nil })
-        #expect(decoys(DecoyMix(foreign: ["costly": 5], total: 5)).allSatisfy { $0 == "costly" })
+        #expect(decoys(.following([:], of: 0)).allSatisfy { $0 == nil })
+        #expect(decoys(.following(["costly": 5], of: 5)).allSatisfy { $0 == "costly" })
     }
 
-    @Test("An address has the same decoy whenever it asks, and goes over to our own as accounts do, but never back")
+    @Test(
+        "An address has the same decoy whenever it asks, and goes over to our own as accounts do: never back, never to another cost"
+    )
     func stability() {
-        var last = decoys(DecoyMix(foreign: ["costly": 900], total: 1_000))
-        #expect(last == decoys(DecoyMix(foreign: ["costly": 900], total: 1_000)))
-        for left in stride(from: 800, through: 0, by: -100) {
-            let now = decoys(DecoyMix(foreign: ["costly": left], total: 1_000))
-            for (before, after) in zip(last, now) { #expect(after == nil || before == after) }
-            last = now
+        var generator = SplitMix64(seed: 1)
+        for _ in 0..<50 {
+            var counts = ["costly": 400, "bcrypt": 200, "cheap": 100, "none": 0]
+            var total = 1_000
+            var mix = DecoyMix.following(counts, of: total)
+            var last = decoys(mix)
+            while counts.values.contains(where: { $0 > 0 }) {
+                for (cost, count) in counts { counts[cost] = count - Int.random(in: 0...min(count, 60), using: &generator) }
+                total += Int.random(in: 0...50, using: &generator)
+                let before = mix
+                mix.follow(counts, of: total)
+                let now = decoys(mix)
+                for (old, new) in zip(last, now) { #expect(new == nil || old == new) }
+                last = now
+                for (cost, count) in counts { #expect(abs(width(of: cost, in: mix) - Double(count) / Double(total)) < 1e-9) }
+                let again = mix
+                mix.follow(counts, of: total)
+                #expect(mix == again, "looking once more changes nothing; before: \(before)")
+            }
+            #expect(last.allSatisfy { $0 == nil })
         }
-        #expect(last.allSatisfy { $0 == nil })
+    }
+
+    @Test("An import takes room that no cost has had, and room that was given up only when there is no other")
+    func imports() {
+        var mix = DecoyMix.following(["costly": 400], of: 1_000)
+        let first = decoys(mix)
+        mix.follow(["costly": 100], of: 1_000)
+        mix.follow(["costly": 400, "bcrypt": 300], of: 1_000)
+        for (old, new) in zip(first, decoys(mix)) where old == "costly" { #expect(new == "costly" || new == nil) }
+        #expect(abs(width(of: "costly", in: mix) - 0.4) < 1e-9 && abs(width(of: "bcrypt", in: mix) - 0.3) < 1e-9)
+        mix.follow(["cheap": 1_000], of: 1_000)
+        #expect(decoys(mix).allSatisfy { $0 == "cheap" })
+    }
+
+    @Test("Whatever counts come, each cost has its share and no two have the same room")
+    func random() {
+        var generator = SplitMix64(seed: 2)
+        for _ in 0..<200 {
+            var mix = DecoyMix.ownAlone
+            for _ in 0..<20 {
+                let counts = Dictionary(
+                    uniqueKeysWithValues: ["a", "b", "c", "d"].map { ($0, Int.random(in: 0...100, using: &generator)) }
+                )
+                let total = Int.random(in: 0...600, using: &generator)
+                mix.follow(counts, of: total)
+                let sum = max(total, counts.values.reduce(0, +), 1)
+                for (cost, count) in counts { #expect(abs(width(of: cost, in: mix) - Double(count) / Double(sum)) < 1e-9) }
+                let spans = mix.spans.sorted { $0.start < $1.start }
+                for (span, next) in zip(spans, spans.dropFirst()) { #expect(span.start + span.width < next.start + 1e-9) }
+                #expect(
+                    spans.allSatisfy { $0.start >= 0 && $0.width >= 0 && $0.width <= $0.reach && $0.start + $0.reach < 1 + 1e-9 }
+                )
+                #expect(spans.count < 100)
+            }
+        }
+    }
+
+    private func width(of cost: String, in mix: DecoyMix) -> Double {
+        mix.spans.reduce(0) { $0 + ($1.decoy == cost ? $1.width : 0) }
     }
 
     @Test("A missing account, and one without a usable hash, cost a decoy; a password that is the decoy's lets nobody in")
     func gate() async throws {
         let hashing = NotingHashing()
         let gate = try HashingGate(hashing: hashing, width: 1, decoyKey: key)
-        gate.setDecoys(DecoyMix(foreign: ["costly": 1], total: 1))
+        gate.setDecoys(.following(["costly": 1], of: 1))
         for hash in [nil, Account.unusablePassword] {
             #expect(try await !gate.verify(try Password("any"), against: hash, of: "ana@example.com"))
         }
         #expect(hashing.verified == ["costly", "costly"])
         #expect(try await gate.verify(try Password("any"), against: "own", of: "ana@example.com"))
         #expect(hashing.verified.last == "own")
+    }
+}
+
+extension DecoyMix {
+    fileprivate static func following(_ counts: [String: Int], of total: Int) -> DecoyMix {
+        var mix = DecoyMix.ownAlone
+        mix.follow(counts, of: total)
+        return mix
     }
 }
 

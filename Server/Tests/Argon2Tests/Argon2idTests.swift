@@ -103,6 +103,35 @@ import Testing
         #expect(newer.verify("correct horse", against: hash), "the old hash stays good until it is renewed")
     }
 
+    @Test(
+        "A decoy costs what another hash costs, and no password has it; what costs what ours cost, and what is no hash, needs none"
+    )
+    func decoys() throws {
+        let argon2 = try Argon2id(parameters: Self.cheap)
+        let dear = try Argon2id(parameters: .init(memory: 16_384, passes: 3)).hash("correct horse")
+        let decoy = try #require(argon2.decoy(like: dear))
+        #expect(decoy.hasPrefix("$argon2id$v=19$m=16,t=3,p=1$") && decoy.count == dear.count)
+        #expect(Argon2id.isAffordable(decoy))
+        #expect(argon2.decoy(like: decoy) == decoy)
+        #expect(!argon2.verify("correct horse", against: decoy) && !argon2.verify("", against: decoy))
+        for text in [
+            try argon2.hash("x"), "", "!", "garbage", "$argon2i$v=19$m=16,t=3,p=1$AAAA$AAAA",
+            "$argon2id$v=19$m=16,t=3,p=2$AAAA$AAAA",
+        ] {
+            #expect(argon2.decoy(like: text) == nil, "\(text)")
+        }
+    }
+
+    @Test("A hash that libsodium would refuse without taking its time is not taken for one")
+    func damagedEnd() throws {
+        let whole = "$argon2id$v=19$m=8192,t=2,p=1$" + String(repeating: "A", count: 22) + "$"
+        for (end, isWhole) in [("A", true), ("B", false), ("E", true), ("D", false)] {
+            let hash = whole + String(repeating: "A", count: 42) + end
+            #expect(Argon2id.isAffordable(hash) == isWhole, "\(end)")
+            #expect((try Argon2id(parameters: Self.cheap).decoy(like: hash) != nil) == isWhole, "\(end)")
+        }
+    }
+
     @Test("Parameters that libsodium would refuse are a programmer's error")
     func impossibleParameters() async {
         await #expect(processExitsWith: .failure) { _ = Argon2id.Parameters(memory: 8_191, passes: 1) }

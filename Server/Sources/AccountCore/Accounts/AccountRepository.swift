@@ -11,8 +11,10 @@ public protocol AccountRepository: Sendable {
     /// Puts an account into use or out of it. Out of use all its sessions and links end with it, and its epoch rises.
     /// - Returns: Whether there is such an account.
     func setState(_ state: Account.State, of id: Account.ID) async throws -> Bool
-    /// The hashes that other systems have made, and how many accounts there are in all.
-    func foreignHashes() async throws -> (hashes: [String], total: Int)
+    /// How many hashes of each kind there are that were made by other systems or at another cost than ours, and how many accounts there are in all. Takes time for each such hash, and
+    /// memory for each kind.
+    /// - Parameter kind: The kind of a hash; `nil` if it is not to be counted.
+    func countForeignHashes(by kind: @escaping @Sendable (String) -> String?) async throws -> (counts: [String: Int], total: Int)
     /// The account of an address, compared in its normalised form.
     func account(email: EmailAddress) async throws -> Account?
     /// The account of an id.

@@ -61,7 +61,7 @@ public final class HashingGate: Sendable {
     /// Replaces the decoys for addresses without an account.
     public func setDecoys(_ mix: DecoyMix) { decoys.withLock { $0 = mix } }
 
-    /// A hash that no password has and that takes as long as one of another system; `nil` for our own.
+    /// A hash that no password has and that takes as long as one of another system or cost; `nil` for our own.
     public func decoy(like hash: String) -> String? { hashing.decoy(like: hash) }
 
     /// Whether a hash was made with weaker parameters than new ones are.

@@ -6,8 +6,8 @@ public protocol PasswordHashing: Sendable {
     func verify(_ password: String, against hash: String) -> Bool
     /// Whether a hash was made with weaker parameters than new ones are.
     func needsRehash(_ hash: String) -> Bool
-    /// A hash that no password has and that takes as long to verify as one of another system; `nil` for our own, and for what is
-    /// no hash at all.
+    /// A hash that no password has and that takes as long to verify as one of another system or cost; `nil` for our own, and for
+    /// what is no hash at all.
     func decoy(like hash: String) -> String?
 }
 

@@ -19,5 +19,7 @@ struct Argon2Hashing: PasswordHashing {
 
     func needsRehash(_ hash: String) -> Bool { argon2.needsRehash(hash) }
 
-    func decoy(like hash: String) -> String? { (try? ImportedHash(hash))?.decoy }
+    func decoy(like hash: String) -> String? {
+        hash.hasPrefix("$argon2") ? argon2.decoy(like: hash) : (try? ImportedHash(hash))?.decoy
+    }
 }

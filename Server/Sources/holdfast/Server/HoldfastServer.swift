@@ -142,7 +142,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             limitStore,
             idempotency,
             audit,
-            DecoyUpkeep(accounts: stores.accounts, gate: gate, clock: time, logger: logger),
+            DecoyUpkeep(accounts: stores.accounts, decoys: stores.decoys, gate: gate, clock: time, logger: logger),
             MailService(server: self),
             Sweeper(
                 sessions: stores.sessions,

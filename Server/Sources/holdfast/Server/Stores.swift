@@ -14,6 +14,7 @@ struct Stores: Sendable {
     let freezeTokens: SQLiteFreezeTokenStore
     let intents: SQLiteMailIntentQueue
     let audit: SQLiteAuditStore
+    let decoys: SQLiteDecoyStore
 
     /// Opens a data folder.
     init(_ url: URL) throws {
@@ -25,6 +26,7 @@ struct Stores: Sendable {
         freezeTokens = SQLiteFreezeTokenStore(database)
         intents = SQLiteMailIntentQueue(database)
         audit = SQLiteAuditStore(database)
+        decoys = SQLiteDecoyStore(database)
     }
 
     /// The server's keys, from the configured secret or the folder's own.

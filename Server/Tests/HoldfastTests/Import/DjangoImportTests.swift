@@ -30,7 +30,10 @@ import Testing
                 $0.dataFolder = folder.appending(path: "data")
             } _: { server in
                 let accounts = server.server.stores.accounts
-                #expect(try await accounts.foreignHashes().hashes.count == 1_000)
+                let foreignHashes = { [gate = server.server.gate] in
+                    try await accounts.countForeignHashes(by: gate.decoy(like:)).counts.values.reduce(0, +)
+                }
+                #expect(try await foreignHashes() == 1_000)
                 // Three at Django's cost, one with bcrypt, the others with few rounds.
                 let tried = [0, 1, 19, 20] + Array(100..<140)
                 for number in tried {
@@ -42,7 +45,7 @@ import Testing
                     #expect(account.email.text == "User\(number)@example.com")
                     #expect(try await server.login(email, "old password \(number)").status == 200)
                 }
-                #expect(try await accounts.foreignHashes().hashes.count == 1_000 - tried.count)
+                #expect(try await foreignHashes() == 1_000 - tried.count)
                 #expect(try await server.login("user31@example.com", "old password 31").status == 403)
                 // Whoever is imported may reset like anybody.
                 let link = try await server.resetLink(for: "user500@example.com")

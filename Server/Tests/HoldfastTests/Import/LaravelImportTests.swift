@@ -1,5 +1,7 @@
+import AccountCore
 import ErrorContract
 import Foundation
+import SQLiteStores
 import Testing
 
 @testable import holdfast
@@ -31,6 +33,12 @@ import Testing
             try await withServer {
                 $0.dataFolder = folder.appending(path: "data")
             } _: { server in
+                // Somebody without an account may take as long as each of them.
+                let gate = server.server.gate
+                let costs = try await server.server.stores.accounts.countForeignHashes(by: gate.decoy(like:)).counts
+                #expect(
+                    costs.values.sorted() == [1, 1, 2] && costs.keys.contains { $0.hasPrefix("$argon2id$v=19$m=8192,t=2,p=1$") }
+                )
                 for (name, called) in [("ana", "Ana Silva"), ("ben", #"Ben "B" Bo, Jr."#), ("cleo", "Cleo")] {
                     #expect(try await server.login("\(name)@example.com", "a wrong password").status == 401)
                     let answer = try await server.login("\(name)@example.com", "old password of \(name)")

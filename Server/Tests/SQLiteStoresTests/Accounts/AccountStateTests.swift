@@ -43,18 +43,20 @@ import Testing
         }
     }
 
-    @Test("Of many accounts added at once those with taken addresses are passed over; hashes of other systems are told")
+    @Test("Of many accounts added at once those with taken addresses are passed over; hashes of other systems are counted")
     func many() async throws {
         try await withStores { stores in
             try await stores.addAccount()
-            var some = try ["ana@example.com", "ben@example.com", "BEN@example.com", "cleo@example.com"].map {
+            var some = try ["ana@example.com", "ben@example.com", "BEN@example.com", "cleo@example.com", "dora@example.com"].map {
                 try Account.sample($0)
             }
             some[1].passwordHash = "$argon2id$v=19$m=19456,t=2,p=1$AAAA$AAAA"
-            #expect(try await stores.accounts.insert(contentsOf: some) == [some[1].id, some[3].id])
-            let (hashes, total) = try await stores.accounts.foreignHashes()
-            #expect(hashes == ["old hash", "old hash"])
-            #expect(total == 3)
+            some[3].passwordHash = "older hash"
+            some[4].passwordHash = Account.unusablePassword
+            #expect(try await stores.accounts.insert(contentsOf: some) == [some[1].id, some[3].id, some[4].id])
+            let (counts, total) = try await stores.accounts.countForeignHashes { $0.hasPrefix("old") ? "old" : nil }
+            #expect(counts == ["old": 2])
+            #expect(total == 4)
         }
     }
 

@@ -56,7 +56,10 @@ private struct OvertakenAccounts: AccountRepository {
     func insert(_ account: Account) async throws -> Bool { try await base.insert(account) }
     func insert(contentsOf accounts: [Account]) async throws -> [Account.ID] { try await base.insert(contentsOf: accounts) }
     func setState(_ state: Account.State, of id: Account.ID) async throws -> Bool { try await base.setState(state, of: id) }
-    func foreignHashes() async throws -> (hashes: [String], total: Int) { try await base.foreignHashes() }
+    func countForeignHashes(by kind: @escaping @Sendable (String) -> String?) async throws -> (counts: [String: Int], total: Int)
+    {
+        try await base.countForeignHashes(by: kind)
+    }
     func account(id: Account.ID) async throws -> Account? { try await base.account(id: id) }
     func accounts() async throws -> [Account] { try await base.accounts() }
     func rehash(_ id: Account.ID, from old: String, to new: String) async throws {
