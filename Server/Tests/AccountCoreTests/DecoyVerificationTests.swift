@@ -43,6 +43,28 @@ import Testing
         #expect(hashing.verifications == [["guess", "stored"]])
     }
 
+    /// Hashing that is the password itself, code point by code point.
+    private struct PlainHashing: PasswordHashing {
+        func hash(_ password: String) throws -> String { password.utf8.map(String.init).joined(separator: " ") }
+        func verify(_ password: String, against hash: String) -> Bool { (try? self.hash(password)) == hash }
+        func needsRehash(_ hash: String) -> Bool { false }
+    }
+
+    @Test(
+        "A password is the same whichever keyboard typed it, composed or not; a hash of other systems matches what they were given"
+    )
+    func normalisation() async throws {
+        let gate = try HashingGate(hashing: PlainHashing(), width: 1)
+        let (composed, decomposed) = (try Password("contrase\u{F1}a"), try Password("contrasen\u{303}a"))
+        let hashes = [try await gate.hash(composed), try await gate.hash(decomposed)]
+        #expect(hashes[0] == hashes[1])
+        for typed in [composed, decomposed] { #expect(try await gate.verify(typed, against: hashes[0])) }
+        let foreign = try PlainHashing().hash(decomposed.rawValue)
+        #expect(try await gate.verify(decomposed, against: foreign))
+        #expect(try await !gate.verify(composed, against: foreign))
+        #expect(try await !gate.verify(try Password("contrasena"), against: hashes[0]))
+    }
+
     @Test("The decoy's password is nobody's: random, and another in each gate")
     func randomDecoy() throws {
         let decoys = try (0..<10).map { _ in

@@ -41,10 +41,10 @@ public final class HashingGate: Sendable {
         self.decoy = try hashing.hash(SecretToken().text)
     }
 
-    /// The hash of a password.
+    /// The hash of a password, in Unicode's composed form (NFC): keyboards type the same letters as different code points.
     /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE` if too many wait.
     public func hash(_ password: Password) async throws -> String {
-        try await run { [hashing] in try hashing.hash(password.rawValue) }
+        try await run { [hashing] in try hashing.hash(password.composed) }
     }
 
     /// Whether a password has a hash. With no hash, or with ``Account/unusablePassword``, a decoy is checked, so that it takes the
@@ -54,7 +54,11 @@ public final class HashingGate: Sendable {
     public func verify(_ password: Password, against hash: String?, of address: String = "") async throws -> Bool {
         let usable = hash == Account.unusablePassword ? nil : hash
         let checked = usable ?? decoys.withLock { $0.decoy(at: decoyKey.point(of: address)) } ?? decoy
-        let matches = try await run { [hashing] in hashing.verify(password.rawValue, against: checked) }
+        let matches = try await run { [hashing] in
+            hashing.verify(password.composed, against: checked)
+                // As it was typed: other systems hash that.
+                || !password.isComposed && hashing.verify(password.rawValue, against: checked)
+        }
         return matches && usable != nil
     }
 
@@ -113,6 +117,14 @@ public final class HashingGate: Sendable {
         let next = state.withLock { $0.leave() }
         next?.resume()
     }
+}
+
+extension Password {
+    /// In Unicode's composed form.
+    fileprivate var composed: String { rawValue.precomposedStringWithCanonicalMapping }
+
+    /// Whether it was typed so. Texts are equal when their letters are, whatever their code points.
+    fileprivate var isComposed: Bool { composed.utf8.elementsEqual(rawValue.utf8) }
 }
 
 /// Who is inside the gate and who waits before it, first come first served.
