@@ -20,6 +20,12 @@ public struct SQLiteFreezeTokenStore: FreezeTokenStore {
         }
     }
 
+    public func discard(_ digest: TokenDigest) async throws {
+        try await database.write { database in
+            try database.execute(sql: "DELETE FROM freeze_token WHERE digest = ?", arguments: [digest.bytes])
+        }
+    }
+
     public func find(_ digest: TokenDigest, at now: Date) async throws -> Account? {
         try database.lookUp { database in
             try database.firstRow(

@@ -119,7 +119,7 @@ extension SQLiteMailIntentQueue: MailQueueInspection {
                     ORDER BY mail_intent.created_at LIMIT ?
                     """,
                 arguments: [limit]
-            ).map(QueuedMail.init(row:))
+            ).compactMap { try? QueuedMail(row: $0) }
         }
     }
 

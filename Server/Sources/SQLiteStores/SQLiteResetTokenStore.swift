@@ -22,7 +22,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
                     token.expiresAt.timeIntervalSince1970,
                 ]
             )
-            try Self.prune(token.accountID, liveLimit: liveLimit, newest: token.digest, in: database)
+            try Self.prune(olderThan: token, liveLimit: liveLimit, in: database)
         }
     }
 
@@ -32,24 +32,19 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
         }
     }
 
-    public func prune(_ account: Account.ID, liveLimit: Int) async throws {
-        try await database.write { try Self.prune(account, liveLimit: liveLimit, newest: nil, in: $0) }
+    public func prune(olderThan token: StoredResetToken, liveLimit: Int) async throws {
+        try await database.write { try Self.prune(olderThan: token, liveLimit: liveLimit, in: $0) }
     }
 
-    private static func prune(
-        _ account: Account.ID,
-        liveLimit: Int,
-        newest: TokenDigest?,
-        in database: Database
-    ) throws {
+    private static func prune(olderThan token: StoredResetToken, liveLimit: Int, in database: Database) throws {
         try database.executeCached(
             sql: """
-                DELETE FROM reset_token WHERE account_id = ?1 AND consumed_at IS NULL AND digest NOT IN (
-                    SELECT digest FROM reset_token WHERE account_id = ?1 AND consumed_at IS NULL
-                    ORDER BY created_at DESC, digest = ?2 DESC LIMIT ?3
+                DELETE FROM reset_token WHERE account_id = ?1 AND consumed_at IS NULL AND created_at <= ?2 AND digest NOT IN (
+                    SELECT digest FROM reset_token WHERE account_id = ?1 AND consumed_at IS NULL AND created_at <= ?2
+                    ORDER BY created_at DESC, digest = ?3 DESC LIMIT ?4
                 )
                 """,
-            arguments: [account.description, newest?.bytes, liveLimit]
+            arguments: [token.accountID.description, token.createdAt.timeIntervalSince1970, token.digest.bytes, liveLimit]
         )
     }
 

@@ -3,18 +3,24 @@ import Foundation
 
 /// What an intent comes to when its account has been looked up.
 enum MailDraft {
-    /// A mail, and the reset token that its link carries.
-    case mail(Mail, token: StoredResetToken?)
+    /// A mail, and the token that its link carries, which nobody has kept yet.
+    case mail(Mail, token: MailedToken)
     /// Nobody is to get a mail.
     case nobody
     /// Past the life of its link a mail would only puzzle its reader.
     case expired
 }
 
+/// The token that a mail's link carries.
+enum MailedToken {
+    case reset(StoredResetToken)
+    /// "This was not me".
+    case freeze(TokenDigest, Account.ID, expiresAt: Date)
+}
+
 /// Makes drafts: looks the account up, mints the token, renders.
 struct MailDrafting: Sendable {
     let accounts: any AccountRepository
-    let freezeTokens: any FreezeTokenStore
     let rendering: any MailRendering
     let rules: RecoveryRules
     let now: @Sendable () -> Date
@@ -28,20 +34,18 @@ struct MailDrafting: Sendable {
     }
 
     private func confirmation(for id: Account.ID, _ intent: MailIntent) async throws -> MailDraft {
+        let lifetime = rules.freezeLifetime / .seconds(1)
         guard let account = try await accounts.account(id: id) else { return .nobody }
+        // However late it is news; but who has taken no mail for so long will take none.
+        guard intent.failures == 0 || now() < intent.createdAt.addingTimeInterval(lifetime) else { return .expired }
         let secret = SecretToken()
-        try await freezeTokens.insert(
-            secret.digest,
-            account: account.id,
-            expiresAt: now().addingTimeInterval(rules.freezeLifetime / .seconds(1))
-        )
         let mail = try rendering.passwordChanged(
             to: account.email,
             name: account.firstName,
             token: try ResetToken(secret.text),
             language: intent.language
         )
-        return .mail(mail, token: nil)
+        return .mail(mail, token: .freeze(secret.digest, account.id, expiresAt: now().addingTimeInterval(lifetime)))
     }
 
     private func reset(for address: EmailAddress, _ intent: MailIntent) async throws -> MailDraft {
@@ -64,6 +68,6 @@ struct MailDrafting: Sendable {
             createdAt: now(),
             expiresAt: now().addingTimeInterval(lifetime)
         )
-        return .mail(mail, token: token)
+        return .mail(mail, token: .reset(token))
     }
 }

@@ -1,5 +1,6 @@
 import AccountContract
 public import Foundation
+import HoldfastLogging
 public import Logging
 public import ServiceLifecycle
 
@@ -34,6 +35,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
 
     private let intents: any MailIntentQueue
     private let tokens: any ResetTokenStore
+    private let freezeTokens: any FreezeTokenStore
     private let drafting: MailDrafting
     private let delivery: any MailDelivery
     private let rules: RecoveryRules
@@ -67,13 +69,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         self.isServerBusy = isServerBusy
         self.intents = intents
         self.tokens = tokens
-        drafting = MailDrafting(
-            accounts: accounts,
-            freezeTokens: freezeTokens,
-            rendering: rendering,
-            rules: rules,
-            now: now
-        )
+        self.freezeTokens = freezeTokens
+        drafting = MailDrafting(accounts: accounts, rendering: rendering, rules: rules, now: now)
         self.delivery = delivery
         self.rules = rules
         self.schedule = schedule
@@ -97,7 +94,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
                 logger.debug("Mail worker was cancelled")
             } catch {
                 isBehind = false
-                logger.error("Mail queue could not be read", metadata: ["error.type": "\(type(of: error))"])
+                logger.error("Mail queue could not be read", metadata: .failure(error))
             }
         }
     }
@@ -142,10 +139,11 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         do {
             do {
                 switch try await drafting.draft(for: intent) {
-                case .nobody: try await intents.settle(intent)
-                case .expired: try await giveUp(intent, leaseEnd, reason: "expired before it could be handed over")
+                case .nobody: break
+                case .expired: return try await giveUp(intent, leaseEnd, reason: "expired before it could be handed over")
                 case .mail(let mail, let token): try await handOver(mail, token, intent, leaseEnd)
                 }
+                try await settle(intent, before: leaseEnd)
             } catch let error as MailDeliveryError where error.kind == .refused {
                 metrics.mailFailed(error)
                 noteAnswer()
@@ -163,7 +161,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
             // The lease ends by itself, and the intent comes back.
             logger.debug("Mail left to its lease", metadata: ["mail.intent": "\(intent.name)"])
         } catch {
-            logger.error("Mail queue could not be written", metadata: ["error.type": "\(type(of: error))"])
+            logger.error("Mail queue could not be written", metadata: .failure(error))
         }
     }
 
@@ -176,30 +174,62 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
 
     /// Hands a mail over. Only then do older links give way to its own: a mail that can't be delivered must not kill links that
     /// were.
-    private func handOver(_ mail: Mail, _ token: StoredResetToken?, _ intent: MailIntent, _ leaseEnd: Date) async throws {
-        if let token { try await tokens.insert(token, liveLimit: .max) }
+    private func handOver(_ mail: Mail, _ token: MailedToken, _ intent: MailIntent, _ leaseEnd: Date) async throws {
+        try await keep(token)
         do {
             try await deliver(mail, before: leaseEnd)
         } catch {
             // A link that somebody may have in hand has to work.
             let mayHaveArrived = (error as? MailDeliveryError)?.mayHaveArrived ?? (error is CancellationError)
-            if let token, !mayHaveArrived { try await tokens.discard(token.digest) }
+            if !mayHaveArrived { try await discard(token) }
             throw error
         }
         noteAnswer()
         metrics.handedOver(intent, after: now().timeIntervalSince(intent.createdAt))
-        if token != nil { metrics.count(.handedOver) }
         // From here on nothing may bring the mail back: its reader has it.
-        if let token {
+        if case .reset(let token) = token {
+            metrics.count(.handedOver)
             do {
-                try await tokens.prune(token.accountID, liveLimit: rules.liveLinks)
+                try await tokens.prune(olderThan: token, liveLimit: rules.liveLinks)
             } catch {
-                logger.error("Older links could not be ended", metadata: ["error.type": "\(type(of: error))"])
+                logger.error("Older links could not be ended", metadata: .failure(error))
+            }
+            audit?.note(.resetLinkSent, of: token.accountID, origin: intent.origin)
+        }
+        logger.info("Mail handed over", metadata: ["mail.intent": "\(intent.name)"])
+    }
+
+    private func keep(_ token: MailedToken) async throws {
+        switch token {
+        case .reset(let token): try await tokens.insert(token, liveLimit: .max)
+        case .freeze(let digest, let account, let expiry):
+            try await freezeTokens.insert(digest, account: account, expiresAt: expiry)
+        }
+    }
+
+    private func discard(_ token: MailedToken) async throws {
+        switch token {
+        case .reset(let token): try await tokens.discard(token.digest)
+        case .freeze(let digest, _, _): try await freezeTokens.discard(digest)
+        }
+    }
+
+    /// Ends an intent. Its mail may be with its reader, so that it is never postponed for what can't be written: that is tried again while
+    /// the lease lasts.
+    /// - Throws: `CancellationError` if it is left to its lease.
+    private func settle(_ intent: MailIntent, before leaseEnd: Date) async throws(CancellationError) {
+        while true {
+            do {
+                return try await intents.settle(intent)
+            } catch is CancellationError {
+                throw CancellationError()
+            } catch {
+                logger.error("Mail queue could not be written", metadata: .failure(error))
+                let next = now().addingTimeInterval(1)
+                guard next < leaseEnd, (try? await clock.sleep(until: clock.now.advanced(by: .seconds(1)), tolerance: nil)) != nil
+                else { throw CancellationError() }
             }
         }
-        if let token { audit?.note(.resetLinkSent, of: token.accountID, origin: intent.origin) }
-        try await intents.settle(intent)
-        logger.info("Mail handed over", metadata: ["mail.intent": "\(intent.name)"])
     }
 
     /// Delivers while the lease lasts: nobody else may be handing the same mail over.

@@ -57,7 +57,7 @@ public struct QueuedMail: Hashable, Sendable, Identifiable {
 
 /// The queue as an operator looks after it.
 public protocol MailQueueInspection: Sendable {
-    /// The mails, oldest first.
+    /// The mails, oldest first. What can't be read, since somebody has changed it by hand, does not keep the others from being seen.
     func mails(limit: Int) async throws -> [QueuedMail]
     /// Makes mails due now: those that wait, and with `includingFailed` those that were given up. What a worker has in hand is left.
     /// - Parameter ids: Which; all if `nil`.

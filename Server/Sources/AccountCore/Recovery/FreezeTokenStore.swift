@@ -4,6 +4,8 @@ public import Foundation
 public protocol FreezeTokenStore: Sendable {
     /// Keeps a token.
     func insert(_ digest: TokenDigest, account: Account.ID, expiresAt: Date) async throws
+    /// Removes a token that nobody has received.
+    func discard(_ digest: TokenDigest) async throws
     /// The account of a live token. Changes nothing.
     /// - Returns: `nil` if the digest is unknown, expired or consumed, or its account is out of use.
     func find(_ digest: TokenDigest, at now: Date) async throws -> Account?

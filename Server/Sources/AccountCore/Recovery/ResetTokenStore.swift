@@ -7,8 +7,9 @@ public protocol ResetTokenStore: Sendable {
     func insert(_ token: StoredResetToken, liveLimit: Int) async throws
     /// Removes a token that nobody has received.
     func discard(_ digest: TokenDigest) async throws
-    /// Removes an account's live tokens but the newest `liveLimit`.
-    func prune(_ account: Account.ID, liveLimit: Int) async throws
+    /// Removes those of an account's live tokens that are older than one of them, but the newest `liveLimit` with that one. Newer ones may
+    /// be on their way, and never arrive.
+    func prune(olderThan token: StoredResetToken, liveLimit: Int) async throws
     /// The live token of a digest, and its account. Changes nothing.
     /// - Returns: `nil` if the digest is unknown, expired or consumed, or its account may not be recovered or has another address
     ///   than the one that the token was mailed to.

@@ -72,6 +72,12 @@ extension MailSettings {
         return try? EmailAddress(String(sender[sender.index(after: open)...].dropLast()))
     }
 
+    /// The time that one mail may take.
+    var timeout: Duration {
+        guard case .smtp(let smtp) = self else { return .zero }
+        return smtp.timeout
+    }
+
     /// A line for whoever starts the server.
     var summary: String? {
         guard case .smtp(let smtp) = self else { return nil }

@@ -55,8 +55,8 @@ extension HoldfastServer {
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
-        // One client that never ends its request must not hold the process for ever.
-        group.maximumGracefulShutdownDuration = .seconds(20)
+        // One client that never ends its request must not hold the process for ever; a mail that is cut off may come twice.
+        group.maximumGracefulShutdownDuration = max(.seconds(20), configuration.mail.timeout + .seconds(5))
         try await ServiceGroup(configuration: group).run()
     }
 }

@@ -131,6 +131,24 @@ import Testing
         }
     }
 
+    @Test("A confirmation mail that nobody takes is tried for a week; links that nobody has received do not stay")
+    func untakenConfirmation() async throws {
+        try await withPostOffice { office in
+            let account = try await office.stores.addAccount()
+            #expect(try await office.stores.confirm(try await office.stores.mint(for: account), of: account))
+            let delivery = FailingDelivery(times: .max, error: Self.temporary, then: office.mailbox)
+            let worker = try office.worker(delivery: delivery)
+            while try await office.stores.intents.count() > 0, office.clock.now() < .after(9 * 86_400) {
+                try await worker.processDue()
+                #expect(try await office.stores.number("SELECT COUNT(*) FROM freeze_token") == 0)
+                office.clock.advance(by: 900)
+            }
+            #expect((7 * 86_400...(7 * 86_400 + 1_800)).contains(Int(office.clock.now().timeIntervalSince(.after(0)))))
+            #expect(delivery.refusedMails.count > 600)
+            #expect(try await office.stores.intents.mails(limit: 9).map(\.state) == [.failed])
+        }
+    }
+
     @Test("One mail that fails does not keep the others of its batch")
     func othersGoOn() async throws {
         try await withPostOffice { office in

@@ -2,6 +2,7 @@ import AccountContract
 import AccountCore
 import FileMail
 import Foundation
+import HoldfastTesting
 import RateLimiting
 import ServiceLifecycle
 import Synchronization
@@ -9,15 +10,16 @@ import Testing
 
 @testable import SQLiteStores
 
-/// A queue that fails to settle a number of times, as if the worker had died right before.
+/// A queue that fails to settle a number of times.
 private final class UnsettlingQueue: MailIntentQueue {
-    struct Dead: Error {}
-
     private let queue: SQLiteMailIntentQueue
+    private let error: any Error
     private let remaining: Mutex<Int>
 
-    init(_ queue: SQLiteMailIntentQueue, times: Int) {
+    /// - Parameter error: What it throws then; without one it is as if the worker had died right before.
+    init(_ queue: SQLiteMailIntentQueue, times: Int, error: any Error = CancellationError()) {
         self.queue = queue
+        self.error = error
         remaining = Mutex(times)
     }
 
@@ -26,12 +28,16 @@ private final class UnsettlingQueue: MailIntentQueue {
             left -= 1
             return left >= 0
         }
-        guard !dies else { throw Dead() }
+        guard !dies else { throw error }
         try await queue.settle(intent)
     }
 
-    func postpone(_ intent: MailIntent, leaseEnd: Date, until due: Date, reason: String) async throws { throw Dead() }
-    func giveUp(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws { throw Dead() }
+    func postpone(_ intent: MailIntent, leaseEnd: Date, until due: Date, reason: String) async throws {
+        try await queue.postpone(intent, leaseEnd: leaseEnd, until: due, reason: reason)
+    }
+    func giveUp(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws {
+        try await queue.giveUp(intent, leaseEnd: leaseEnd, until: end, reason: reason)
+    }
     func sweep(at now: Date) async throws { try await queue.sweep(at: now) }
     func enqueue(_ intent: MailIntent, keeping debts: @escaping @Sendable () -> RateLimitDebts?) async throws {
         try await queue.enqueue(intent, keeping: debts)
@@ -79,6 +85,37 @@ private final class StoppingDelivery: MailDelivery {
             let tokens = try office.mailbox.mails().map { try office.token(in: $0).rawValue }
             #expect(Set(tokens).count == 2, "each with a token of its own")
             for token in tokens { #expect(try await office.stores.isLive(TokenDigest(of: token), after: 120)) }
+        }
+    }
+
+    @Test(
+        "A mail that was handed over is not postponed because that can't be written down: it is tried again, for the length of the lease"
+    )
+    func unsettled() async throws {
+        try await withPostOffice { office in
+            try await office.stores.addAccount()
+            try await office.request("ana@example.com")
+            let queue = UnsettlingQueue(
+                office.stores.intents,
+                times: 3,
+                error: StoreFailure(isBusy: true, message: "SQLite error 5")
+            )
+            let clock = ManualClock()
+            let worker = try office.worker(intents: queue, workerClock: clock)
+            let work = Task { try await worker.processDue() }
+            for second in 1...3 {
+                while clock.nextDeadline != clock.now.advanced(by: .seconds(1)) {
+                    try Task.checkCancellation()
+                    await Task.yield()
+                }
+                #expect(try office.mailCount == 1, "after \(second) failures")
+                clock.advance(by: .seconds(1))
+            }
+            #expect(try await work.value == 1)
+            #expect(try await office.stores.intents.count() == 0)
+            office.clock.advance(by: 3_600)
+            #expect(try await worker.processDue() == 0)
+            #expect(office.logged.contains("SQLite error 5"))
         }
     }
 

@@ -75,6 +75,28 @@ import Testing
         }
     }
 
+    @Test("A link that was delivered is not ended by one that is on its way and may never arrive")
+    func prunedByWhatArrived() async throws {
+        try await withStores { stores in
+            let account = try await stores.addAccount()
+            let tokens = (0..<3).map { number in
+                StoredResetToken(
+                    digest: SecretToken().digest,
+                    accountID: account.id,
+                    recipient: account.email,
+                    createdAt: .after(TimeInterval(number)),
+                    expiresAt: .after(3_600)
+                )
+            }
+            for token in tokens { try await stores.tokens.insert(token, liveLimit: .max) }
+            try await stores.tokens.prune(olderThan: tokens[1], liveLimit: 1)
+            #expect(try await !stores.isLive(tokens[0].digest, after: 10))
+            #expect(try await stores.isLive(tokens[1].digest, after: 10))
+            try await stores.tokens.discard(tokens[2].digest)
+            #expect(try await stores.isLive(tokens[1].digest, after: 10))
+        }
+    }
+
     @Test("Of tokens minted at one instant the last one stays")
     func liveLimitAtOneInstant() async throws {
         try await withStores { stores in
