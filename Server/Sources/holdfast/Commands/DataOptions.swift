@@ -29,10 +29,10 @@ extension ServerConfiguration {
         port: Int = 8080,
         data: URL,
         isServing: Bool = true
-    ) async throws -> ServerConfiguration {
+    ) throws -> ServerConfiguration {
         var configuration = ServerConfiguration(host: host, port: port, dataFolder: data)
         do {
-            try await configuration.read(isServing: isServing)
+            try configuration.read(isServing: isServing)
             return configuration
         } catch {
             Terminal.complain("\(error)")
@@ -41,8 +41,10 @@ extension ServerConfiguration {
     }
 
     /// Reads the environment and, behind it, `.env` in the working folder.
-    mutating func read(isServing: Bool) async throws {
-        let file = try await EnvironmentVariablesProvider(environmentFilePath: ".env", allowMissing: true)
-        try read(ConfigReader(providers: [EnvironmentVariablesProvider(), file]), isServing: isServing)
+    mutating func read(isServing: Bool) throws {
+        let file = try EnvironmentFile(path: ".env").values
+        let providers = [EnvironmentVariablesProvider(), EnvironmentVariablesProvider(environmentVariables: file)]
+        let names = Set(ProcessInfo.processInfo.environment.keys).union(file.keys)
+        try read(ConfigReader(providers: providers), names: names, isServing: isServing)
     }
 }

@@ -26,7 +26,7 @@ struct DoctorCommand: AsyncParsableCommand {
     func run() async throws {
         var configuration = ServerConfiguration(dataFolder: data.folder)
         do {
-            try await configuration.read(isServing: true)
+            try configuration.read(isServing: true)
         } catch let error as InvalidConfiguration {
             report(error.problems.map { .wrong("configuration", $0.setting, $0.text) })
             throw ExitCode.badConfiguration

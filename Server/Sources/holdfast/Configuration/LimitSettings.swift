@@ -13,7 +13,12 @@ struct LimitSettings: Sendable {
     init() {}
 
     /// Reads the settings.
-    init(_ settings: inout SettingReader) {
+    /// - Parameter names: What is set at all: a limit whose name is mistyped would not be in force.
+    init(_ settings: inout SettingReader, names: Set<String>) {
+        let known = AccountLimit.allCases.map(\.setting)
+        for name in names.sorted() where name.hasPrefix("LIMIT_") && !known.contains(name) {
+            settings.refuse(name, "is no limit; there are \(known.joined(separator: ", "))")
+        }
         mode = settings.choice("RATE_LIMIT_MODE", ["enforce": .enforce, "shadow": .shadow, "off": .off], default: .enforce)
         let perHour = settings.integer("PASSWORD_RESET_MAX_ATTEMPTS_PER_HOUR", in: 1...10_000, default: 3)
         policies[.resetEmail] = AccountLimit.resetEmail.policy(perHour, perSeconds: 3_600)

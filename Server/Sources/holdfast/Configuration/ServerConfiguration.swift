@@ -79,7 +79,7 @@ extension ServerConfiguration {
     /// Reads the environment over the defaults.
     /// - Parameter isServing: Whether links will be made, so that production needs their address.
     /// - Throws: ``InvalidConfiguration`` with every problem.
-    mutating func read(_ reader: ConfigReader, isServing: Bool = true) throws {
+    mutating func read(_ reader: ConfigReader, names: Set<String> = [], isServing: Bool = true) throws {
         var settings = SettingReader(reader: reader)
         environment = settings.choice(
             "ENVIRONMENT",
@@ -105,9 +105,10 @@ extension ServerConfiguration {
             default: errorForm
         )
         readRecovery(&settings, isServing: isServing)
-        limits = LimitSettings(&settings)
+        limits = LimitSettings(&settings, names: names)
         load = LoadSettings(&settings)
         idempotency = IdempotencySettings(&settings)
+        tls = TLSSettings(&settings)
         if settings.text("REQUEST_TIMEOUT_SECONDS") != nil {
             let seconds = settings.integer("REQUEST_TIMEOUT_SECONDS", in: 1...600, default: 30)
             requestDeadline = RequestDeadline(.seconds(seconds))

@@ -12,14 +12,21 @@ struct SettingReader {
     }
 
     /// The text of a setting; empty counts as absent.
-    func text(_ name: String, isSecret: Bool = false) -> String? {
+    mutating func text(_ name: String, isSecret: Bool = false) -> String? {
         let key = ConfigKey(name.lowercased().split(separator: "_").map(String.init))
-        let text = reader.string(forKey: key, isSecret: isSecret)?.trimmingCharacters(in: .whitespaces)
-        return text?.isEmpty == false ? text : nil
+        guard let text = reader.string(forKey: key, isSecret: isSecret)?.trimmingCharacters(in: .whitespaces), !text.isEmpty
+        else { return nil }
+        guard text.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
+            // Not quoted: what has run together with it may be secret.
+            let problem = ConfigurationProblem(setting: name, text: "has a control character in it, such as the end of a line")
+            if !problems.contains(problem) { problems.append(problem) }
+            return nil
+        }
+        return text
     }
 
     /// The items of a setting that are separated by commas.
-    func list(_ name: String) -> [String]? {
+    mutating func list(_ name: String) -> [String]? {
         text(name)?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 

@@ -235,7 +235,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
                 port: configuration.port,
                 dataFolder: configuration.dataFolder
             )
-            try await fresh.read(isServing: true)
+            try fresh.read(isServing: true)
             return fresh.limits
         }
     }

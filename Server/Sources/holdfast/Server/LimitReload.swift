@@ -10,7 +10,7 @@ import UnixSignals
 struct LimitReload: Service, CustomStringConvertible {
     let limits: RateLimits
     let logger: Logger
-    let read: @Sendable () async throws -> LimitSettings
+    let read: @Sendable () throws -> LimitSettings
     /// The service group logs its services by their descriptions.
     var description: String { "LimitReload" }
 
@@ -20,7 +20,7 @@ struct LimitReload: Service, CustomStringConvertible {
 
     private func reload() async {
         do {
-            for rule in try await read().rules { try await limits.change(to: rule) }
+            for rule in try read().rules { try await limits.change(to: rule) }
             logger.notice("Limits were read anew")
         } catch {
             logger.error("Limits stay as they were", metadata: ["error": "\(error)"])

@@ -67,7 +67,7 @@ import Testing
         arguments: [
             (["EMAIL_HOST": "smtp://x"], "EMAIL_HOST", "without scheme and port"),
             (["EMAIL_HOST": "x:25"], "EMAIL_HOST", "without scheme and port"),
-            (["EMAIL_HOST": "a\r\nb"], "EMAIL_HOST", "must be a name"),
+            (["EMAIL_HOST": "a\r\nb"], "EMAIL_HOST", "control character"),
             (["EMAIL_PORT": "smtp"], "EMAIL_PORT", "from 1 to 65535"),
             (["EMAIL_USE_TLS": "maybe"], "EMAIL_USE_TLS", "true or false"),
             (["EMAIL_USE_TLS": "true", "EMAIL_USE_SSL": "true"], "EMAIL_USE_TLS", "exclude each other"),
