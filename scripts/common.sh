@@ -42,11 +42,11 @@ need_formulae() {
 # fresh_manifest: makes SwiftPM look again for the files of the package in the folder above, which it does not do by itself.
 fresh_manifest() { touch Package.swift; }
 
-# need_test_tools: what the tests use besides: curl and jq for the README's walk, Python to read mails with other eyes, a browser,
-# what looks at the API, a mail server.
+# need_test_tools: what the tests use besides: curl and jq for the README's walk, OpenSSL for certificates, Python to read mails with
+# other eyes, a browser, what looks at the API, a mail server.
 need_test_tools() {
     if command -v apt-get >/dev/null; then
-        need_packages curl jq python3
+        need_packages curl jq openssl python3
         # Debian's names first, then Ubuntu's.
         if ! command -v chromedriver >/dev/null; then
             need_packages chromium chromium-driver || need_packages chromium-browser chromium-chromedriver

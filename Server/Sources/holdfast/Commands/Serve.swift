@@ -35,6 +35,7 @@ struct Serve: AsyncParsableCommand {
               LIMIT_REFRESH_IP, LIMIT_REGISTER_IP    sessions continued (60/60), registrations (10/3600) of one client
               LIMIT_TOKEN_IP                         links looked at or used by one client (30/60)
               RATE_LIMIT_MODE                        enforce (default), shadow (count and log, refuse nobody) or off
+              TLS_CERT, TLS_KEY                      files in PEM, if no proxy ends TLS; read at the start
               TRUSTED_PROXIES                        whose Forwarded or X-Forwarded-For counts: addresses, ranges, with commas
               CLIENT_IPV6_PREFIX                     bits that tell IPv6 clients apart, 48 to 64 (64)
               REQUESTS_IN_FLIGHT, REQUESTS_WAITING   requests worked on at once (512), and how many may wait (64); then 503

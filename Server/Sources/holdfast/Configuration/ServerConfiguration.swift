@@ -48,6 +48,8 @@ struct ServerConfiguration: Sendable {
     var load = LoadSettings()
     /// How long and how many keys of repeated requests are kept.
     var idempotency = IdempotencySettings()
+    /// `nil` if a proxy ends TLS.
+    var tls: TLSSettings?
     /// How bodies are read, and the time in which they must have come.
     var reader = RequestReader()
     /// In place of the secret in the data folder.
@@ -171,7 +173,7 @@ extension ServerConfiguration {
     /// A setting that asks for what this version does not have must not be passed over in silence.
     private func refuseUnsupported(_ settings: inout SettingReader) {
         let unsupported = [
-            "DATABASE_URL", "VALKEY_URL", "TLS_CERT", "TLS_KEY", "ADMIN_TOKEN",
+            "DATABASE_URL", "VALKEY_URL", "ADMIN_TOKEN",
         ]
         for name in unsupported where settings.text(name) != nil {
             settings.refuse(name, "is not supported by this version; leave it out")

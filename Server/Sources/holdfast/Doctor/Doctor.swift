@@ -13,7 +13,16 @@ struct Doctor: Sendable {
         async let mail = examineMail()
         async let link = examineLinks()
         let data = await examineData()
-        return [examineConfiguration()] + data + [await mail] + (await link)
+        return [examineConfiguration()] + [examineCertificate()].compactMap { $0 } + data + [await mail] + (await link)
+    }
+
+    private func examineCertificate(now: Date = Date()) -> Finding? {
+        guard let end = configuration.tls?.end else { return nil }
+        let days = Int((end.timeIntervalSince(now) / 86_400).rounded(.down))
+        let remedy = "renew it, and restart the server: it reads TLS_CERT when it starts"
+        if end <= now { return .wrong("certificate", "has ended", remedy) }
+        return days < 14
+            ? .advice("certificate", "ends in \(days) days", remedy) : .good("certificate", "ends in \(days) days")
     }
 
     private func examineConfiguration() -> Finding {

@@ -9,6 +9,7 @@ import Foundation
 import HoldfastMetrics
 import Hummingbird
 import HummingbirdCore
+import HummingbirdTLS
 import Idempotency
 import Logging
 import NIOCore
@@ -115,19 +116,28 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         )
     }
 
+    /// As many as the system allows besides the files of a server that is at work, and no more than 4,096.
+    private var connectionLimit: Int {
+        let open = OpenFiles.raiseLimit()
+        if open < 4_352 { logger.notice("Few connections at once", metadata: ["limit": "\(max(64, open - 256))"]) }
+        return min(4_096, max(64, open - 256))
+    }
+
     /// Listens and serves until the group shuts down or the task is cancelled.
     func application() throws -> some ApplicationProtocol {
+        let plain = HTTPServerBuilder.contractHTTP1(renderer: renderer, configuration: .init(idleTimeout: .seconds(60)))
         var application = Application(
             router: try router(),
-            server: .contractHTTP1(renderer: renderer, configuration: .init(idleTimeout: .seconds(60))),
+            server: try configuration.tls.map { try .tls(plain, tlsConfiguration: $0.configuration) } ?? plain,
             configuration: .init(
                 address: .hostname(configuration.host, port: configuration.port),
-                availableConnectionsDelegate: MaximumAvailableConnections(4_096)
+                availableConnectionsDelegate: MaximumAvailableConnections(connectionLimit)
             ),
             onServerRunning: { [address, configuration] channel in
                 let port = channel.localAddress?.port ?? configuration.port
                 let host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
-                if let url = URL(string: "http://\(host):\(port)") { address.set(url) }
+                let scheme = configuration.tls == nil ? "http" : "https"
+                if let url = URL(string: "\(scheme)://\(host):\(port)") { address.set(url) }
             },
             logger: logger
         )
@@ -297,7 +307,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             origins: OriginGuard { [address, configuration] origin in
                 if let base = configuration.resetBaseURL { return base.webOrigin == origin }
                 guard let bound = address.known else { return false }
-                return bound.webOrigin == origin || "http://localhost:\(bound.port ?? 80)" == origin
+                return bound.webOrigin == origin || "\(bound.scheme ?? "http")://localhost:\(bound.port ?? 80)" == origin
             },
             reader: configuration.reader,
             localization: localization

@@ -22,11 +22,13 @@ enum Binary {
     static func run(
         _ arguments: [String],
         of name: String = "holdfast",
+        at path: String? = nil,
         environment: [String: String] = [:],
         input: String = "",
         in folder: URL
     ) async throws -> Run {
         let process = try make(arguments, of: name, environment: environment, in: folder)
+        if let path { process.executableURL = URL(filePath: path) }
         let (output, errors) = (Pipe(), Pipe())
         process.standardOutput = output
         process.standardError = errors
