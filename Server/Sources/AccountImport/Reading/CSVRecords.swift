@@ -31,7 +31,8 @@ enum CSVRecords {
                         email: values["email"] ?? "",
                         firstName: values["first_name"] ?? values["name"],
                         passwordHash: values["password_hash"] ?? values["password"],
-                        state: values["deleted_at"] != nil ? "inactive" : values["state"] ?? values["is_active"],
+                        state: values["deleted_at"] != nil ? "inactive" : values["state"],
+                        isActive: values["is_active"],
                         locale: values["locale"]
                     )
                 )

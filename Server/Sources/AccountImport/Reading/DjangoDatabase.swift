@@ -3,6 +3,15 @@ import GRDB
 
 /// Django's own SQLite database. It is opened to read only.
 enum DjangoDatabase {
+    private static func flag(_ value: DatabaseValue) -> ImportedFlag? {
+        switch value.storage {
+        case .null: nil
+        case .int64(let number): ImportedFlag("\(number)")
+        case .string(let text): ImportedFlag(text)
+        case .double, .blob: .unreadable
+        }
+    }
+
     static func read(_ file: URL) throws -> [ImportFile.Reading] {
         var configuration = Configuration()
         configuration.readonly = true
@@ -23,7 +32,7 @@ enum DjangoDatabase {
                                 email: email,
                                 firstName: String.fromDatabaseValue(row["first_name"]),
                                 passwordHash: hash,
-                                state: Bool.fromDatabaseValue(row["is_active"]) == false ? "inactive" : "active"
+                                isActive: flag(row["is_active"])?.text
                             )
                         )
                     }

@@ -11,7 +11,7 @@ enum DjangoDump {
         var email: String?
         var password: String?
         var firstName: String?
-        var isActive: Bool?
+        var isActive: ImportedFlag?
 
         enum CodingKeys: String, CodingKey {
             case email, password
@@ -25,13 +25,19 @@ enum DjangoDump {
             email = try? fields.decode(String.self, forKey: .email)
             password = try? fields.decode(String.self, forKey: .password)
             firstName = try? fields.decode(String.self, forKey: .firstName)
-            isActive = try? fields.decode(Bool.self, forKey: .isActive)
+            isActive = try? fields.decodeIfPresent(ImportedFlag.self, forKey: .isActive)
         }
     }
 
     static func read(_ text: Data) throws -> [ImportFile.Reading] {
         guard let objects = try? JSONDecoder().decode([Object].self, from: text) else {
             throw ImportFile.Unreadable(description: "The file begins like a dump of Django, but is none")
+        }
+        guard objects.isEmpty || objects.contains(where: { $0.fields != nil }) else {
+            throw ImportFile.Unreadable(
+                description:
+                    "The file is an array of JSON, but no dump of Django; other people are read as JSON lines, one object a line"
+            )
         }
         return objects.enumerated().compactMap { index, object in
             guard let fields = object.fields, let email = fields.email, let password = fields.password else { return nil }
@@ -41,7 +47,7 @@ enum DjangoDump {
                     email: email,
                     firstName: fields.firstName,
                     passwordHash: password,
-                    state: fields.isActive == false ? "inactive" : "active"
+                    isActive: fields.isActive?.text
                 )
             )
         }

@@ -18,8 +18,8 @@ public enum ImportFile {
 
     /// Reads all records.
     ///
-    /// - CSV with a head that names `email`, and any of `first_name` (or `name`), `password_hash` (or `password`), `state` (or
-    ///   `is_active`), `locale`, `deleted_at`, in any order. Who was deleted at any time is read as inactive; `NULL` and `\N` are
+    /// - CSV with a head that names `email`, and any of `first_name` (or `name`), `password_hash` (or `password`), `state`,
+    ///   `is_active`, `locale`, `deleted_at`, in any order; of what they say of a state the stricter counts. Who was deleted at any time is read as inactive; `NULL` and `\N` are
     ///   no values.
     /// - JSON lines with the same members.
     /// - Django's `dumpdata` (JSON): every object whose fields have `email` and `password`.
@@ -28,7 +28,7 @@ public enum ImportFile {
     public static func read(_ file: URL) throws -> [Reading] {
         let bytes: Data
         do {
-            bytes = try Data(contentsOf: file, options: .mappedIfSafe)
+            bytes = try Self.bytes(of: file)
         } catch {
             throw Unreadable(description: "\(file.path) can't be read")
         }
@@ -40,5 +40,12 @@ public enum ImportFile {
         case UInt8(ascii: "{"): return JSONLines.read(text)
         default: return try CSVRecords.read(text)
         }
+    }
+
+    /// A file at once, a pipe to its end.
+    private static func bytes(of file: URL) throws -> Data {
+        let kind = try file.resourceValues(forKeys: [.isRegularFileKey])
+        if kind.isRegularFile == true { return try Data(contentsOf: file, options: .mappedIfSafe) }
+        return try FileHandle(forReadingFrom: file).readToEnd() ?? Data()
     }
 }

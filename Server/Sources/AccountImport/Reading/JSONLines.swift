@@ -10,6 +10,7 @@ enum JSONLines {
         let password: String?
         let deletedAt: String?
         let state: String?
+        let isActive: ImportedFlag?
         let locale: String?
 
         enum CodingKeys: String, CodingKey {
@@ -17,6 +18,7 @@ enum JSONLines {
             case firstName = "first_name"
             case passwordHash = "password_hash"
             case deletedAt = "deleted_at"
+            case isActive = "is_active"
         }
     }
 
@@ -28,7 +30,9 @@ enum JSONLines {
             guard bytes.contains(where: { !" \t\r".utf8.contains($0) }) else { return nil }
             let place = "line \(index + 1)"
             guard let line = try? decoder.decode(Line.self, from: Data(bytes)) else {
-                return .failure(.init(place: place, reason: "is no JSON object with a text “email”"))
+                return .failure(
+                    .init(place: place, reason: "is no JSON object with a text “email”, or a member of it has another type")
+                )
             }
             return .success(
                 ImportRecord(
@@ -37,6 +41,7 @@ enum JSONLines {
                     firstName: line.firstName ?? line.name,
                     passwordHash: line.passwordHash ?? line.password,
                     state: line.deletedAt != nil ? "inactive" : line.state,
+                    isActive: line.isActive?.text,
                     locale: line.locale
                 )
             )

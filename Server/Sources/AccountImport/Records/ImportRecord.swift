@@ -13,6 +13,8 @@ public struct ImportRecord: Hashable, Sendable {
     public var firstName: String?
     public var passwordHash: String?
     public var state: String?
+    /// Yes or no, in any of the ways that databases write it.
+    public var isActive: String?
     public var locale: String?
 
     /// Creates a record.
@@ -22,6 +24,7 @@ public struct ImportRecord: Hashable, Sendable {
         firstName: String? = nil,
         passwordHash: String? = nil,
         state: String? = nil,
+        isActive: String? = nil,
         locale: String? = nil
     ) {
         self.place = place
@@ -29,6 +32,7 @@ public struct ImportRecord: Hashable, Sendable {
         self.firstName = firstName
         self.passwordHash = passwordHash
         self.state = state
+        self.isActive = isActive
         self.locale = locale
     }
 }
@@ -60,9 +64,7 @@ extension Account {
         let local = String(email.text.prefix { $0 != "@" })
         let typed = record.firstName.flatMap { $0.trimmingCharacters(in: .whitespacesAndNewlines).isEmpty ? nil : $0 } ?? local
         guard let firstName = try? FirstName(typed) else { throw ImportRefusal("the name can't be used") }
-        guard let state = State(imported: record.state) else {
-            throw ImportRefusal("the state is none of active, inactive, suspended")
-        }
+        let state = try Self.state(record)
         let language = try Self.language(record.locale, default: language)
         self.init(
             id: ID(rawValue: UUID()),
@@ -73,6 +75,16 @@ extension Account {
             language: language,
             createdAt: now
         )
+    }
+
+    /// The state of a record; of what two members say the stricter counts.
+    private static func state(_ record: ImportRecord) throws(ImportRefusal) -> State {
+        guard let state = State(imported: record.state) else {
+            throw ImportRefusal("the state is none of active, inactive, suspended")
+        }
+        guard let text = record.isActive, !text.isEmpty else { return state }
+        guard let isActive = ImportedFlag(text).isSet else { throw ImportRefusal("is_active is neither yes nor no") }
+        return state == .active && !isActive ? .inactive : state
     }
 
     private static func language(_ locale: String?, default language: Language) throws(ImportRefusal) -> Language {

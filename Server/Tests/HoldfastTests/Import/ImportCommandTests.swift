@@ -1,6 +1,7 @@
 import AccountContract
 import ErrorContract
 import Foundation
+import GRDB
 import Testing
 
 @testable import holdfast
@@ -49,17 +50,92 @@ import Testing
                 {"email":17}
                 {"email":"ben@example.com","password_hash":null}
                 nonsense
+                {"email":"cleo@example.com","is_active":false}
+                {"email":"dora@example.com","is_active":0}
+                {"email":"eva@example.com","is_active":"1"}
+                {"email":"fay@example.com","is_active":[]}
                 """
             try Data(text.utf8).write(to: folder.appending(path: "people.jsonl"))
             let run = try await Binary.run(["users", "import", "people.jsonl"], in: folder)
-            #expect(run.output == "2 added, 0 there before, 2 refused\n")
-            #expect(run.errors.contains("line 3: ") && run.errors.contains("line 5: "))
+            #expect(run.output == "5 added, 0 there before, 3 refused\n")
+            let lines = run.errors.split(separator: "\n").map { $0.prefix { $0 != ":" } }
+            #expect(lines == ["line 3", "line 5", "line 9"], "\(run.errors)")
+            let list = try await Binary.run(["users", "list"], in: folder).output.split(separator: "\n").map {
+                $0.split(separator: " ")
+            }
+            let states = Dictionary(uniqueKeysWithValues: list.map { ($0[2].prefix { $0 != "@" }, $0[1]) })
+            #expect(states == ["ana": "active", "ben": "active", "cleo": "inactive", "dora": "inactive", "eva": "active"])
+        }
+    }
+
+    @Test(
+        "Who was out of use stays out of use, however it is written; what means neither is refused",
+        arguments: [
+            "email,state,is_active\nana@example.com,active,0\nben@example.com,,f\ncleo@example.com,,true\ndora@example.com,,maybe\n",
+            #"{"email":"ana@example.com","state":"active","is_active":0}"# + "\n"
+                + #"{"email":"ben@example.com","is_active":"f"}"# + "\n"
+                + #"{"email":"cleo@example.com","is_active":true}"# + "\n" + #"{"email":"dora@example.com","is_active":2}"#,
+            #"[{"fields":{"email":"ana@example.com","password":"","is_active":0}},"#
+                + #"{"fields":{"email":"ben@example.com","password":"","is_active":"false"}},"#
+                + #"{"fields":{"email":"cleo@example.com","password":""}},"#
+                + #"{"fields":{"email":"dora@example.com","password":"","is_active":[]}}]"#,
+        ]
+    )
+    func outOfUse(_ text: String) async throws {
+        try await withFolder { folder in
+            try Data(text.utf8).write(to: folder.appending(path: "people"))
+            try await expectTwoOutOfUse(folder)
+        }
+    }
+
+    @Test("Django's database says who is out of use in words as well")
+    func outOfUseInDatabase() async throws {
+        try await withFolder { folder in
+            let database = try DatabaseQueue(path: folder.appending(path: "people").path)
+            try await database.write { database in
+                try database.execute(
+                    sql: """
+                        CREATE TABLE auth_user (id INTEGER PRIMARY KEY, email TEXT, first_name TEXT, password TEXT, is_active);
+                        INSERT INTO auth_user VALUES
+                            (1, 'ana@example.com', '', '', 0), (2, 'ben@example.com', '', '', 'f'),
+                            (3, 'cleo@example.com', '', '', 1), (4, 'dora@example.com', '', '', x'00')
+                        """
+                )
+            }
+            try database.close()
+            try await expectTwoOutOfUse(folder)
+        }
+    }
+
+    private func expectTwoOutOfUse(_ folder: URL) async throws {
+        let run = try await Binary.run(["users", "import", "people"], in: folder)
+        #expect(run.output == "3 added, 0 there before, 1 refused\n", "\(run.errors)")
+        #expect(run.errors.contains("is_active is neither yes nor no"))
+        let list = try await Binary.run(["users", "list"], in: folder).output.split(separator: "\n").map {
+            $0.split(separator: " ")
+        }
+        let states = Dictionary(uniqueKeysWithValues: list.map { ($0[2].prefix { $0 != "@" }, $0[1]) })
+        #expect(states == ["ana": "inactive", "ben": "inactive", "cleo": "active"])
+    }
+
+    @Test("A pipe is imported like a file")
+    func pipe() async throws {
+        try await withFolder { folder in
+            let run = try await Binary.run(
+                ["-c", "printf 'email\nana@example.com\n' | \"$0\" users import /dev/stdin", try Binary.path(of: "holdfast")],
+                at: "/bin/bash",
+                in: folder
+            )
+            #expect(run.output == "1 added, 0 there before, 0 refused\n", "\(run.errors)")
         }
     }
 
     @Test(
         "What is no such file is told in a sentence",
-        arguments: ["[{", "name,age\nx,1", "SQLite format 3\u{0}junk", "email,email\na,b", "\u{1}\u{2}"]
+        arguments: [
+            "[{", #"[{"email":"ana@example.com"}]"#, "name,age\nx,1", "SQLite format 3\u{0}junk", "email,email\na,b",
+            "\u{1}\u{2}",
+        ]
     )
     func garbage(_ text: String) async throws {
         try await withFolder { folder in
