@@ -12,24 +12,32 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     private let idempotency: IdempotencyKeys?
     private let reader: RequestReader
     private let localization: Localization
+    private let forms: ErrorForms
+    private let rules: RecoveryRules
 
     /// Creates the routes.
     /// - Parameters:
     ///   - limits: Have a rule for each ``AccountLimit``.
     ///   - idempotency: Lets requests and confirmations be repeated with their keys; what a look at a link is answered with names
     ///     a person, and is not kept.
+    ///   - forms: Where bodies have the success form a request is answered in it as well.
+    ///   - rules: How long links live.
     public init(
         recovery: PasswordRecovery,
         limits: RateLimits,
         idempotency: IdempotencyKeys? = nil,
         reader: RequestReader = RequestReader(),
-        localization: Localization
+        localization: Localization,
+        forms: ErrorForms = ErrorForms(),
+        rules: RecoveryRules = RecoveryRules()
     ) {
         self.recovery = recovery
         self.limits = limits
         self.idempotency = idempotency
         self.reader = reader
         self.localization = localization
+        self.forms = forms
+        self.rules = rules
     }
 
     /// Adds the three routes to a router or a group.
@@ -52,7 +60,9 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
 
     @Sendable private func request(_ request: Request, _ context: Context) async throws -> Response {
         let language = try await accept(request, context)
-        return try .json(MessageAnswer(message: ContractText.resetRequested.text(in: language)), language: language)
+        let message = ContractText.resetRequested.text(in: language)
+        guard forms.form(for: request) == .success else { return try .json(MessageAnswer(message: message), language: language) }
+        return try .json(ResetLinkSentAnswer(message: message, lifetime: rules.linkLifetime), language: language)
     }
 
     @Sendable private func legacyRequest(_ request: Request, _ context: Context) async throws -> Response {

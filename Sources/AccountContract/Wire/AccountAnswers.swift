@@ -122,6 +122,41 @@ public struct ValidTokenAnswer: Codable, Hashable, Sendable {
     }
 }
 
+/// The answer to a reset request where bodies have the success form: wrapped, for apps in the field.
+public struct ResetLinkSentAnswer: Codable, Hashable, Sendable {
+    /// What those apps look at; the same whether or not there is an account.
+    public struct Facts: Codable, Hashable, Sendable {
+        /// The text for the person, in the language of the answer.
+        public var message: String
+        /// Always `email_link`.
+        public var resetMethod: String
+        /// Always true: it tells nothing about an account.
+        public var resetLinkSent: Bool
+        /// How long a link lives, in seconds.
+        public var linkExpiresIn: Int
+
+        enum CodingKeys: String, CodingKey {
+            case message
+            case resetMethod = "reset_method"
+            case resetLinkSent = "reset_link_sent"
+            case linkExpiresIn = "link_expires_in"
+        }
+    }
+
+    /// Always true.
+    public var success: Bool
+    /// The answer.
+    public var data: Facts
+
+    /// Creates an answer.
+    /// - Parameter lifetime: How long a link lives; whole seconds of it are told.
+    public init(message: String, lifetime: Duration) {
+        success = true
+        let seconds = Int(lifetime.components.seconds)
+        data = Facts(message: message, resetMethod: "email_link", resetLinkSent: true, linkExpiresIn: seconds)
+    }
+}
+
 /// The answer to `POST /reset_password/`: wrapped and flat at once, for apps in the field.
 public struct LegacyResetAnswer: Codable, Hashable, Sendable {
     /// What those apps look at; true whether or not there is an account.

@@ -63,6 +63,15 @@ import Testing
         #expect(throws: DecodingError.self) { try decoded(MessageAnswer.self, #"{"success":true}"#) }
     }
 
+    @Test("The answer in the success form is wrapped")
+    func resetLinkSent() throws {
+        let text =
+            #"{"data":{"link_expires_in":3600,"message":"m","reset_link_sent":true,"reset_method":"email_link"},"success":true}"#
+        let answer = ResetLinkSentAnswer(message: "m", lifetime: .seconds(3_600))
+        #expect(try json(answer) == text)
+        #expect(try decoded(ResetLinkSentAnswer.self, text) == answer)
+    }
+
     @Test("The answer for apps in the field is wrapped and flat at once")
     func legacy() throws {
         let text = #"{"data":{"message":"m","user_exist_status":true},"message":"m","success":true,"user_exist_status":true}"#

@@ -34,6 +34,23 @@ enum AccountAnswers {
         )
     )
 
+    static let resetLinkSent = NamedSchema(
+        "ResetLinkSentAnswer",
+        .object(
+            Field("success", .constant(true)),
+            Field(
+                "data",
+                .object(
+                    Field("message", .text(), .required, "The text for the person, in the language of the answer."),
+                    Field("reset_method", .text(), .required, "Always email_link."),
+                    Field("reset_link_sent", .constant(true, "Always true: it tells nothing about an account.")),
+                    Field("link_expires_in", .integer(), .required, "How long a link lives, in seconds."),
+                    meaning: "The answer, wrapped."
+                )
+            )
+        )
+    )
+
     static let legacyReset = NamedSchema(
         "LegacyResetAnswer",
         .object(

@@ -25,6 +25,13 @@ enum AccountExamples {
 
     static let requested = ContractText.resetRequested.text(in: .english)
 
+    static let resetLinkSent: JSONValue = [
+        "success": true,
+        "data": [
+            "message": .string(requested), "reset_method": "email_link", "reset_link_sent": true, "link_expires_in": 3_600,
+        ],
+    ]
+
     static let validToken: JSONValue = [
         "email": "ana@example.com", "expires_at": "2026-11-21T11:30:00Z", "first_name": "Ana",
         "user_id": "8C3E0B52-0E0B-4C62-9A4D-0C5A8E3B7F10", "valid": true,

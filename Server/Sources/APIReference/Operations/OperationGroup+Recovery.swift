@@ -10,26 +10,29 @@ extension OperationGroup {
             A link is mailed to the account's address; its token is good for one change of the password. No answer tells whether an \
             account exists.
             """,
-            [request, validate, confirm(settings), legacy]
+            [request(settings), validate, confirm(settings), legacy]
         )
     }
 
     private static let limits = ["reset-email", "reset-ip", "reset-global"]
 
-    private static let request = APIOperation(
-        .post,
-        AccountPath.requestPasswordReset,
-        id: "requestPasswordReset",
-        "Ask for a link",
-        "The answer is the same for an address with an account and one without, in status, bytes and time.",
-        answers: [
-            message("The request has been noted. If there is an account, the mail is on its way.", AccountExamples.requested)
-        ]
-    ).with {
-        $0.request = RequestContent(AccountRequests.passwordReset, example: AccountExamples.email)
-        $0.isRepeatable = true
-        $0.asksStore = true
-        $0.limits = limits
+    private static func request(_ settings: APISettings) -> APIOperation {
+        let about: Prose = "The request has been noted. If there is an account, the mail is on its way."
+        let isWrapped = settings.errorForm == .success
+        let wrapped = APIAnswer(200, about, .json(AccountAnswers.resetLinkSent, example: AccountExamples.resetLinkSent))
+        return APIOperation(
+            .post,
+            AccountPath.requestPasswordReset,
+            id: "requestPasswordReset",
+            "Ask for a link",
+            "The answer is the same for an address with an account and one without, in status, bytes and time.",
+            answers: [isWrapped ? wrapped : message(about, AccountExamples.requested)]
+        ).with {
+            $0.request = RequestContent(AccountRequests.passwordReset, example: AccountExamples.email)
+            $0.isRepeatable = true
+            $0.asksStore = true
+            $0.limits = limits
+        }
     }
 
     private static let validate = APIOperation(

@@ -295,7 +295,9 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             limits: limits,
             idempotency: idempotency,
             reader: configuration.reader,
-            localization: localization
+            localization: localization,
+            forms: renderer.forms,
+            rules: configuration.recoveryRules
         )
         recoveryRoutes.add(to: router)
         recoveryRoutes.addLegacy(to: router)

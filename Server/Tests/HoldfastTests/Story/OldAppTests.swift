@@ -1,3 +1,5 @@
+import AccountContract
+import AccountKit
 import AccountRoutes
 import ErrorContract
 import FileMail
@@ -152,6 +154,21 @@ import Testing
             let failure = try Self.decoder.decode(Failure.self, from: Data(me.body))
             #expect(me.status == 401 && failure.errorCode == 401)
             #expect(failure.errors.first?.message == "Invalid token.")
+            for email in ["ana@example.com", "nobody@example.com"] {
+                let answer = try await server.post("/api/request-password-reset/", #"{"email":"\#(email)"}"#)
+                let body = try answer.json()
+                #expect(answer.status == 200 && body["success"] == true && body["data.reset_link_sent"] == true)
+                #expect(body["data.reset_method"] == "email_link" && body["data.link_expires_in"] == 3_600)
+            }
+            _ = try await server.client().requestPasswordReset(email: try EmailAddress("ana@example.com"))
+            let problem = try await RawHTTP.send(
+                "POST",
+                "/api/request-password-reset/",
+                to: server.url,
+                headers: ["Content-Type: application/json", "Accept: application/problem+json, application/json"],
+                body: Array(#"{"email":"ben@example.com"}"#.utf8)
+            )
+            #expect(try problem.json()["message"]?.stringValue?.isEmpty == false, "who asks for other forms gets them")
         }
     }
 }
