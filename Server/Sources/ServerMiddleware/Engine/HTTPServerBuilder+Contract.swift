@@ -13,7 +13,9 @@ extension HTTPServerBuilder {
     ) -> HTTPServerBuilder {
         var configuration = configuration
         let others = configuration.additionalChannelHandlers
-        configuration.additionalChannelHandlers = { others() + [UnparsableRequestResponder(renderer: renderer)] }
+        configuration.additionalChannelHandlers = {
+            others() + [UnparsableRequestResponder(renderer: renderer), ContinueResponder()]
+        }
         let answering = configuration
         return HTTPServerBuilder { EventLoopHTTP1Channel(base: HTTP1Channel(responder: $0, configuration: answering)) }
     }

@@ -55,6 +55,29 @@ enum RawHTTP {
         }
     }
 
+    /// Sends bytes, and the others when what came back ends with a text.
+    /// - Returns: What came back before the others were sent, and all in all.
+    static func exchange(_ bytes: [UInt8], until end: String, then others: [UInt8], with url: URL) async throws -> (
+        first: String, all: String
+    ) {
+        let port = UInt16(url.port ?? 80)
+        return try await withCheckedThrowingContinuation { continuation in
+            Thread {
+                let result = Result<(first: String, all: String), any Error> {
+                    var first: String?
+                    let all = try received(sending: bytes, port: port, untilWhole: false) { socket, received in
+                        guard first == nil, received.suffix(end.utf8.count).elementsEqual(end.utf8) else { return }
+                        first = String(decoding: received, as: UTF8.self)
+                        _ = others.withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                        shutdown(socket, Int32(SHUT_WR))
+                    }
+                    return (first ?? "", String(decoding: all, as: UTF8.self))
+                }
+                continuation.resume(with: result)
+            }.start()
+        }
+    }
+
     /// Sends bytes, says that no more will come, and returns all that comes until the server closes.
     static func exchangeToEnd(_ bytes: [UInt8], with url: URL) async throws -> String {
         let port = UInt16(url.port ?? 80)
@@ -66,7 +89,12 @@ enum RawHTTP {
         }
     }
 
-    private static func received(sending bytes: [UInt8], port: UInt16, untilWhole: Bool = true) throws -> [UInt8] {
+    private static func received(
+        sending bytes: [UInt8],
+        port: UInt16,
+        untilWhole: Bool = true,
+        onReceiving: ((Int32, [UInt8]) -> Void)? = nil
+    ) throws -> [UInt8] {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard socket >= 0 else { throw Failure(description: "no socket") }
         defer { close(socket) }
@@ -89,13 +117,14 @@ enum RawHTTP {
             guard count > 0 else { break }
             sent += count
         }
-        if !untilWhole { shutdown(socket, Int32(SHUT_WR)) }
+        if !untilWhole, onReceiving == nil { shutdown(socket, Int32(SHUT_WR)) }
         var received: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             let count = recv(socket, &buffer, buffer.count, 0)
             guard count > 0 else { break }
             received.append(contentsOf: buffer[..<count])
+            onReceiving?(socket, received)
             if untilWhole, isWhole(received) { break }
         }
         return received
