@@ -97,7 +97,8 @@ extension JournalFile {
     func remains(at now: SnapshotTime) -> AdmissionJournal.Remains {
         // Nobody knows when it was alive: as if it had been until now.
         guard isOurs else { return .init(notes: [], isComplete: false, aliveAt: now, uncertainty: .zero) }
-        let isThisBoot = boot == Self.hash(now.bootID)
+        // Where boots can't be told apart, it may have been any.
+        let isThisBoot = !now.bootID.isEmpty && boot == Self.hash(now.bootID)
         let notes = isThisBoot ? notes(of: 0) + notes(of: 1) : []
         return AdmissionJournal.Remains(
             notes: notes.sorted { $0.bootNanoseconds < $1.bootNanoseconds },

@@ -123,9 +123,13 @@ import Testing
         }
     }
 
-    @Test("If the machine went down, the time that may be missing counts as spent, for keys that nobody knows too")
-    func machineCrash() async throws {
+    @Test(
+        "If the machine went down, the time that may be missing counts as spent, for keys that nobody knows too; also where boots can't be told apart",
+        arguments: [true, false]
+    )
+    func machineCrash(tellsBoots: Bool) async throws {
         try await withMachine { machine in
+            if !tellsBoots { machine.hideBoots() }
             try await {
                 let process = try await machine.start(rules, committed: ["paced"])
                 process.take("hour")

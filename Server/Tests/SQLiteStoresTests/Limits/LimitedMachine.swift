@@ -14,6 +14,7 @@ final class LimitedMachine: Sendable {
         var wall: Duration = .seconds(1_750_000_000)
         var boot: Duration = .seconds(1_000)
         var boots = 1
+        var tellsBoots = true
     }
 
     typealias Process = SQLiteRateLimitStore<ManualClock>
@@ -36,7 +37,7 @@ final class LimitedMachine: Sendable {
             SnapshotTime(
                 wallNanoseconds: Int64(clocks.wall / .nanoseconds(1)),
                 bootNanoseconds: Int64(clocks.boot / .nanoseconds(1)),
-                bootID: "boot \(clocks.boots)"
+                bootID: clocks.tellsBoots ? "boot \(clocks.boots)" : ""
             )
         }
     }
@@ -76,6 +77,11 @@ final class LimitedMachine: Sendable {
             clocks.boots += 1
             clocks.boot = .seconds(5)
         }
+    }
+
+    /// Names its boots no more, as a service from which `/proc/sys` is hidden sees it.
+    func hideBoots() {
+        clocks.withLock { $0.tellsBoots = false }
     }
 
     /// How many rows there are.
