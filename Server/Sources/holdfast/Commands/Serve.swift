@@ -66,13 +66,18 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let configuration = try await ServerConfiguration.load(host: host, port: port, data: data.folder)
+        // What is to change the limits must not end a server that is not ready for it yet.
+        signal(SIGHUP, SIG_IGN)
+        let configuration = try ServerConfiguration.load(host: host, port: port, data: data.folder)
         let logger = Logger.standard(level: configuration.logLevel, format: configuration.logFormat)
         do {
+            if case .mailbox = configuration.mail, configuration.environment == .production {
+                logger.warning("Nobody receives mails: they go into the local mailbox; set EMAIL_HOST")
+            }
             let server = try await HoldfastServer(configuration: configuration, logger: logger)
             try await server.runUntilSignalled(logger: logger) { announce($0, configuration) }
         } catch {
-            Terminal.complain("The server could not run: \(error)")
+            Terminal.complain("The server could not run: \(StartFailure(error, host: host, port: port)).")
             throw ExitCode.failure
         }
     }
@@ -84,7 +89,9 @@ struct Serve: AsyncParsableCommand {
         Terminal.say("  data     \(configuration.dataFolder.path)")
         Terminal.say("  docs     \(url.absoluteString)/docs")
         Terminal.say("  health   \(url.absoluteString)/health/ready")
-        if let summary = configuration.mail.summary { Terminal.say("  mail     \(summary)") }
+        let files = "none is sent, they lie in \(configuration.dataFolder.path)/mailbox; set EMAIL_HOST"
+        let isProduction = configuration.environment == .production
+        if let mail = configuration.mail.summary ?? (isProduction ? files : nil) { Terminal.say("  mail     \(mail)") }
         if configuration.offersDevelopmentPages {
             if configuration.mail.summary == nil { Terminal.say("  mailbox  \(url.absoluteString)/dev/mailbox") }
             Terminal.say("  lab      \(url.absoluteString)/dev/lab")

@@ -7,8 +7,7 @@ extension Doctor {
     /// The folder, its permissions and room, the database, the limits.
     func examineData() async -> [Finding] {
         let folder = configuration.dataFolder
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: folder.path, isDirectory: &isFolder), isFolder.boolValue else {
+        guard let kind = kind(of: folder) else {
             return [
                 .advice(
                     "data",
@@ -17,7 +16,33 @@ extension Doctor {
                 )
             ]
         }
-        return [examinePermissions(folder), examineRoom(folder)] + (await examineDatabase()) + [examineLimits(folder)]
+        guard kind == .typeDirectory else {
+            return [.wrong("data", "\(folder.path) is no folder", "move it away, or name another folder with --data")]
+        }
+        let files = [examinePermissions(folder), examineSecret(folder), examineMailbox(folder), examineRoom(folder)]
+        return files.compactMap { $0 } + (await examineDatabase()) + [examineLimits(folder)]
+    }
+
+    private func kind(of url: URL) -> FileAttributeType? {
+        try? FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType
+    }
+
+    private func examineSecret(_ folder: URL) -> Finding? {
+        guard configuration.secret == nil else { return nil }
+        do {
+            guard try DataFolder.existingSecret(in: folder) != nil else { return nil }
+            return .good("secret", "is there")
+        } catch let error as UnreadableSecret {
+            return .wrong("secret", error.problem, error.remedy)
+        } catch {
+            return .wrong("secret", "can't be read", "run this as the server's user, or 'chown -R' the folder to it")
+        }
+    }
+
+    private func examineMailbox(_ folder: URL) -> Finding? {
+        let mailbox = folder.appending(path: "mailbox")
+        guard let kind = kind(of: mailbox), kind != .typeDirectory else { return nil }
+        return .wrong("mailbox", "\(mailbox.path) is no folder", "move it away; the server makes a new one")
     }
 
     private func examinePermissions(_ folder: URL) -> Finding {
@@ -111,6 +136,9 @@ extension Doctor {
         }
         let journal = folder.appending(path: "limits.journal").path
         guard FileManager.default.fileExists(atPath: journal) else { return .good("limits", "nothing was counted yet") }
+        guard kind(of: URL(filePath: journal)) == .typeRegular else {
+            return .wrong("limits", "\(journal) is no file", "move it away: else a restart forgets every limit")
+        }
         guard FileManager.default.isReadableFile(atPath: journal), FileManager.default.isWritableFile(atPath: journal) else {
             return .wrong(
                 "limits",

@@ -8,7 +8,6 @@ struct DataFolder: Sendable {
     var database: URL { Self.database(in: url) }
     var mailbox: URL { url.appending(path: "mailbox") }
     var limitJournal: URL { url.appending(path: "limits.journal") }
-    private var secretFile: URL { url.appending(path: "secret") }
 
     /// Where the database of a folder is.
     static func database(in folder: URL) -> URL { folder.appending(path: "holdfast.sqlite3") }
@@ -26,15 +25,29 @@ struct DataFolder: Sendable {
     }
 
     /// The secret of this folder: 256 random bits that are made once.
+    /// - Throws: ``UnreadableSecret``.
     func secret() throws -> SymmetricKey {
         let fresh = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
-        try Self.createExclusively(secretFile, contents: Data(fresh.base64EncodedString().utf8))
-        let text = String(decoding: try Data(contentsOf: secretFile), as: UTF8.self)
-        guard let bytes = Data(base64Encoded: text.trimmingCharacters(in: .whitespacesAndNewlines)), bytes.count >= 32 else {
-            throw UnreadableSecret(path: secretFile.path)
-        }
+        try Self.createExclusively(Self.secretFile(in: url), contents: Data(fresh.base64EncodedString().utf8))
+        guard let secret = try Self.existingSecret(in: url) else { throw UnreadableSecret(path: Self.secretFile(in: url).path) }
+        return secret
+    }
+
+    /// The secret that a folder has; `nil` if it has none yet.
+    /// - Throws: ``UnreadableSecret``.
+    static func existingSecret(in folder: URL) throws -> SymmetricKey? {
+        let file = secretFile(in: folder)
+        guard FileManager.default.fileExists(atPath: file.path) else { return nil }
+        guard let text = try? Data(contentsOf: file),
+            let bytes = Data(
+                base64Encoded: String(decoding: text, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            ),
+            bytes.count >= 32
+        else { throw UnreadableSecret(path: file.path) }
         return SymmetricKey(data: bytes)
     }
+
+    private static func secretFile(in folder: URL) -> URL { folder.appending(path: "secret") }
 
     /// Creates a file unless it is there, also when two processes try at once.
     private static func createExclusively(_ file: URL, contents: Data) throws {
@@ -51,9 +64,12 @@ struct DataFolder: Sendable {
     }
 }
 
-/// The secret's file is damaged.
+/// The secret's file is damaged, or can't be read.
 struct UnreadableSecret: Error, CustomStringConvertible {
     let path: String
 
-    var description: String { "\(path) does not hold a secret; restore it, or remove it to sign everybody out and begin anew" }
+    var problem: String { "\(path) does not hold a secret that can be read" }
+    let remedy = "restore it, or remove it to sign everybody out and begin anew"
+
+    var description: String { "\(problem); \(remedy)" }
 }

@@ -56,6 +56,10 @@ import Testing
             let again = try await Binary.run(add, input: "a good password\n", in: folder)
             #expect(again.status == 1)
             #expect(again.errors.contains("AUTH_EMAIL_EXISTS"))
+            let audit = try await Binary.run(["users", "audit", "ana@example.com", "--data", "store"], in: folder)
+            #expect(audit.output.contains("registered"), "\(audit.errors)")
+            let journal = folder.appending(path: "store/limits.journal").path
+            #expect(!FileManager.default.fileExists(atPath: journal), "limits are the server's")
             let weak = try await Binary.run(
                 ["users", "add", "bea@example.com", "--first-name", "Bea", "--data", "store"],
                 input: "short\n",

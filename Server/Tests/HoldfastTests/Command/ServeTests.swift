@@ -1,6 +1,7 @@
 import AccountContract
 import AccountKit
 import Foundation
+import GRDB
 import HoldfastURLSession
 import ResilientHTTP
 import Testing
@@ -63,8 +64,81 @@ import Testing
                     in: folder
                 )
                 #expect(run.status == 1)
-                #expect(run.errors.contains("The server could not run"))
+                let reason = "port \(port) of 127.0.0.1 is in use by another program; choose another with --port"
+                #expect(run.errors.contains("The server could not run: \(reason).\n"), "\(run.errors)")
+                #expect(!run.errors.contains(" error "), "\(run.errors)")
             }
+        }
+    }
+
+    @Test(
+        "A data folder that can't be used is told in a sentence, and doctor tells it before",
+        arguments: ["data", "data/mailbox", "data/secret"]
+    )
+    func unusableFolder(_ path: String) async throws {
+        try await withFolder { folder in
+            if path != "data" { _ = try await Binary.run(["migrate"], in: folder) }
+            try Data("x".utf8).write(to: folder.appending(path: path))
+            let environment = ["ENVIRONMENT": "development"]
+            let run = try await Binary.run(["serve", "--port", "0"], environment: environment, in: folder)
+            #expect(run.status == 1)
+            let lines = run.errors.split(separator: "\n")
+            #expect(lines.count == 1 && run.errors.contains("\(folder.lastPathComponent)/\(path)"), "\(run.errors)")
+            #expect(!run.errors.contains("Error Domain") && !run.errors.contains("nil"), "\(run.errors)")
+            let doctor = try await Binary.run(["doctor"], environment: environment, in: folder)
+            #expect(doctor.status == 1, "\(doctor.output)")
+        }
+    }
+
+    @Test("A database of a newer version is left alone: neither served nor migrated")
+    func newerDatabase() async throws {
+        try await withFolder { folder in
+            #expect(try await Binary.run(["migrate"], in: folder).status == 0)
+            let database = try DatabaseQueue(path: folder.appending(path: "data/holdfast.sqlite3").path)
+            try await database.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('of tomorrow')") }
+            try database.close()
+            for command in [["serve", "--port", "0"], ["migrate"], ["users", "list"]] {
+                let run = try await Binary.run(command, environment: ["ENVIRONMENT": "development"], in: folder)
+                #expect(run.status != 0 && run.errors.contains("newer version of holdfast"), "\(command): \(run.errors)")
+            }
+        }
+    }
+
+    @Test("SIGHUP before a server is ready for it does not end it")
+    func earlyHangup() async throws {
+        try await withFolder { folder in
+            let process = try Binary.make(["serve", "--port", "0"], environment: ["ENVIRONMENT": "development"], in: folder)
+            let output = Pipe()
+            process.standardOutput = output
+            process.standardError = FileHandle.nullDevice
+            try await process.start()
+            defer { if process.isRunning { process.terminate() } }
+            let data = folder.appending(path: "data").path
+            while process.isRunning, !FileManager.default.fileExists(atPath: data) { await Task.yield() }
+            let hangups = Task {
+                while !Task.isCancelled {
+                    kill(process.processIdentifier, SIGHUP)
+                    try await Task.sleep(for: .milliseconds(2))
+                }
+            }
+            var isServing = false
+            for await line in output.fileHandleForReading.lines where line.contains("Stop with") {
+                isServing = true
+                break
+            }
+            hangups.cancel()
+            #expect(isServing)
+            process.terminate()
+            #expect(await process.ended() == 0)
+        }
+    }
+
+    @Test("In production without a mail server it is said that nobody receives mails")
+    func noMailServer() async throws {
+        try await withFolder { folder in
+            let environment = ["PASSWORD_RESET_BASE_URL": "https://accounts.example.com"]
+            let (_, lines) = try await serve(environment: environment, in: folder, signal: SIGTERM)
+            #expect(lines.contains { $0.contains("  mail     none is sent") && $0.contains("EMAIL_HOST") }, "\(lines)")
         }
     }
 
@@ -97,7 +171,7 @@ import Testing
         try await withFolder { folder in
             let environment = [
                 "ENVIRONMENT": "development", "REGISTRATION_REVEALS_ACCOUNTS": "false", "VALKEY_URL": "redis://127.0.0.1",
-                "TLS_CERT": "cert.pem", "LOG_FORMAT": "xml",
+                "ADMIN_TOKEN": "0123456789abcdef0123456789abcdef", "LOG_FORMAT": "xml",
             ]
             let run = try await Binary.run(["serve", "--port", "0"], environment: environment, in: folder)
             #expect(run.status == 78)

@@ -50,15 +50,20 @@ struct Users: AsyncParsableCommand {
         }
 
         private func add(_ email: EmailAddress, _ name: FirstName, _ password: Password) async throws {
-            let configuration = try await ServerConfiguration.load(data: data.folder, isServing: false)
-            let server = try await HoldfastServer(configuration: configuration, logger: .standard(level: .warning))
+            let configuration = try ServerConfiguration.load(data: data.folder, isServing: false)
+            // Not a whole server: one may be running, whose limits are its own.
+            let stores = try Stores(configuration.dataFolder)
+            let signIn = SignIn(
+                accounts: stores.accounts,
+                sessions: stores.sessions,
+                gate: try HashingGate(hashing: try Argon2Hashing(), width: 1),
+                tokens: await AccessTokens(keys: try stores.keys(secret: configuration.secret)),
+                policy: configuration.passwordPolicy,
+                now: { Date() }
+            )
             do {
-                let account = try await server.signIn.add(
-                    email: email,
-                    password: password,
-                    firstName: name,
-                    language: Language(locale)
-                )
+                let account = try await signIn.add(email: email, password: password, firstName: name, language: Language(locale))
+                try await stores.audit.append([AuditEvent(kind: .registered, accountID: account.id, time: Date(), origin: .none)])
                 Terminal.say("\(account.id)")
             } catch let error as AccountError {
                 let reason = error.weaknesses.first?.message ?? ErrorCatalogue.standard[error.code]?.message
