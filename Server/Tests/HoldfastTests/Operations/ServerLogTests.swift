@@ -39,7 +39,7 @@ import Testing
     @Test("What the database can't do is in the log with its cause and the request's id, and in the answer without")
     func databaseFailure() async throws {
         try await withServer { server in
-            let database = try DatabaseQueue(path: server.server.stores.folder.database.path)
+            let database = try DatabaseQueue(beside: server.server)
             try await database.write { try $0.execute(sql: "ALTER TABLE account RENAME TO lost") }
             let answer = try await server.login("ana@example.com", "correct horse battery")
             #expect(answer.status == 500 && answer["X-Error-Code"] == "SERVER_DATABASE_ERROR")

@@ -76,10 +76,7 @@ import Testing
     @Test("When the database is busy, its keys are gone, or it does not answer")
     func database() async throws {
         try await withServer { server in
-            var configuration = Configuration()
-            configuration.allowsUnsafeTransactions = true
-            configuration.busyMode = .timeout(20)
-            let queue = try DatabaseQueue(path: server.server.stores.folder.database.path, configuration: configuration)
+            let queue = try DatabaseQueue(beside: server.server)
             try await queue.write { try $0.execute(sql: "ALTER TABLE idempotency_key RENAME TO lost_keys") }
             let logout = #"{"refresh_token":"x"}"#
             let keyed = try await server.post("/api/auth/logout", logout, headers: ["Idempotency-Key: a"])

@@ -66,10 +66,7 @@ extension Provocation {
 
     /// Takes the accounts away, as a botched restore would.
     fileprivate func breakDatabase() throws {
-        var configuration = Configuration()
-        // The server writes too.
-        configuration.busyMode = .timeout(20)
-        let queue = try DatabaseQueue(path: server.server.stores.folder.database.path, configuration: configuration)
+        let queue = try DatabaseQueue(beside: server.server)
         try queue.write { database in
             if try database.tableExists("account") { try database.execute(sql: "ALTER TABLE account RENAME TO lost") }
         }
