@@ -116,6 +116,11 @@ package final class MailServer: Sendable {
         try String(contentsOf: folder.appending(path: "log"), encoding: .utf8).split(separator: "\n").map(String.init)
     }
 
+    /// Lets mails to `held@` be taken.
+    package func release() throws {
+        try Data().write(to: folder.appending(path: "release"))
+    }
+
     private static func python() throws -> URL {
         let environment = ProcessInfo.processInfo.environment
         let cache =

@@ -4,8 +4,8 @@
 
 Prints the port when it listens. Mails that it takes become FOLDER/NUMBER.eml, with the envelope in FOLDER/NUMBER.json; FOLDER/log has
 a line for each command. FOLDER/ca.pem is what its certificate comes from. The recipient's local part chooses a fault: busy, gone,
-closing, unproven, full and spam are refused; hang never answers RCPT, stuck never the end of DATA, stalled stops reading within it;
-cut and lost hang up within DATA, lost after the mail was kept.
+closing, unproven, full and spam are refused; hang never answers RCPT, stuck never the end of DATA, held not before there is a file
+FOLDER/release, stalled stops reading within it; cut and lost hang up within DATA, lost after the mail was kept.
 """
 import argparse
 import asyncio
@@ -56,6 +56,10 @@ class Faults:
         if fault == "stuck":
             server.log.write("stuck\n")
             await asyncio.sleep(3600)
+        if fault == "held":
+            server.log.write("held\n")
+            while not (self.folder / "release").exists():
+                await asyncio.sleep(0.02)
         self.keep(session, envelope)
         if fault == "lost":
             server.transport.abort()

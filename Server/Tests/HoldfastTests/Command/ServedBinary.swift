@@ -3,16 +3,23 @@ import Testing
 
 extension Binary {
     /// Runs `serve` on a free port for the time of a closure, then sends it a signal at once.
-    /// - Parameter body: Gets the address and the process.
+    /// - Parameters:
+    ///   - openFiles: How many it may have open; as many as this process if `nil`.
+    ///   - body: Gets the address and the process, which it may end itself.
     /// - Returns: The exit code, and the lines with which it said where it is.
     @discardableResult
     static func serve(
         environment: [String: String] = ["ENVIRONMENT": "development"],
+        openFiles: Int? = nil,
         in folder: URL,
         endingWith signal: Int32,
         _ body: (URL, Process) async throws -> Void
     ) async throws -> (status: Int32, lines: [String]) {
         let process = try make(["serve", "--port", "0"], environment: environment, in: folder)
+        if let openFiles, let path = process.executableURL?.path {
+            process.executableURL = URL(filePath: "/bin/sh")
+            process.arguments = ["-c", "ulimit -n \(openFiles); exec \"$0\" serve --port 0", path]
+        }
         let output = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
@@ -25,7 +32,18 @@ extension Binary {
         }
         let url = try #require(lines.first.flatMap(URL.init(string:)))
         try await body(url, process)
-        kill(process.processIdentifier, signal)
+        if process.isRunning { kill(process.processIdentifier, signal) }
         return (await process.ended(), lines)
     }
+}
+
+/// Runs `serve` on a free port for the time of a closure, which gets its address, and stops it.
+func withServing<Result>(
+    environment: [String: String] = ["ENVIRONMENT": "development"],
+    in folder: URL,
+    _ body: (URL) async throws -> Result
+) async throws -> Result {
+    var result: Result?
+    try await Binary.serve(environment: environment, in: folder, endingWith: SIGTERM) { url, _ in result = try await body(url) }
+    return try #require(result)
 }

@@ -57,19 +57,15 @@ import Testing
             "ENVIRONMENT": "development", "EMAIL_HOST": "localhost", "EMAIL_PORT": "\(mails.port)",
             "EMAIL_FROM": "Crowns <crowns@example.com>", "RATE_LIMIT_MODE": "off",
         ]
-        let process = try Binary.make(["serve", "--port", "0"], environment: environment, in: folder)
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try await process.start()
-        defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
-        var first: String?
-        for await line in output.fileHandleForReading.lines {
-            first = first ?? line
-            if line.contains("Stop with") { break }
+        var answered: Set<String> = []
+        try await Binary.serve(environment: environment, in: folder, endingWith: SIGKILL) { url, process in
+            answered = await ask(addresses, of: url, until: process)
         }
-        let url = try #require(first.flatMap(URL.init(string:)))
-        return await withTaskGroup(of: String?.self) { tasks in
+        return answered
+    }
+
+    private func ask(_ addresses: [String], of url: URL, until process: Process) async -> Set<String> {
+        await withTaskGroup(of: String?.self) { tasks in
             for address in addresses {
                 tasks.addTask {
                     let answer = try? await RawHTTP.send(
