@@ -108,19 +108,17 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
 
     private func openFreeze(_ request: Request) async throws -> RecoveryPage.Kind {
         guard PageQuery(request).namesLink else { return .freezeUndecided }
-        guard let token = PageQuery(request).resetLink?.token,
-            let account = try await found({ try await freeze.account(token) })
-        else { return .invalidLink }
+        guard let token = PageQuery(request).resetLink?.token else { return .invalidLink }
+        guard let account = try await found({ try await freeze.account(token) }) else { return .deadLink(email: "") }
         return .freeze(token: token, name: account.firstName.rawValue)
     }
 
     private func sendFreeze(_ request: Request, _ context: Context) async throws -> RecoveryPage.Kind {
         let form = try await reader.read(FreezeForm.self, from: request)
         try await limits.admit(in: context)
-        guard let token = try? ResetToken(form.token), try await found({ try await freeze.freeze(token) }) != nil else {
-            return .invalidLink
-        }
-        return .frozen
+        guard let token = try? ResetToken(form.token) else { return .invalidLink }
+        // Who says it twice is shown the way back.
+        return try await found { try await freeze.freeze(token) } == nil ? .deadLink(email: "") : .frozen
     }
 
     /// What the closure returns, or `nil` if its token is dead.

@@ -20,7 +20,7 @@ import Testing
                 ("/reset-password?utm_source=mail", 200),
                 ("/reset-password?token=\(token)&email=eve%40example.com", 410),
                 ("/reset-password?token=" + String(repeating: "a", count: 600), 400),
-                ("/reset-password/not-me", 200), ("/reset-password/not-me?token=dead", 400),
+                ("/reset-password/not-me", 200), ("/reset-password/not-me?token=dead", 410),
             ]
             var nonces: Set<String> = []
             for (path, status) in pages {
