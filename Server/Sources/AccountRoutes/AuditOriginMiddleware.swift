@@ -1,4 +1,5 @@
 import AccountCore
+import HoldfastLogging
 import Hummingbird
 import Logging
 import ServerMiddleware
@@ -14,7 +15,7 @@ struct AuditOriginMiddleware<Context: LimitedRequestContext>: RouterMiddleware {
     ) async throws -> Response {
         let origin = AuditOrigin(
             client: limits.client(of: request, in: context).network,
-            requestID: context.logger[metadataKey: "hb.request.id"].map { "\($0)" }
+            requestID: context.logger[metadataKey: Logger.requestIDKey].map { "\($0)" }
         )
         return try await AuditOrigin.$current.withValue(origin) { try await next(request, context) }
     }

@@ -16,18 +16,15 @@ struct LogLine {
     let message: String
     let metadata: Logger.Metadata
 
-    /// The request's id is what Hummingbird calls `hb.request.id`.
-    private static let requestIDKey = "hb.request.id"
-
     private var pairs: [(key: String, value: Logger.MetadataValue)] {
         var pairs: [(key: String, value: Logger.MetadataValue)] = []
         pairs.reserveCapacity(metadata.count)
-        for (key, value) in metadata where key != Self.requestIDKey { pairs.append((key, value)) }
+        for (key, value) in metadata where key != Logger.requestIDKey { pairs.append((key, value)) }
         pairs.sort { $0.key < $1.key }
         return pairs.count > Self.mostValues ? Array(pairs.prefix(Self.mostValues)) : pairs
     }
 
-    private var requestID: String? { metadata[Self.requestIDKey].map { Self.bounded("\($0)", 128) } }
+    private var requestID: String? { metadata[Logger.requestIDKey].map { Self.bounded("\($0)", 128) } }
 
     /// One object of JSON.
     var json: String {

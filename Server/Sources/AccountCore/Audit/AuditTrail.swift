@@ -64,6 +64,7 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
         guard !events.isEmpty else { return }
         do {
             try await store.append(events)
+            for event in events { logger.info("Account event", metadata: event.metadata) }
         } catch {
             logger.error(
                 "Audit events could not be kept",
@@ -76,6 +77,15 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
                 state.lost += max(events.count - room, 0)
             }
         }
+    }
+}
+
+extension AuditEvent {
+    /// For the log: the account by its id, and the request whose line tells the rest.
+    fileprivate var metadata: Logger.Metadata {
+        var metadata: Logger.Metadata = ["event": "\(kind.rawValue)", "account.id": "\(accountID)"]
+        if let request = origin.requestID { metadata[Logger.requestIDKey] = "\(request)" }
+        return metadata
     }
 }
 

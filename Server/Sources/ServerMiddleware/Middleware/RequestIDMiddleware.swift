@@ -1,5 +1,6 @@
 import ErrorContract
 import HTTPTypes
+import HoldfastLogging
 public import Hummingbird
 import Logging
 
@@ -17,7 +18,7 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
         let given = request.headers[.requestID]
         let id = given.flatMap { Self.isSane($0) ? $0 : nil } ?? NewRequestID.make()
         var context = context
-        context.logger[metadataKey: "hb.request.id"] = .string(id)
+        context.logger[metadataKey: Logger.requestIDKey] = .string(id)
         var response = try await next(request, context)
         // An error answer has the id already, the one that its body names.
         if response.headers[.requestID] == nil { response.headers[.requestID] = id }
@@ -38,5 +39,5 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
 
 extension RequestContext {
     /// The id of the request, or a new one if the logger keeps no metadata, where `id` would trap.
-    package var requestID: String { logger[metadataKey: "hb.request.id"].map { "\($0)" } ?? NewRequestID.make() }
+    package var requestID: String { logger[metadataKey: Logger.requestIDKey].map { "\($0)" } ?? NewRequestID.make() }
 }

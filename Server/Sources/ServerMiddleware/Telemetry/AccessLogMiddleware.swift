@@ -1,5 +1,6 @@
 import ErrorContract
 import HTTPTypes
+import HoldfastLogging
 public import Hummingbird
 import Logging
 
@@ -31,7 +32,7 @@ public struct AccessLogMiddleware<Context: RequestContext>: RouterMiddleware {
             metadata: [
                 "http.method": "\(request.method.rawValue)", "http.route": "\(route)", "http.status": "\(response.status.code)",
                 "http.ms": "\(Int((begin.duration(to: clock.now) / .milliseconds(1)).rounded()))",
-                "hb.request.id": "\(response.headers[.requestID] ?? "none")",
+                Logger.requestIDKey: "\(response.headers[.requestID] ?? "none")",
             ]
         )
         return response

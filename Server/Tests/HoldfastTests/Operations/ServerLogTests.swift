@@ -59,14 +59,20 @@ import Testing
             var secrets = [
                 "ana@example.com", "ana%40example.com", "correct horse battery", "another horse battery", "nobody@example.com",
             ]
+            var id = ""
             let lines = try await log(["LOG_LEVEL": "trace", "LOG_FORMAT": format], in: folder) { url in
-                let token = try await story(at: url)
-                secrets += token
+                let (account, tokens) = try await story(at: url)
+                id = account
+                secrets += tokens
             }
             #expect(secrets.count > 7)
             let all = lines.joined(separator: "\n")
             #expect(all.contains("Mail handed over") && all.contains("/api/auth/login"))
             for secret in secrets { #expect(!all.contains(secret), "\(secret)") }
+            let events = lines.filter { $0.contains("Account event") }
+            for kind in ["registered", "reset_link_sent", "password_reset", "sign_in_failed", "signed_in"] {
+                #expect(events.contains { $0.contains(kind) && $0.contains(id) && $0.contains("request_id") }, "\(kind)")
+            }
             guard format == "json" else { return }
             for line in lines {
                 let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
@@ -75,8 +81,9 @@ import Testing
         }
     }
 
-    /// Registers, resets, confirms, signs in, and asks odd paths; answers with every token that came up.
-    private func story(at url: URL) async throws -> [String] {
+    /// Registers, resets, confirms, signs in, and asks odd paths.
+    /// - Returns: The account's id, and every token that came up.
+    private func story(at url: URL) async throws -> (account: String, tokens: [String]) {
         func post(_ path: String, _ json: String) async throws -> RawHTTP.Answer {
             try await RawHTTP.send("POST", path, to: url, headers: ["Content-Type: application/json"], body: Array(json.utf8))
         }
@@ -106,7 +113,7 @@ import Testing
         let refresh = try #require(opened["refresh_token"]?.stringValue)
         _ = try await RawHTTP.send("GET", AccountPath.me, to: url, headers: ["Authorization: Bearer \(access)"])
         _ = try await RawHTTP.send("GET", AccountPath.me, to: url, headers: ["Authorization: Bearer \(refresh)"])
-        return [token, access, refresh]
+        return (try #require(opened["user.id"]?.stringValue), [token, access, refresh])
     }
 
     @Test("Each request is one line at info with route, status, time and id, and the trace that the caller named")
