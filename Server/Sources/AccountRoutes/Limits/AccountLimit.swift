@@ -47,9 +47,6 @@ public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
 
     /// The names of those that are counted by reset requests alone, whose intents keep what they owe.
     public static let committed = Set([resetEmail, resetIP, resetGlobal].map(\.rawValue))
-
-    /// All limits as they are unless the operator says otherwise.
-    public static var standardRules: [RateLimitRule] { allCases.map { $0.rule() } }
 }
 
 extension RateLimitSource {

@@ -10,10 +10,13 @@ struct DataOptions: ParsableArguments {
 
     var folder: URL { URL(fileURLWithPath: data, isDirectory: true).standardizedFileURL }
 
+    /// Whether there is a database in the folder.
+    var exists: Bool { FileManager.default.fileExists(atPath: DataFolder.database(in: folder).path) }
+
     /// The stores of a folder that a server has made.
     /// - Throws: `ExitCode` 1 if there is none.
     func existingStores() throws -> Stores {
-        guard FileManager.default.fileExists(atPath: DataFolder.database(in: folder).path) else {
+        guard exists else {
             Terminal.complain("There is no data in \(folder.path); name its folder with --data.")
             throw ExitCode.failure
         }

@@ -40,7 +40,7 @@ struct MailCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let mails = try await Stores(existing: data.folder).intents.mails(limit: limit)
+            let mails = try await data.existingStores().intents.mails(limit: limit)
             let listing = MailListing(mails: mails, now: Date())
             if json {
                 Terminal.say(String(decoding: listing.json.encoded(), as: UTF8.self))
@@ -79,7 +79,7 @@ struct MailCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let queue = try Stores(existing: data.folder).intents
+            let queue = try data.existingStores().intents
             var chosen: Set<MailIntent.ID>?
             if !ids.isEmpty {
                 let mails = try await queue.mails(limit: .max)
@@ -103,17 +103,5 @@ struct MailCommand: AsyncParsableCommand {
             let count = try await queue.retry(chosen, includingFailed: failed || chosen != nil, at: Date())
             Terminal.say(count == 1 ? "1 mail is due now." : "\(count) mails are due now.")
         }
-    }
-}
-
-extension Stores {
-    /// Opens a data folder that is there.
-    /// - Throws: `ExitCode` 1 if it isn't.
-    fileprivate init(existing folder: URL) throws {
-        guard FileManager.default.fileExists(atPath: DataFolder.database(in: folder).path) else {
-            Terminal.complain("There is no data in \(folder.path); name its folder with --data.")
-            throw ExitCode.failure
-        }
-        self = try Stores(folder)
     }
 }

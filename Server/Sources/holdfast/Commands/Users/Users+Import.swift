@@ -52,7 +52,10 @@ extension Users {
                 Terminal.complain("\(error.description).")
                 throw ExitCode.failure
             }
-            let stores = dryRun ? try data.existingStores() : try Stores(data.folder)
+            let scratch = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: scratch) }
+            // What is only tried makes no data where there is none.
+            let stores = dryRun && !data.exists ? try Stores(scratch) : try Stores(data.folder)
             let accountImport = AccountImport(
                 into: stores.accounts,
                 language: Language(locale),
