@@ -97,6 +97,13 @@ public struct SQLiteMailIntentQueue: MailIntentQueue {
         }
     }
 
+    public func lastRetry() async throws -> Date? {
+        try database.lookUp { database in
+            try database.firstRow(sql: "SELECT asked_at FROM mail_retry", arguments: [])
+                .map { Date(timeIntervalSince1970: $0["asked_at"]) }
+        }
+    }
+
     public func count() async throws -> Int {
         try await database.read {
             try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM mail_intent WHERE state != 'failed'") ?? 0
@@ -133,7 +140,13 @@ extension SQLiteMailIntentQueue: MailQueueInspection {
                     """,
                 arguments: [now.timeIntervalSince1970, now.timeIntervalSince1970, includingFailed]
             )
-            return database.changesCount
+            let count = database.changesCount
+            // What is due already may be waiting for a server's rest to end.
+            try database.execute(
+                sql: "INSERT INTO mail_retry VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET asked_at = excluded.asked_at",
+                arguments: [now.timeIntervalSince1970]
+            )
+            return count
         }
     }
 }

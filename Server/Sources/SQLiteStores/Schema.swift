@@ -188,6 +188,11 @@ enum Schema {
                     """
             )
         }
+        migrator.registerMigration("retries that operators ask for") { database in
+            try database.execute(
+                sql: "CREATE TABLE mail_retry (id INTEGER PRIMARY KEY CHECK (id = 1), asked_at REAL NOT NULL) STRICT"
+            )
+        }
         return migrator
     }
 }

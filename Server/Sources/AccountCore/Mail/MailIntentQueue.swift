@@ -23,6 +23,8 @@ public protocol MailIntentQueue: Sendable {
     func giveUp(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws
     /// Forgets what was given up long enough ago.
     func sweep(at now: Date) async throws
+    /// When an operator last asked for mails to be tried; `nil` if nobody ever has.
+    func lastRetry() async throws -> Date?
     /// How many intents are still to be made; those given up don't count. O(intents).
     func count() async throws -> Int
     /// Returns if intents can be read.

@@ -11,6 +11,7 @@ final class MailOutage: Sendable {
     private struct State {
         var failures = 0
         var begin: Date?
+        var restBegin: Date?
         var restEnd: Date?
     }
 
@@ -22,6 +23,16 @@ final class MailOutage: Sendable {
         }
     }
 
+    /// Whether no mail is to be tried now.
+    func isResting(at now: Date) -> Bool { width(1, at: now) == 0 }
+
+    /// Ends a rest since whose beginning somebody has asked for mails to be tried.
+    func wake(askedAt: Date) {
+        state.withLock { state in
+            if let begin = state.restBegin, askedAt > begin { state.restEnd = nil }
+        }
+    }
+
     /// Notes that a mail was stopped by something that stops all.
     /// - Returns: Whether this is news; mails that were in hand together fail together.
     func failed(at now: Date, backoff: MailBackoff) -> Bool {
@@ -29,6 +40,7 @@ final class MailOutage: Sendable {
             if let end = state.restEnd, now < end { return false }
             state.failures += 1
             state.begin = state.begin ?? now
+            state.restBegin = now
             // The least that the mail itself waits, so that it is due when the rest is over.
             state.restEnd = now.addingTimeInterval(backoff.delay(afterFailures: state.failures, chance: 0) / .seconds(1))
             return true

@@ -112,6 +112,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     /// - Returns: How many were taken.
     @discardableResult
     public func processDue() async throws -> Int {
+        if outage.isResting(at: now()), let asked = try await intents.lastRetry() { outage.wake(askedAt: asked) }
         let batch = MailBatch(size: schedule.batchSize)
         try await withThrowingTaskGroup { lanes in
             for _ in 0..<outage.width(schedule.width, at: now()) {

@@ -58,8 +58,8 @@ struct MailCommand: AsyncParsableCommand {
             abstract: "Make waiting mails due now.",
             discussion: """
                 Without ids: all that wait, and with --failed all that have failed as well. A server that is running takes them \
-                within two seconds, another when it starts; while its mail server can't be reached it asks for that at most every \
-                five minutes, and sends all at once when it can. Past the life of its link a mail is not sent, however often it is \
+                within two seconds, another when it starts. While its mail server can't be reached, one of them asks at once \
+                whether it is back; then the others follow. Past the life of its link a mail is not sent, however often it is \
                 told to.
                 """
         )

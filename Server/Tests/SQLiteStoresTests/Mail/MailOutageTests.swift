@@ -92,6 +92,40 @@ private struct HangingDelivery: MailDelivery {
         }
     }
 
+    @Test(
+        "Who asks for a retry in an outage has the server asked at once, and once; the rest of before goes on if it is still down"
+    )
+    func retry() async throws {
+        try await withPostOffice { office in
+            for number in 0..<10 {
+                try await office.stores.addAccount("ana\(number)@example.com")
+                try await office.request("ana\(number)@example.com")
+            }
+            let delivery = SwitchedDelivery(MailDeliveryError(.unavailable, message: "down"), then: office.mailbox)
+            let worker = try office.worker(delivery: delivery, width: 4)
+            for _ in 0..<600 {
+                try await worker.processDue()
+                office.clock.advance(by: 1)
+            }
+            let (attempts, queue) = (delivery.attempts.withLock { $0 }, office.stores.intents)
+            for asked in 1...2 {
+                // Also when nothing waits but for the rest.
+                for _ in 0..<asked { _ = try await queue.retry(nil, includingFailed: false, at: office.clock.now()) }
+                for _ in 0..<3 {
+                    try await worker.processDue()
+                    office.clock.advance(by: 1)
+                }
+                #expect(delivery.attempts.withLock { $0 } == attempts + asked)
+            }
+            delivery.failure.withLock { $0 = nil }
+            try await worker.processDue()
+            #expect(try office.mailCount == 0)
+            _ = try await queue.retry(nil, includingFailed: false, at: office.clock.now())
+            for _ in 0..<2 { try await worker.processDue() }
+            #expect(try office.mailCount == 10)
+        }
+    }
+
     @Test("A mail whose link has expired in an outage is given up with its reason, and those behind it go out")
     func expired() async throws {
         try await withPostOffice { office in

@@ -39,6 +39,7 @@ private final class UnsettlingQueue: MailIntentQueue {
         try await queue.giveUp(intent, leaseEnd: leaseEnd, until: end, reason: reason)
     }
     func sweep(at now: Date) async throws { try await queue.sweep(at: now) }
+    func lastRetry() async throws -> Date? { try await queue.lastRetry() }
     func enqueue(_ intent: MailIntent, keeping debts: @escaping @Sendable () -> RateLimitDebts?) async throws {
         try await queue.enqueue(intent, keeping: debts)
     }
