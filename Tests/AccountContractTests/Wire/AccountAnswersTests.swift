@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct AccountAnswersTests {
-    private let id = UUID(uuidString: "00000000-0000-4000-8000-000000000001") ?? UUID()
+    private let id = UUID(uuidString: "00000000-0000-4000-8000-00000000000a") ?? UUID()
 
     private func json(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
@@ -27,16 +27,17 @@ import Testing
         let answer = SessionAnswer(user: try user(), accessToken: "at", refreshToken: try RefreshToken("rt"), expiresIn: 900)
         let text =
             #"{"access_token":"at","expires_in":900,"refresh_token":"rt","token_type":"Bearer","#
-            + #""user":{"email":"a@b.co","first_name":"Ana","id":"00000000-0000-4000-8000-000000000001"}}"#
+            + #""user":{"email":"a@b.co","first_name":"Ana","id":"00000000-0000-4000-8000-00000000000a"}}"#
         #expect(try json(answer) == text)
         #expect(try decoded(SessionAnswer.self, text) == answer)
     }
 
     @Test("The signed-in account is written with exactly these keys")
     func me() throws {
-        let text = #"{"user":{"email":"a@b.co","first_name":"Ana","id":"00000000-0000-4000-8000-000000000001"}}"#
+        let text = #"{"user":{"email":"a@b.co","first_name":"Ana","id":"00000000-0000-4000-8000-00000000000a"}}"#
         #expect(try json(UserAnswer(user: try user())) == text)
         #expect(try decoded(UserAnswer.self, text).user == user())
+        #expect(try decoded(UserAnswer.self, text.replacing("000a", with: "000A")).user == user(), "as servers wrote it before")
     }
 
     @Test("A token that may still be used is described with exactly these keys")
@@ -49,7 +50,7 @@ import Testing
         )
         let text =
             #"{"email":"a@b.co","expires_at":"2025-11-04T10:30:00Z","first_name":"Ana","#
-            + #""user_id":"00000000-0000-4000-8000-000000000001","valid":true}"#
+            + #""user_id":"00000000-0000-4000-8000-00000000000a","valid":true}"#
         #expect(try json(answer) == text)
         #expect(try decoded(ValidTokenAnswer.self, text) == answer)
     }

@@ -3,7 +3,7 @@ import ErrorContract
 /// The example of the reference: Ana, her account, her tokens.
 enum AccountExamples {
     static let user: JSONValue = [
-        "id": "8C3E0B52-0E0B-4C62-9A4D-0C5A8E3B7F10", "email": "ana@example.com", "first_name": "Ana",
+        "id": "8c3e0b52-0e0b-4c62-9a4d-0c5a8e3b7f10", "email": "ana@example.com", "first_name": "Ana",
     ]
 
     static let session: JSONValue = [
@@ -34,7 +34,7 @@ enum AccountExamples {
 
     static let validToken: JSONValue = [
         "email": "ana@example.com", "expires_at": "2026-11-21T11:30:00Z", "first_name": "Ana",
-        "user_id": "8C3E0B52-0E0B-4C62-9A4D-0C5A8E3B7F10", "valid": true,
+        "user_id": "8c3e0b52-0e0b-4c62-9a4d-0c5a8e3b7f10", "valid": true,
     ]
 
     static func message(_ text: String) -> JSONValue { ["message": .string(text), "success": true] }
