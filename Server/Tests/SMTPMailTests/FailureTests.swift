@@ -118,7 +118,7 @@ import Testing
     @Test("A server that hangs is given up in time, and holds no other mail up")
     func hanging() async throws {
         try await MailServer.run { server in
-            let delivery = SMTPDelivery(server, timeout: .seconds(3)) { $0.connectionLimit = 2 }
+            let delivery = SMTPDelivery(server, timeout: .seconds(6)) { $0.connectionLimit = 2 }
             async let hung = delivery.failure(try .sample(to: "hang@example.com"))
             try await delivery.deliver(try .sample(to: "ana@example.com"))
             #expect(try server.received().count == 1)
@@ -147,10 +147,12 @@ import Testing
     func cancelled() async throws {
         try await MailServer.run { server in
             let delivery = SMTPDelivery(server, timeout: .seconds(100)) { $0.connectionLimit = 1 }
-            let tasks = (0..<3).map { number in
-                Task { try await delivery.deliver(try .sample(to: number == 0 ? "hang@example.com" : "ana@example.com")) }
+            func send(to address: String) -> Task<Void, any Error> {
+                Task { try await delivery.deliver(try .sample(to: address)) }
             }
+            let inHand = send(to: "hang@example.com")
             while !(try server.commands().contains("RCPT")) { try await Task.sleep(for: .milliseconds(20)) }
+            let tasks = [inHand, send(to: "ana@example.com"), send(to: "ana@example.com")]
             for task in tasks.reversed() { task.cancel() }
             for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
             try await delivery.deliver(try .sample(to: "bea@example.com"))

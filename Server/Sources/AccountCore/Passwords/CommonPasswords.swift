@@ -42,7 +42,7 @@ enum CommonPasswords {
     }
 
     /// The sorted hashes: 8 bytes each.
-    private static let places: [UInt64] = {
+    static let places: [UInt64] = {
         var places: [UInt64] = []
         places.reserveCapacity(count)
         var bits = BitReader(Data(base64Encoded: filter) ?? Data())

@@ -11,7 +11,7 @@ import Testing
 
 /// Incidents of other servers in which an account could be taken over.
 @Suite struct TakeoverIncidentTests {
-    @Test("Incident: mail to the typed address (CVE-2019-19844, GHSA-qw9g-7549-7wg5). It goes to the stored one, byte by byte")
+    @Test("Incident: mail to the typed address (CVE-2019-19844, Django). It goes to the stored one, byte by byte")
     func lookalikes() async throws {
         let stored = ["Mike@example.org", "kim@example.org", "julian@xn--cre53-lva.de", "is@example.org"]
         try await withServer {
@@ -24,9 +24,41 @@ import Testing
                 #expect([200, 400].contains(answer.status), "\(typed): \(answer.text)")
             }
             try await server.settleMails()
-            for mail in try server.server.mailbox.mails(limit: 1_000) {
+            let mails = try server.server.mailbox.mails(limit: 1_000)
+            #expect(mails.count > 3, "some are a stored address, in other letters")
+            for mail in mails {
                 #expect(stored.contains { $0.utf8.elementsEqual(mail.recipient.utf8) }, "\(mail.recipient)")
             }
+        }
+    }
+
+    @Test(
+        "Incident: a collation that passes over accents (GHSA-qw9g-7549-7wg5, Directus). A look-alike is somebody else, or refused"
+    )
+    func collation() async throws {
+        let stored = ["Mike@example.org", "kim@example.org", "julian@xn--cre53-lva.de", "is@example.org"]
+        try await withServer {
+            $0.resetEmailLimit = nil
+        } _: { server in
+            let stores = server.server.stores
+            for email in stored { #expect(try await stores.addAccount(email)) }
+            for email in ["mike@EXAMPLE.org", "KIM@example.org", "julian@XN--CRE53-LVA.de"] {
+                #expect(try await !stores.addAccount(email), "\(email) is taken")
+            }
+            var others: [String] = []
+            for email in LookalikeAddress.all where (try? EmailAddress(email)) != nil {
+                if try await stores.addAccount(email) { others.append(email) }
+            }
+            #expect(others.count > 5)
+            for email in stored + others {
+                let json = JSONValue.object(["email": .string(email)]).encoded()
+                let answer = try await server.post("/api/request-password-reset/", String(decoding: json, as: UTF8.self))
+                #expect(answer.status == 200)
+            }
+            try await server.settleMails()
+            let recipients = try server.server.mailbox.mails(limit: 1_000).map { Array($0.recipient.utf8) }
+            #expect(Set(recipients).count == recipients.count && recipients.count == stored.count + others.count)
+            for email in stored { #expect(recipients.contains(Array(email.utf8)), "\(email)") }
         }
     }
 

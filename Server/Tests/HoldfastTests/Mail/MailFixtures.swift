@@ -23,7 +23,9 @@ final class ShiftedClock: Sendable {
 
 extension Stores {
     /// Adds an account that nobody can sign in to.
-    func addAccount(_ email: String) async throws {
+    /// - Returns: Whether the address was free.
+    @discardableResult
+    func addAccount(_ email: String) async throws -> Bool {
         let account = Account(
             id: .init(rawValue: UUID()),
             email: try EmailAddress(email),
@@ -33,7 +35,7 @@ extension Stores {
             language: .english,
             createdAt: Date()
         )
-        _ = try await accounts.insert(account)
+        return try await accounts.insert(account)
     }
 
     /// Asks for a reset mail as the route does.
