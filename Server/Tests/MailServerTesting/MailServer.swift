@@ -40,6 +40,7 @@ package final class MailServer: Sendable {
     private let options: [String]
     private let process = Mutex<Process?>(nil)
     private let boundPort = Mutex(0)
+    private let heldSocket = Mutex<Int32?>(nil)
 
     /// Where it listens.
     package var port: Int { boundPort.withLock { $0 } }
@@ -59,7 +60,10 @@ package final class MailServer: Sendable {
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = MailServer(folder: folder, options: options)
         try await server.start()
-        defer { server.kill() }
+        defer {
+            server.kill()
+            server.freePort()
+        }
         return try await body(server)
     }
 
@@ -79,7 +83,7 @@ package final class MailServer: Sendable {
         self.process.withLock { $0 = process }
     }
 
-    /// Ends it at once and waits until it is gone; connections break.
+    /// Ends it at once and waits until it is gone; connections break, and new ones are refused.
     package func stop() async {
         guard let process = process.withLock({ $0 }) else { return }
         kill()
@@ -88,6 +92,32 @@ package final class MailServer: Sendable {
                 process.waitUntilExit()
                 continuation.resume()
             }.start()
+        }
+        holdPort()
+    }
+
+    /// Keeps the port, on which nobody listens now, from other tests. The next start listens there all the same: both reuse the address.
+    private func holdPort() {
+        freePort()
+        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var yes: Int32 = 1
+        setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        _ = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        heldSocket.withLock { $0 = socket }
+    }
+
+    private func freePort() {
+        heldSocket.withLock { socket in
+            if let socket { close(socket) }
+            socket = nil
         }
     }
 

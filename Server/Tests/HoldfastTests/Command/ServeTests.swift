@@ -8,7 +8,7 @@ import Testing
 
 @testable import holdfast
 
-@Suite struct ServeTests {
+@Suite(.timeLimit(.minutes(5))) struct ServeTests {
     @Test("All problems of the configuration are reported at once, with exit code 78")
     func badConfiguration() async throws {
         try await withFolder { folder in
@@ -114,7 +114,7 @@ import Testing
             try await process.start()
             defer { if process.isRunning { process.terminate() } }
             let data = folder.appending(path: "data").path
-            while process.isRunning, !FileManager.default.fileExists(atPath: data) { await Task.yield() }
+            while process.isRunning, !Task.isCancelled, !FileManager.default.fileExists(atPath: data) { await Task.yield() }
             let hangups = Task {
                 while !Task.isCancelled {
                     kill(process.processIdentifier, SIGHUP)

@@ -5,7 +5,7 @@ import Testing
 @testable import holdfast
 
 /// A server over a day, four months and a year, in simulated time: whatever it keeps it forgets in time.
-@Suite struct LifetimeTests {
+@Suite(.timeLimit(.minutes(15))) struct LifetimeTests {
     /// How many days after its last change a row of each table may still be there. One that is not listed is one that nobody has
     /// thought of.
     private static let days: [String: Int] = [

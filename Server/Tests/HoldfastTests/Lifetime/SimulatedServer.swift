@@ -30,7 +30,7 @@ struct SimulatedServer: Sendable {
     /// The lease of a mail in hand sleeps on the clock too; only the mail worker, when it has nothing left to do, sleeps for as
     /// short a time as its pause.
     private func settle() async {
-        while true {
+        while !Task.isCancelled {
             await clock.waitForSleepers(services)
             if let next = clock.nextDeadline, clock.now.duration(to: next) <= Self.mailPause { return }
             await Task.yield()
