@@ -8,11 +8,15 @@ public import Foundation
 public struct AccountImport: Sendable {
     /// What has become of the records so far.
     public struct Progress: Hashable, Sendable {
+        /// How many records have been looked at.
         public var done = 0
+        /// How many records there are.
         public var total = 0
+        /// How many accounts are new.
         public var added = 0
         /// Had an account before.
         public var present = 0
+        /// How many records can't be taken.
         public var refused = 0
     }
 

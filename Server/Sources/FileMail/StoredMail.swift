@@ -3,12 +3,19 @@ import MIMEMail
 
 /// A mail of the local mailbox, read back from its file.
 public struct StoredMail: Hashable, Sendable, Identifiable {
+    /// The name of its file, without the ending.
     public let id: String
+    /// The header `Date`.
     public let date: String
+    /// The header `From`.
     public let sender: String
+    /// The header `To`.
     public let recipient: String
+    /// The header `Subject`, decoded.
     public let subject: String
+    /// The part without markup, decoded.
     public let text: String
+    /// The page, decoded.
     public let html: String
 
     /// Reads a message as ``MIMEMessage`` writes it; `nil` if it is anything else.

@@ -21,7 +21,9 @@ public struct SMTPSettings: Hashable, Sendable {
 
     /// A name and a password for AUTH (RFC 4954). No description, dump or log shows the password.
     public struct Credentials: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
+        /// The name of the login.
         public var user: String
+        /// Its password.
         public var password: String
 
         /// Creates credentials.
@@ -36,8 +38,11 @@ public struct SMTPSettings: Hashable, Sendable {
 
     /// A name or an address of the server.
     public var host: String
+    /// Where the mail server listens.
     public var port: Int
+    /// Whether and when TLS begins.
     public var security: Security
+    /// The login; `nil` for none.
     public var credentials: Credentials?
     /// The time in which a connection must be made, name looked up and TLS agreed on.
     public var connectTimeout: Duration

@@ -29,17 +29,21 @@ public struct Account: Hashable, Sendable, Identifiable {
     /// In place of a hash: no password verifies against it, and a reset sets one.
     public static let unusablePassword = "!"
 
+    /// What the account is known by; never given to another.
     public let id: ID
     /// The address that identifies the account and that mail goes to.
     public var email: EmailAddress
+    /// The name that the person is greeted by.
     public var firstName: FirstName
     /// The hash of the password, as a PHC string.
     public var passwordHash: String
+    /// Whether it may be used.
     public var state: State
     /// The language of the account's mails.
     public var language: Language
     /// Rises whenever everything issued before must end; access tokens carry the epoch that they were issued in.
     public var epoch: Int
+    /// When it was registered or imported.
     public var createdAt: Date
 
     /// Whether its password may be reset: an operator's decision is not undone by a mail.

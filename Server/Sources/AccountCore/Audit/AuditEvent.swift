@@ -25,9 +25,13 @@ public struct AuditEvent: Hashable, Sendable {
         case suspended, deactivated, activated
     }
 
+    /// What happened.
     public let kind: Kind
+    /// To whose account.
     public let accountID: Account.ID
+    /// When.
     public let time: Date
+    /// By which request.
     public let origin: AuditOrigin
 
     /// Creates an event.
@@ -43,6 +47,7 @@ public struct AuditEvent: Hashable, Sendable {
 public struct AuditOrigin: Hashable, Sendable {
     /// The network of the client, not its address.
     public let client: String?
+    /// The id of the request; `nil` without one.
     public let requestID: String?
 
     /// Creates an origin.

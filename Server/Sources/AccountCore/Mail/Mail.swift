@@ -5,11 +5,15 @@ public import ErrorContract
 public struct Mail: Hashable, Sendable {
     /// Who it is from, as `Name <address>` or an address.
     public var sender: String
+    /// The one address that it goes to.
     public var recipient: EmailAddress
+    /// One line, not yet encoded.
     public var subject: String
     /// The body for readers that show no HTML.
     public var text: String
+    /// The same as a page.
     public var html: String
+    /// The language of all of it.
     public var language: Language
 
     /// Creates a mail.

@@ -2,7 +2,9 @@
 ///
 /// After 1 failure about 5 s, then 10, 20, 40, 80, 160 and from the seventh on 300 s.
 public struct MailBackoff: Hashable, Sendable {
+    /// The delay after the first failure.
     public var base: Duration = .seconds(5)
+    /// The longest delay.
     public var cap: Duration = .seconds(300)
 
     /// The default.

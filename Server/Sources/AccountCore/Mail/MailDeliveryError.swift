@@ -12,6 +12,7 @@ public struct MailDeliveryError: Error, Hashable, Sendable {
         case misconfigured
     }
 
+    /// What is to become of the mail.
     public let kind: Kind
     /// What happened, without addresses and secrets.
     public let message: String

@@ -23,10 +23,13 @@ public struct MailIntent: Hashable, Sendable, Identifiable {
         }
     }
 
+    /// What the intent is known by.
     public let id: UUID
+    /// What the mail is about, and for whom.
     public let subject: Subject
     /// The language of the mail.
     public let language: Language
+    /// When it was asked for; the life of its link counts from here.
     public let createdAt: Date
     /// How often handing over has failed.
     public var failures: Int

@@ -25,6 +25,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         public var rest: Duration = .milliseconds(40)
         /// How long mails that were given up are kept for an operator to look at.
         public var keepsFailed: Duration = .seconds(7 * 86_400)
+        /// How long a mail waits after a failure.
         public var backoff = MailBackoff()
 
         /// The default schedule.

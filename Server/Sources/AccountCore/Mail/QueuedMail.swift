@@ -13,14 +13,17 @@ public struct QueuedMail: Hashable, Sendable, Identifiable {
         case failed
     }
 
+    /// The id of its intent.
     public let id: MailIntent.ID
     /// `password_reset` or `password_changed`.
     public let kind: String
     /// Who it is for: the address that was typed, or the account's; `nil` if the account is gone.
     public let recipient: EmailAddress?
+    /// What becomes of it.
     public let state: State
     /// How often handing over has failed.
     public let failures: Int
+    /// When it was asked for.
     public let createdAt: Date
     /// When it is tried next, its worker's lease ends, or, when it has failed, it is forgotten.
     public let dueAt: Date

@@ -38,11 +38,15 @@ extension ResetTokenStore {
 
 /// What is kept of a reset token.
 public struct StoredResetToken: Hashable, Sendable {
+    /// The digest of the token; the token itself is in its mail alone.
     public let digest: TokenDigest
+    /// Whose password it changes.
     public let accountID: Account.ID
     /// The address that it is mailed to: once the account has another one, the token is dead.
     public let recipient: EmailAddress
+    /// When it was made.
     public let createdAt: Date
+    /// The first moment at which it is dead.
     public let expiresAt: Date
 
     /// Creates a record.

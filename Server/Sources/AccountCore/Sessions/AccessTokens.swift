@@ -6,7 +6,9 @@ import JWTKit
 public struct AccessTokens: Sendable {
     /// What an access token says.
     public struct Claims: Hashable, Sendable {
+        /// Who is signed in.
         public let accountID: Account.ID
+        /// By which session.
         public let sessionID: Session.ID
         /// The account's epoch when the token was issued.
         public let epoch: Int

@@ -13,8 +13,11 @@ public struct Session: Hashable, Sendable, Identifiable {
         public var description: String { rawValue.uuidString.lowercased() }
     }
 
+    /// What the session is known by.
     public let id: ID
+    /// Who is signed in.
     public let accountID: Account.ID
+    /// When they signed in.
     public let createdAt: Date
 
     /// Creates a session.

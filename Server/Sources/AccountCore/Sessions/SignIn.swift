@@ -6,8 +6,11 @@ public import Foundation
 public struct SignIn: Sendable {
     /// A signed-in account and what its device receives.
     public struct Opened: Sendable {
+        /// Who signed in.
         public let account: Account
+        /// A signed token for calls.
         public let accessToken: String
+        /// What the session is continued with, once.
         public let refreshToken: SecretToken
     }
 

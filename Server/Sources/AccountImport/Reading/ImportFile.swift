@@ -7,7 +7,9 @@ public enum ImportFile {
 
     /// A record that can't be read.
     public struct ImportLineRefusal: Error, Hashable, Sendable {
+        /// Where it stands in the file, for a person.
         public let place: String
+        /// Why it can't be read.
         public let reason: String
     }
 

@@ -9,12 +9,17 @@ import ImportedHashes
 public struct ImportRecord: Hashable, Sendable {
     /// Where it stands: a line of a text, or which record it is.
     public let place: String
+    /// The address as it was written.
     public var email: String
+    /// The name; the address's beginning if there is none.
     public var firstName: String?
+    /// The hash that another system made; without one a reset is needed.
     public var passwordHash: String?
+    /// `active`, `inactive` or `suspended`; active if there is none.
     public var state: String?
     /// Yes or no, in any of the ways that databases write it.
     public var isActive: String?
+    /// The language of mails, as `es` or `pt_BR`.
     public var locale: String?
 
     /// Creates a record.

@@ -27,9 +27,13 @@ public struct PrometheusDescription: Hashable, Sendable {
 public struct PrometheusReading: Sendable {
     /// The whole name, such as `process_open_fds`.
     public let name: String
+    /// What the numbers of this name are.
     public let kind: PrometheusKind
+    /// What it tells, in one line.
     public let help: String
+    /// The number.
     public let value: Double
+    /// Names and values that tell it from others of its name.
     public let labels: [(String, String)]
 
     /// Creates a reading.

@@ -9,6 +9,7 @@ import Mustache
 public struct MailTemplateFolder: Sendable {
     /// All that is wrong with the templates of a folder; each problem names its file and says what to do.
     public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+        /// Each with its file, and its line if there is one.
         public let problems: [String]
         public var description: String { problems.joined(separator: "\n") }
     }
