@@ -46,14 +46,36 @@ public struct RequestReader: RequestDecoder, Sendable {
     /// Reads a value of any `Decodable` type.
     /// - Throws: ``ContractError`` with a code of the `REQUEST_` or `VALIDATION_` family.
     public func read<Value: Decodable>(_ type: Value.Type, from request: Request) async throws -> Value {
-        let media = request.headers[.contentType].map { $0.prefix { $0 != ";" }.lowercased().filter { !$0.isWhitespace } }
-        switch media {
-        case "application/json":
+        switch Media(request) {
+        case .json:
             return try BodyDecoder.decode(type, from: try json(try await bytes(of: request)), isForm: false)
-        case "application/x-www-form-urlencoded":
+        case .form:
             return try BodyDecoder.decode(type, from: try FormReader.object(try await bytes(of: request)), isForm: true)
-        default: throw ContractError(.requestUnsupportedMediaType)
+        case nil: throw ContractError(.requestUnsupportedMediaType)
         }
+    }
+
+    /// What a body may be.
+    private enum Media {
+        case json, form
+
+        init?(_ request: Request) {
+            switch request.headers[.contentType].map({ $0.prefix { $0 != ";" }.lowercased().filter { !$0.isWhitespace } }) {
+            case "application/json": self = .json
+            case "application/x-www-form-urlencoded": self = .form
+            default: return nil
+            }
+        }
+    }
+
+    /// A request with its body in memory, if it has one that is read at all.
+    /// - Throws: As ``bytes(of:)``.
+    func gathered(_ request: Request) async throws -> Request {
+        let hasBody = request.headers[.transferEncoding] != nil || request.headers[.contentLength].map { $0 != "0" } == true
+        guard !request.method.isSafe, hasBody, Media(request) != nil else { return request }
+        var request = request
+        request.body = RequestBody(buffer: ByteBuffer(bytes: try await bytes(of: request)))
+        return request
     }
 
     /// Reads a value for `request.decode(as:context:)`; see ``ContractRequestContext``.

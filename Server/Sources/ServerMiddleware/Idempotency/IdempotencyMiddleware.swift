@@ -147,5 +147,5 @@ extension Response {
 
 extension HTTPRequest.Method {
     /// Whether it asks for nothing to be done (RFC 9110 §9.2.1).
-    fileprivate var isSafe: Bool { [.get, .head, .options, .trace].contains(self) }
+    var isSafe: Bool { [.get, .head, .options, .trace].contains(self) }
 }

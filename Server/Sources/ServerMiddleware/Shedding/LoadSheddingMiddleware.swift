@@ -7,14 +7,18 @@ public import Hummingbird
 /// let guarded = router.group().add(middleware: LoadSheddingMiddleware(LoadShedding(limit: 256)))
 /// ```
 /// On a group it stands within the deadline of its routes: the wait counts as theirs, and a route that goes on after its deadline
-/// still counts as work.
+/// still counts as work. A body that the routes read is waited for outside: a client that sends it slowly holds no place.
 public struct LoadSheddingMiddleware<Context: RequestContext>: RouterMiddleware {
     private let shedding: LoadShedding
+    private let reader: RequestReader
 
     /// Creates the middleware.
-    /// - Parameter shedding: The limit, which several groups may share.
-    public init(_ shedding: LoadShedding) {
+    /// - Parameters:
+    ///   - shedding: The limit, which several groups may share.
+    ///   - reader: Bounds the size and time of bodies as the routes do.
+    public init(_ shedding: LoadShedding, reader: RequestReader = RequestReader()) {
         self.shedding = shedding
+        self.reader = reader
     }
 
     public func handle(
@@ -22,6 +26,7 @@ public struct LoadSheddingMiddleware<Context: RequestContext>: RouterMiddleware 
         context: Context,
         next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        try await shedding.run { try await next(request, context) }
+        let whole = try await reader.gathered(request)
+        return try await shedding.run { try await next(whole, context) }
     }
 }

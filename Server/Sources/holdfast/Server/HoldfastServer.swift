@@ -278,7 +278,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             try ErrorLabRoutes<Context>(renderer: renderer).add(to: router)
         }
         // Those above are never refused for their number: who looks after the server must see it when it is busy.
-        try addAccountRoutes(to: router.group().add(middleware: LoadSheddingMiddleware(shedding)))
+        try addAccountRoutes(to: router.group().add(middleware: LoadSheddingMiddleware(shedding, reader: configuration.reader)))
         return router
     }
 

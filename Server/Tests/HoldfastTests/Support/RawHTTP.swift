@@ -78,6 +78,36 @@ enum RawHTTP {
         }
     }
 
+    /// Sends bytes, then others again and again, until the server closes.
+    /// - Returns: How often the others were sent.
+    static func sendUntilRefused(_ bytes: [UInt8], then others: [UInt8], atMost count: Int, to url: URL) async throws -> Int {
+        let port = UInt16(url.port ?? 80)
+        return try await withCheckedThrowingContinuation { continuation in
+            Thread {
+                continuation.resume(
+                    with: Result {
+                        var sent = 0
+                        _ = try received(sending: bytes, port: port, untilWhole: false) { socket, _ in
+                            while sent < count, send(all: others, over: socket) { sent += 1 }
+                        }
+                        return sent
+                    }
+                )
+            }.start()
+        }
+    }
+
+    /// - Returns: Whether the other side took them all.
+    private static func send(all bytes: [UInt8], over socket: Int32) -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 else { return false }
+            sent += count
+        }
+        return true
+    }
+
     /// Sends bytes, says that no more will come, and returns all that comes until the server closes.
     static func exchangeToEnd(_ bytes: [UInt8], with url: URL) async throws -> String {
         let port = UInt16(url.port ?? 80)
@@ -110,13 +140,8 @@ enum RawHTTP {
             }
         }
         guard connected == 0 else { throw Failure(description: "connect: \(errno)") }
-        var sent = 0
-        while sent < bytes.count {
-            let count = bytes[sent...].withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-            // A server that has refused already may close before all has been sent.
-            guard count > 0 else { break }
-            sent += count
-        }
+        // A server that has refused already may close before all has been sent.
+        _ = send(all: bytes, over: socket)
         if !untilWhole, onReceiving == nil { shutdown(socket, Int32(SHUT_WR)) }
         var received: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
