@@ -10,6 +10,9 @@ public final class SQLiteDatabase: Sendable {
     let pool: DatabasePool
     let groupCommit: GroupCommit
     private let lookups: LookupConnections
+    private let path: String
+    /// Of the file that was opened. SQLite goes on with it when it has been removed or replaced, and nothing of that is kept.
+    private let identity: FileIdentity?
     private let writing = WriteHealth()
     /// How many pages of 4 KB the write-ahead log takes before they are put in their places, which commits wait for.
     private static let walPages = 8_000
@@ -24,6 +27,8 @@ public final class SQLiteDatabase: Sendable {
         configuration.label = "holdfast.sqlite"
         let options = configuration
         pool = try OpeningLock.hold(for: path) { try Self.prepare(DatabasePool(path: path, configuration: options)) }
+        self.path = path
+        identity = FileIdentity(path: path)
         groupCommit = GroupCommit(pool)
         lookups = LookupConnections(path: path, configuration: options)
     }
@@ -91,7 +96,11 @@ public final class SQLiteDatabase: Sendable {
     }
 
     /// Returns if the database can be read, and written: if the last write failed for its sake, one more is tried, of a page.
+    /// - Throws: `StoreFailure`, also if the file has been removed or replaced since it was opened.
     public func ping() async throws {
+        guard FileIdentity(path: path) == identity else {
+            throw StoreFailure(isBusy: false, message: "the database's file was removed or replaced; restart the server")
+        }
         _ = try lookUp { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM (SELECT 1 FROM account LIMIT 1)") }
         guard writing.isFailing else { return }
         try await write { database in

@@ -25,6 +25,21 @@ import Testing
         }
     }
 
+    @Test("A database whose file was removed or replaced underneath does not call itself ready", arguments: [true, false])
+    func replaced(by another: Bool) async throws {
+        try await withStores { stores in
+            try await stores.database.ping()
+            let aside = stores.path + ".aside"
+            try FileManager.default.moveItem(atPath: stores.path, toPath: aside)
+            if another { try FileManager.default.copyItem(atPath: aside, toPath: stores.path) }
+            let failure = await #expect(throws: StoreFailure.self) { try await stores.database.ping() }
+            #expect(failure?.message.contains("removed or replaced") == true)
+            if another { try FileManager.default.removeItem(atPath: stores.path) }
+            try FileManager.default.moveItem(atPath: aside, toPath: stores.path)
+            try await stores.database.ping()
+        }
+    }
+
     @Test("While nothing can be written the database does not call itself ready; a write that was wrong says nothing of it")
     func readiness() async throws {
         try await withStores { stores in
