@@ -37,7 +37,8 @@ public enum ImportFile {
         if bytes.starts(with: Data("SQLite format 3\0".utf8)) { return try DjangoDatabase.read(file) }
         let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
         switch text.first(where: { !" \t\r\n".utf8.contains($0) }) {
-        case nil: return []
+        case nil: throw Unreadable(description: "\(file.path) is empty")
+        case 0, 0xFE, 0xFF: throw Unreadable(description: "\(file.path) is no text in UTF-8; save or convert it as such")
         case UInt8(ascii: "["): return try DjangoDump.read(Data(text))
         case UInt8(ascii: "{"): return JSONLines.read(text)
         default: return try CSVRecords.read(text)

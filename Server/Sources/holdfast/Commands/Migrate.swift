@@ -28,7 +28,7 @@ struct Migrate: AsyncParsableCommand {
             case let steps?: Terminal.say((["\(path) was brought up to date:"] + steps.map { "  \($0)" }).joined(separator: "\n"))
             }
         } catch {
-            Terminal.complain("\(path) could not be brought up to date: \(error)")
+            Terminal.complain("\(path) could not be brought up to date: \(StartFailure(error)).")
             throw ExitCode.failure
         }
     }

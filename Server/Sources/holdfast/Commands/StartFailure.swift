@@ -5,7 +5,9 @@ import NIOCore
 struct StartFailure: CustomStringConvertible {
     let description: String
 
-    init(_ error: any Error, host: String, port: Int) {
+    /// - Parameters:
+    ///   - host: Where it was to listen, if it was.
+    init(_ error: any Error, host: String = "", port: Int = 0) {
         switch error {
         case let error as IOError where error.errnoCode == EADDRINUSE:
             description = "port \(port) of \(host) is in use by another program; choose another with --port"

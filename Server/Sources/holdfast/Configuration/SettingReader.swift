@@ -94,9 +94,10 @@ struct SettingReader {
         return nil
     }
 
-    /// Notes a problem.
+    /// Notes a problem. Of a quoted address what may be a login is left out.
     mutating func refuse(_ name: String, _ text: String) {
-        problems.append(ConfigurationProblem(setting: name, text: text))
+        let shown = text.replacing(/“([^”:]*:)[^”]*@/) { "“\($0.1)…@" }
+        problems.append(ConfigurationProblem(setting: name, text: shown))
     }
 }
 

@@ -53,7 +53,20 @@ extension Doctor {
                 "run this as the server's user, or 'chown -R' the folder to it"
             )
         }
-        let open = (["."] + ["secret", "holdfast.sqlite3", "holdfast.sqlite3-wal", "limits.journal", "mailbox"])
+        let names = ["secret", "holdfast.sqlite3", "holdfast.sqlite3-wal", "limits.journal", "mailbox"]
+        let locked = names.filter { name in
+            let path = folder.appending(path: name).path
+            return name != "secret" && FileManager.default.fileExists(atPath: path)
+                && !FileManager.default.isWritableFile(atPath: path)
+        }
+        guard locked.isEmpty else {
+            return .wrong(
+                "data",
+                "\(locked.joined(separator: ", ")) can't be written",
+                "run this as the server's user, or 'chown -R' the folder to it, and 'chmod -R u+w' it"
+            )
+        }
+        let open = (["."] + names)
             .filter { name in
                 let path = name == "." ? folder.path : folder.appending(path: name).path
                 let mode = try? FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
@@ -123,7 +136,7 @@ extension Doctor {
             }
             return [.good("database", "\(size.intValue / 1_024) KiB, sound, up to date, WAL, every commit on disk")]
         } catch {
-            let reason = (error as? StoreFailure)?.message ?? "\(type(of: error))"
+            let reason = StartFailure(error)
             return [
                 .wrong("database", "can't be opened: \(reason)", "check who owns \(path), and that it is a database of holdfast")
             ]

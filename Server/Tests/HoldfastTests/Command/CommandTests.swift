@@ -60,6 +60,9 @@ import Testing
             #expect(audit.output.contains("registered"), "\(audit.errors)")
             let journal = folder.appending(path: "store/limits.journal").path
             #expect(!FileManager.default.fileExists(atPath: journal), "limits are the server's")
+            try Data().write(to: folder.appending(path: "file"))
+            let migration = try await Binary.run(["migrate", "--data", "file"], in: folder)
+            #expect(migration.status == 1 && !migration.errors.contains("Error Domain"), "\(migration.errors)")
             let weak = try await Binary.run(
                 ["users", "add", "bea@example.com", "--first-name", "Bea", "--data", "store"],
                 input: "short\n",

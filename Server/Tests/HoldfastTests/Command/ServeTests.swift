@@ -179,8 +179,13 @@ import Testing
             let insecure = ["PASSWORD_RESET_BASE_URL": "http://accounts.example.com"]
             let insecureRun = try await Binary.run(["serve", "--port", "0"], environment: insecure, in: folder)
             #expect(insecureRun.status == 78)
-            let user = ["PASSWORD_RESET_BASE_URL": "https://a:b@accounts.example.com"]
-            #expect(try await Binary.run(["serve", "--port", "0"], environment: user, in: folder).status == 78)
+            let logins = [
+                "PASSWORD_RESET_BASE_URL": "https://a:hunter2@accounts.example.com",
+                "EMAIL_HOST": "smtp://a:hunter2/@mail.example.com",
+            ]
+            let loginRun = try await Binary.run(["serve", "--port", "0"], environment: logins, in: folder)
+            #expect(loginRun.status == 78 && loginRun.errors.contains("accounts.example.com"))
+            #expect(!loginRun.errors.contains("hunter2"), "\(loginRun.errors)")
         }
     }
 

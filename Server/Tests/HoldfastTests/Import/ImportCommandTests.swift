@@ -133,7 +133,8 @@ import Testing
     @Test(
         "What is no such file is told in a sentence",
         arguments: [
-            "[{", #"[{"email":"ana@example.com"}]"#, "name,age\nx,1", "SQLite format 3\u{0}junk", "email,email\na,b",
+            "", " \r\n", "\u{0}e\u{0}m\u{0}a\u{0}i\u{0}l", "[{", #"[{"email":"ana@example.com"}]"#, "name,age\nx,1",
+            "SQLite format 3\u{0}junk", "email,email\na,b",
             "\u{1}\u{2}",
         ]
     )
