@@ -68,15 +68,19 @@ public struct RequestReader: RequestDecoder, Sendable {
         }
     }
 
-    /// A request with its body in memory, if it has one that is read at all.
-    /// - Throws: As ``bytes(of:)``.
-    func gathered(_ request: Request) async throws -> Request {
+    /// Calls a closure with a request whose body is in memory, if it has one that is read at all.
+    /// - Throws: As ``bytes(of:)``, and what the closure throws.
+    func gathering<Result>(_ request: Request, _ next: (Request) async throws -> Result) async throws -> Result {
         let hasBody = request.headers[.transferEncoding] != nil || request.headers[.contentLength].map { $0 != "0" } == true
-        guard !request.method.isSafe, hasBody, Media(request) != nil else { return request }
-        var request = request
-        request.body = RequestBody(buffer: ByteBuffer(bytes: try await bytes(of: request)))
-        return request
+        guard !request.method.isSafe, hasBody, Media(request) != nil else { return try await next(request) }
+        var whole = request
+        whole.body = RequestBody(buffer: ByteBuffer(bytes: try await bytes(of: request)))
+        return try await Self.$isGathered.withValue(true) { try await next(whole) }
     }
+
+    /// Whether the body of the current request has been waited for: it needs no task and no deadline of its own any more, which cost more than
+    /// many a route's work.
+    @TaskLocal private static var isGathered = false
 
     /// Reads a value for `request.decode(as:context:)`; see ``ContractRequestContext``.
     public func decode<Value: Decodable>(
@@ -94,6 +98,7 @@ public struct RequestReader: RequestDecoder, Sendable {
             throw ContractError(.requestTooLarge)
         }
         let body = request.body
+        guard !Self.isGathered else { return try await collect(body) }
         // In all, not between two bytes: a client that sends one every few seconds is slow too.
         let tooSlow = ContractError(.requestTimeout, headers: [.connection: "close"])
         return try await deadlines.run(within: bodyDeadline, throwing: tooSlow) { try await collect(body) }

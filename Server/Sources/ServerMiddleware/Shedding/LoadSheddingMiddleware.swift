@@ -26,7 +26,8 @@ public struct LoadSheddingMiddleware<Context: RequestContext>: RouterMiddleware 
         context: Context,
         next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        let whole = try await reader.gathered(request)
-        return try await shedding.run { try await next(whole, context) }
+        try await reader.gathering(request) { whole in
+            try await shedding.run { try await next(whole, context) }
+        }
     }
 }
