@@ -104,7 +104,8 @@ extension OperationGroup {
         "Opened by the link of the mail that confirms a change; nothing is frozen before its form is sent.",
         answers: [
             .page(200, "The question, or the page that takes the token from behind `#`."),
-            .page(400, "The link is unknown, expired, used or no link."),
+            .page(400, "The token is missing, given twice or malformed."),
+            .page(410, "The link is unknown, expired or used; the page offers a link for a new password."),
         ]
     ).with {
         $0.parameters = [token, email]
@@ -120,7 +121,8 @@ extension OperationGroup {
         "Ends all sessions; nobody can sign in until the password has been reset.",
         answers: [
             .page(200, "The account is frozen."),
-            .page(400, "The link is unknown, expired, used or no link."),
+            .page(400, "The token is missing, given twice or malformed."),
+            .page(410, "The link is unknown, expired or used; the page offers a link for a new password."),
         ]
     ).with {
         $0.request = RequestContent(
