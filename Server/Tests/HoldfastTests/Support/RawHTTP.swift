@@ -119,27 +119,37 @@ enum RawHTTP {
         }
     }
 
+    /// A socket that is connected to a port of the loopback; whoever asked closes it.
+    static func connected(to port: UInt16) throws -> Int32 {
+        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard socket >= 0 else { throw Failure(description: "no socket") }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else {
+            let reason = errno
+            close(socket)
+            throw Failure(description: "connect: \(reason)")
+        }
+        return socket
+    }
+
     private static func received(
         sending bytes: [UInt8],
         port: UInt16,
         untilWhole: Bool = true,
         onReceiving: ((Int32, [UInt8]) -> Void)? = nil
     ) throws -> [UInt8] {
-        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        guard socket >= 0 else { throw Failure(description: "no socket") }
+        let socket = try connected(to: port)
         defer { close(socket) }
         var timeout = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        let connected = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard connected == 0 else { throw Failure(description: "connect: \(errno)") }
         // A server that has refused already may close before all has been sent.
         _ = send(all: bytes, over: socket)
         if !untilWhole, onReceiving == nil { shutdown(socket, Int32(SHUT_WR)) }
