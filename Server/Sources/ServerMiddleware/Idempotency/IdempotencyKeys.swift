@@ -153,6 +153,8 @@ extension IdempotencyKeys: Service {
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             do {
                 while try await store.sweep(at: now()), !Task.isCancelled {}
+            } catch is CancellationError {
+                return
             } catch {
                 sweeping.logger.error("Sweep of idempotency keys failed", metadata: .failure(error))
             }
