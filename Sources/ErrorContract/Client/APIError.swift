@@ -19,6 +19,12 @@ public struct APIError: Error, Sendable {
     public var violations: [FieldViolation]
     /// The time to wait before a repeat, if one was named.
     public var retryAfter: Duration?
+    /// Whether a JSON error body and the headers of the same response name the same ``retryAfter``.
+    ///
+    /// A proxy can add `Retry-After` to its own page, but it cannot put the same delay into the API's error. Use this flag before
+    /// a long delay is applied to calls other than the one that failed. Both delays are compared in whole seconds, rounded up.
+    /// `false` if only one of them is present, if they differ, and if the body is not JSON.
+    public var isRetryAfterConfirmed = false
     /// When a repeat makes sense, on the local wall clock; `nil` if no time was named.
     public var retryAt: Date?
     /// The id by which the server's log knows the request.
@@ -73,6 +79,7 @@ public struct APIError: Error, Sendable {
         self.details = answer.details
         self.violations = answer.violations
         self.retryAfter = answer.retryAfter
+        self.isRetryAfterConfirmed = answer.isRetryAfterConfirmed
         self.requestID = answer.requestID
         self.context = context
         self.attempts = 1

@@ -10,6 +10,8 @@ public struct DecodedError: Hashable, Sendable {
     public var details: JSONObject
     /// The delay that the server named.
     public var retryAfter: Duration?
+    /// Whether the body and the headers name the same ``retryAfter``; see ``APIError/isRetryAfterConfirmed``.
+    public var isRetryAfterConfirmed = false
     /// The id by which the server's log knows the request.
     public var requestID: String?
     /// Problems with single fields.

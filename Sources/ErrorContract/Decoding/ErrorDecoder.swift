@@ -30,7 +30,11 @@ public struct ErrorDecoder: Sendable {
         if let code = headers.contractCode, error.code == nil || isPage { error.code = code }
         if error.code == nil { error.code = headers.vendorCode }
         error.requestID = headers.namedRequestID ?? error.requestID ?? headers.traceID
-        error.retryAfter = RetryAfter.delay(status: error.status, headers: headers, now: now) ?? error.retryAfter
+        if let delay = RetryAfter.delay(status: error.status, headers: headers, now: now) {
+            // Only JSON bodies name a delay, so equal values mean that the API itself wrote both.
+            error.isRetryAfterConfirmed = delay == error.retryAfter
+            error.retryAfter = delay
+        }
         return error
     }
 

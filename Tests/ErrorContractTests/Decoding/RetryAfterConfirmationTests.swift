@@ -1,0 +1,72 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import Testing
+
+/// A closed gate is bounded: a delay of more than 60 s needs a response of the API itself.
+@Suite struct RetryAfterConfirmationTests {
+    /// 2025-11-04T10:30:00Z
+    private static let now = Date(timeIntervalSince1970: 1_762_252_200)
+    private static let contract =
+        #"{"error":{"code":"SERVER_MAINTENANCE","message":"m","details":{"retry_after":3600},"request_id":"r1"}}"#
+    private static let page = "<html><head><title>503</title></head><body><h1>Service Unavailable</h1></body></html>"
+
+    private func error(_ body: String, status: Int = 503, headers: HTTPFields) -> APIError {
+        APIError(ErrorDecoder().decode(status: status, headers: headers, body: Array(body.utf8), now: Self.now))
+    }
+
+    @Test("A contract error with the same time in body and header is confirmed")
+    func contract() {
+        let error = error(Self.contract, headers: [.retryAfter: "3600"])
+        #expect(error.isRetryAfterConfirmed)
+        #expect(error.retryAfter == .seconds(3_600))
+    }
+
+    @Test(
+        "A JSON error of any family with the same time in body and header is confirmed",
+        arguments: [
+            (#"{"message":"You are being rate limited.","retry_after":64.57,"global":false}"#, "65"),
+            (#"{"message":"Slow down","retryAfterMs":1500}"#, "2"),
+            (#"{"detail":"Request was throttled. Expected available in 120 seconds."}"#, "120"),
+            (#"{"code":"RATE_LIMITED","message":"m","details":{"retry_after":60}}"#, "Tue, 04 Nov 2025 10:31:00 GMT"),
+            (
+                #"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"m","details":["#
+                    + #"{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"3.5s"}]}}"#, "4"
+            ),
+        ]
+    )
+    func families(body: String, header: String) {
+        #expect(error(body, status: 429, headers: [.retryAfter: header]).isRetryAfterConfirmed)
+    }
+
+    @Test("A JSON error without a time is not confirmed by the header alone")
+    func headerOnly() {
+        let error = error(#"{"error":{"code":"SERVER_MAINTENANCE","message":"m"}}"#, headers: [.retryAfter: "3600"])
+        #expect(!error.isRetryAfterConfirmed)
+        #expect(error.retryAfter == .seconds(3_600))
+    }
+
+    @Test("An HTML 503 with Retry-After is not confirmed", arguments: [page, "", "Service Unavailable", "too many requests"])
+    func notJSON(body: String) {
+        let error = error(body, headers: [.retryAfter: "3600"])
+        #expect(!error.isRetryAfterConfirmed)
+        #expect(error.retryAfter == .seconds(3_600))
+    }
+
+    @Test("A time in the body alone is not confirmed", arguments: [[:], [.retryAfter: "soon"]] as [HTTPFields])
+    func bodyOnly(headers: HTTPFields) {
+        let error = error(Self.contract, headers: headers)
+        #expect(!error.isRetryAfterConfirmed)
+        #expect(error.retryAfter == .seconds(3_600))
+    }
+
+    @Test("Different times in body and header are not confirmed", arguments: ["3599", "3601", "60", "0"])
+    func different(header: String) {
+        #expect(!error(Self.contract, headers: [.retryAfter: header]).isRetryAfterConfirmed)
+    }
+
+    @Test("An error that no server sent is not confirmed")
+    func local() {
+        #expect(!APIError(.throttled).isRetryAfterConfirmed)
+    }
+}
