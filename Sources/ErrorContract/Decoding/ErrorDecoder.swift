@@ -19,22 +19,22 @@ public struct ErrorDecoder: Sendable {
     ///   - body: The body; bytes past ``maximumBodySize`` are not looked at.
     ///   - now: The local wall clock.
     public func decode(status: Int, headers: HTTPFields, body: some Collection<UInt8>, now: Date) -> DecodedError {
-        let headers = headers.facts
+        let (all, headers) = (headers, headers.facts)
         let start = body.prefix(Self.maximumBodySize)
         let read = { (bytes: UnsafeBufferPointer<UInt8>) in decodeBody(status: status, headers: headers, body: bytes) }
         var error = start.withContiguousStorageIfAvailable(read) ?? Array(start).withUnsafeBufferPointer(read)
         PersonText.cleanse(&error)
+        if let delay = RetryAfter.delay(status: error.status, facts: headers, all: all, now: now) {
+            // Only JSON bodies name a delay, so equal values mean that the API itself wrote both.
+            error.isRetryAfterConfirmed = delay == error.retryAfter
+            error.retryAfter = delay
+        }
         guard !headers.isEmpty else { return error }
         // A page says less about its origin than the code that the origin put into a header.
         let isPage = error.family == .notAPI || error.family == .cloudflarePage
         if let code = headers.contractCode, error.code == nil || isPage { error.code = code }
         if error.code == nil { error.code = headers.vendorCode }
         error.requestID = headers.namedRequestID ?? error.requestID ?? headers.traceID
-        if let delay = RetryAfter.delay(status: error.status, headers: headers, now: now) {
-            // Only JSON bodies name a delay, so equal values mean that the API itself wrote both.
-            error.isRetryAfterConfirmed = delay == error.retryAfter
-            error.retryAfter = delay
-        }
         return error
     }
 

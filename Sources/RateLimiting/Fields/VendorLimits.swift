@@ -14,17 +14,28 @@ struct VendorLimits {
             let limits = ["", "-requests", "-tokens"].compactMap { limit(prefix, suffix: $0) }
             if !limits.isEmpty { return limits }
         }
+        for (prefix, quotas) in Self.quotas {
+            let limits = quotas.compactMap { limit("\(prefix)\($0)-", suffix: "", name: $0) }
+            if !limits.isEmpty { return limits }
+        }
         return shopify.map { [$0] } ?? []
     }
 
+    /// Vendors that write the name of a quota before `limit`, `remaining` and `reset`: Linear and Anthropic.
+    private static let quotas = [
+        ("x-ratelimit-", ["requests", "complexity", "endpoint-requests"]),
+        ("anthropic-ratelimit-", ["requests", "tokens", "input-tokens", "output-tokens"]),
+    ]
+
     /// GitHub, GitLab, X, Discord, Reddit, Laravel, Okta and others; with a suffix OpenAI.
-    private func limit(_ prefix: String, suffix: String) -> ServerLimit? {
+    private func limit(_ prefix: String, suffix: String, name: String? = nil) -> ServerLimit? {
         func first(_ name: String) -> FieldItem? { FieldItem.items(field(prefix + name + suffix)).first }
         let quotas = FieldItem.items(field(prefix + "limit" + suffix))
         // A date holds a comma: it is not one of a list's items. Discord tells both, its time from now is the finer one.
         let reset = ["reset-after", "reset", "next", "resettime"].flatMap { field(prefix + $0 + suffix) }.lazy
         var limit = ServerLimit(
-            name: suffix.isEmpty ? first("bucket")?.value ?? first("resource")?.value : String(suffix.dropFirst()),
+            name: name
+                ?? (suffix.isEmpty ? first("bucket")?.value ?? first("resource")?.value : String(suffix.dropFirst())),
             quota: FieldNumber.count(quotas.first?.value),
             remaining: FieldNumber.count(first("remaining")?.value),
             reset: reset.compactMap { FieldNumber.reset($0, now: now) }.first

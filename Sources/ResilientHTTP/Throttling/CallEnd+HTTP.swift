@@ -63,5 +63,5 @@ extension CallEnd {
         return ServerLimit.decode(now: Int64(date.timeIntervalSince1970)) { fields[$0] ?? [] }
     }
 
-    private static let prefixes = ["ratelimit", "x-ratelimit-", "x-rate-limit-"]
+    private static let prefixes = ["ratelimit", "x-ratelimit-", "x-rate-limit-", "anthropic-ratelimit-"]
 }

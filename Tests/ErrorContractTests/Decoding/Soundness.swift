@@ -8,7 +8,8 @@ enum Soundness {
     ///   - status: The HTTP status of the answer.
     static func fault(in error: DecodedError, status: Int) -> String? {
         let claims = (200...299).contains(status) && (400...599).contains(error.status)
-        if error.status != status, !claims { return "status \(status) became \(error.status)" }
+        let isLimitUnder400 = status == 400 && error.status == 429 && error.family == .graphQL
+        if error.status != status, !claims, !isLimitUnder400 { return "status \(status) became \(error.status)" }
         if let delay = error.retryAfter, !(.zero...RetryAfter.longest).contains(delay) { return "a delay of \(delay)" }
         for name in [error.code?.rawValue, error.requestID] + error.violations.map({ $0.code?.rawValue }) {
             if let name, !isFitForLog(name) { return "a code or id that is not fit for a log" }

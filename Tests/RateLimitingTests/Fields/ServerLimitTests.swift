@@ -161,6 +161,26 @@ import Testing
             ServerLimit(name: "requests", quota: 60, remaining: 59, reset: .seconds(2)),
             ServerLimit(name: "tokens", quota: 150_000, remaining: 149_984, reset: .seconds(360))
         ),
+        ServerFields(
+            "Anthropic",
+            """
+            anthropic-ratelimit-requests-limit: 50\nanthropic-ratelimit-requests-remaining: 49
+            anthropic-ratelimit-requests-reset: 2023-11-14T22:13:29Z
+            anthropic-ratelimit-tokens-limit: 50000\nanthropic-ratelimit-tokens-remaining: 0
+            """,
+            ServerLimit(name: "requests", quota: 50, remaining: 49, reset: .seconds(9)),
+            ServerLimit(name: "tokens", quota: 50_000, remaining: 0)
+        ),
+        ServerFields(
+            "Linear",
+            """
+            X-RateLimit-Requests-Limit: 2500\nX-RateLimit-Requests-Remaining: 2499
+            X-RateLimit-Requests-Reset: 1700000009000
+            X-RateLimit-Complexity-Limit: 3000000\nX-RateLimit-Complexity-Remaining: 2999000
+            """,
+            ServerLimit(name: "requests", quota: 2_500, remaining: 2_499, reset: .seconds(9)),
+            ServerLimit(name: "complexity", quota: 3_000_000, remaining: 2_999_000)
+        ),
         ServerFields("milliseconds", "X-RateLimit-Reset: 1700000001500", ServerLimit(reset: .milliseconds(1_500))),
         ServerFields("a leap day", "X-RateLimit-Reset: 2024-02-29T00:00:00Z", ServerLimit(reset: .seconds(9_164_800))),
         ServerFields("a reset that is over", "X-RateLimit-Reset: 1600000000", ServerLimit(reset: .zero)),

@@ -24,30 +24,63 @@ extension ErrorBody {
 
     /// `{"data":null,"errors":[{"message":"…","extensions":{"code":"…"}}]}`
     func graphQL() -> DecodedError? {
-        guard let items = errors?.arrayValue, let first = items.lazy.compactMap(\.objectValue).first,
-            first["message"]?.stringValue != nil,
+        guard let items = errors?.arrayValue else { return nil }
+        guard let first = items.lazy.compactMap(\.objectValue).first else { return oldMonday(items) }
+        guard first["message"]?.stringValue != nil,
             self["data"] != nil || first["locations"] != nil || first["path"] != nil || first["extensions"] != nil
         else { return nil }
         let extensions = first["extensions"]?.objectValue
         var answer = answer(.graphQL, code: extensions?["code"]?.codeValue, message: first["message"])
-        if (200...299).contains(status) { answer.status = Self.graphQLStatus(extensions) ?? status }
+        answer.status = graphQLStatus(extensions)
         answer.details = first.picking("path")
+        if answer.status == 429 { answer.retryAfter = mondayDelay(extensions) }
         return answer
     }
 
-    private static func graphQLStatus(_ extensions: JSONObject?) -> Int? {
-        let claimed = (extensions?["http"]?.objectValue?["status"] ?? extensions?["status"])?.intValue
-        if let claimed, (400...599).contains(claimed) { return claimed }
-        return switch extensions?["code"]?.stringValue {
+    /// `{"error_code":"ComplexityException","status_code":429,"error_message":"…","errors":["…"]}`, as monday.com sends it to older
+    /// versions of its API.
+    private func oldMonday(_ items: [JSONValue]) -> DecodedError? {
+        guard self["error_code"]?.stringValue != nil, let claimed = self["status_code"]?.intValue, (400...599).contains(claimed),
+            items.contains(where: { $0.stringValue != nil })
+        else { return nil }
+        var answer = answer(.graphQL, code: self["error_code"]?.codeValue, message: self["error_message"])
+        if (200...299).contains(status) { answer.status = claimed }
+        if answer.status == 429 { answer.retryAfter = mondayDelay(self["error_data"]?.objectValue) }
+        return answer
+    }
+
+    /// The delay that monday.com names with a refusal, or else the time until its complexity budget is full again.
+    private func mondayDelay(_ facts: JSONObject?) -> Duration? {
+        let complexity = self["data"]?.objectValue?["complexity"] ?? facts?["complexity"] ?? self["complexity"]
+        return RetryAfter.delay(seconds: facts?["retry_in_seconds"])
+            ?? RetryAfter.delay(seconds: complexity?.objectValue?["reset_in_x_seconds"])
+    }
+
+    /// The status that an error claims under a success; and 429 under 400, which is Linear's status for a rate limit.
+    private func graphQLStatus(_ extensions: JSONObject?) -> Int {
+        let code = extensions?["code"]?.stringValue ?? ""
+        if status == 400, Self.graphQLLimits.contains(code) { return 429 }
+        guard (200...299).contains(status) else { return status }
+        let claimed =
+            extensions?["http"]?.objectValue?["status"] ?? extensions?["status"] ?? extensions?["statusCode"]
+            ?? extensions?["status_code"]
+        if let claimed = claimed?.intValue, (400...599).contains(claimed) { return claimed }
+        return switch code {
         case "UNAUTHENTICATED": 401
         case "FORBIDDEN": 403
         case "NOT_FOUND": 404
         case "BAD_USER_INPUT", "BAD_REQUEST", "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED": 400
-        case "RATE_LIMITED", "TOO_MANY_REQUESTS", "THROTTLED": 429
         case "INTERNAL_SERVER_ERROR": 500
-        default: nil
+        default: Self.graphQLLimits.contains(code) ? 429 : status
         }
     }
+
+    /// The codes of refusals by a limit: of GraphQL servers in general, of Linear, and of monday.com.
+    private static let graphQLLimits: Set<String> = [
+        "RATE_LIMITED", "TOO_MANY_REQUESTS", "THROTTLED", "RATELIMITED", "COMPLEXITY_BUDGET_EXHAUSTED", "ComplexityException",
+        "complexityBudgetExhausted", "FIELD_MINUTE_RATE_LIMIT_EXCEEDED", "IP_RATE_LIMIT_EXCEEDED", "DAILY_LIMIT_EXCEEDED",
+        "maxConcurrencyExceeded",
+    ]
 
     /// `{"errors":[{"status":"422","code":"…","detail":"…","source":{"pointer":"/data/attributes/x"}}]}`
     func jsonAPI() -> DecodedError? {

@@ -17,11 +17,13 @@ extension HTTPField.Name {
     static let plainRetryAfter = contractField("X-Retry-After")
     static let retryAfterMilliseconds = contractField("retry-after-ms")
     static let microsoftRetryAfterMilliseconds = contractField("x-ms-retry-after-ms")
+    static let amazonRetryAfter = contractField("x-amz-retry-after")
     static let rateLimit = contractField("RateLimit")
     static let rateLimitRemaining = contractField("RateLimit-Remaining")
     static let rateLimitReset = contractField("RateLimit-Reset")
     static let oldRateLimitRemaining = contractField("X-RateLimit-Remaining")
     static let oldRateLimitReset = contractField("X-RateLimit-Reset")
+    static let rateLimitRetryAfter = contractField("X-RateLimit-Retry-After")
     static let oldRateLimitResetAfter = contractField("X-RateLimit-Reset-After")
     static let dashedRateLimitRemaining = contractField("X-Rate-Limit-Remaining")
     static let dashedRateLimitReset = contractField("X-Rate-Limit-Reset")
@@ -42,8 +44,8 @@ extension HTTPFields {
         .contentType, .date, .server, .errorCode, .requestID, .plainRequestID, .cloudflareRay, .cloudflareMitigated,
         .amazonRequestID, .microsoftRequestID, .gitHubRequestID, .traceParent, .microsoftErrorCode, .amazonErrorType,
         .supabaseErrorCode, .retryAfter, .plainRetryAfter, .retryAfterMilliseconds, .microsoftRetryAfterMilliseconds,
-        .rateLimit, .rateLimitRemaining, .rateLimitReset, .oldRateLimitRemaining, .oldRateLimitReset,
-        .oldRateLimitResetAfter, .dashedRateLimitRemaining, .dashedRateLimitReset,
+        .amazonRetryAfter, .rateLimit, .rateLimitRemaining, .rateLimitReset, .oldRateLimitRemaining, .oldRateLimitReset,
+        .rateLimitRetryAfter, .oldRateLimitResetAfter, .dashedRateLimitRemaining, .dashedRateLimitReset,
     ]
 
     /// The value of a field, which is mostly on one line.

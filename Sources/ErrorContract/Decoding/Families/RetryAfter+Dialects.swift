@@ -3,25 +3,45 @@ public import HTTPTypes
 
 /// The other headers in which servers name a delay.
 extension RetryAfter {
-    /// The delay that the headers of an answer name in any dialect, or `nil`.
+    /// Returns the delay that the headers of a response name in any dialect, or `nil`.
     ///
-    /// `Retry-After` counts before `X-Retry-After` and `Retry-After-Ms`, these before `RateLimit`, and that before
-    /// `X-RateLimit-Reset`. The rate-limit fields also stand in answers that were not refused for it: they count under
-    /// status 429 and 503 unless they say that requests remain, and under 403 only if they say that none does.
+    /// The first header in this order that can be read decides: `Retry-After`; `X-Retry-After` (seconds or a Unix time);
+    /// `Retry-After-Ms`, `x-ms-retry-after-ms` and `x-amz-retry-after` (milliseconds); `RateLimit`; `X-RateLimit-Retry-After`,
+    /// `X-RateLimit-Reset-After` and `X-RateLimit-Reset`; then the resets of OpenAI, Anthropic, Linear and Contentful.
+    ///
+    /// From `RateLimit` on, a server sends the fields with every response. They count under status 429 and 503 unless they report
+    /// remaining requests, and under 403 only if they report that none remains.
     /// - Parameters:
     ///   - status: The HTTP status.
     ///   - headers: The response's headers.
     ///   - now: The local wall clock, used when the response carries no `Date`.
     public static func delay(status: Int, headers: HTTPFields, now: Date) -> Duration? {
+        delay(status: status, facts: headers, all: headers, now: now)
+    }
+
+    /// - Parameters:
+    ///   - facts: The fields that most servers use, picked out of all of them.
+    ///   - headers: All fields; read only if a rate limit is the likely reason and no usual field names a delay.
+    static func delay(status: Int, facts: HTTPFields, all headers: HTTPFields, now: Date) -> Duration? {
         guard !headers.isEmpty else { return nil }
-        if let delay = delay(in: headers, now: now) { return delay }
-        if let delay = headers.value(.plainRetryAfter).flatMap({ plain($0) }) { return delay }
-        for name in [HTTPField.Name.retryAfterMilliseconds, .microsoftRetryAfterMilliseconds] {
-            if let text = headers.value(name), let value = number(text) { return delay(milliseconds: value) }
+        if !facts.isEmpty {
+            if let delay = delay(in: facts, now: now) { return delay }
+            let answer = AnswerTime(headers: facts, now: now)
+            if let delay = facts.value(.plainRetryAfter).flatMap({ wait($0, in: answer) }) { return delay }
+            for name in [HTTPField.Name.retryAfterMilliseconds, .microsoftRetryAfterMilliseconds, .amazonRetryAfter] {
+                if let text = facts.value(name), let value = number(text) { return delay(milliseconds: value) }
+            }
         }
         guard status == 429 || status == 503 || status == 403 else { return nil }
-        let answer = AnswerTime(headers: headers, now: now)
+        let answer = AnswerTime(headers: facts, now: now)
         return rateLimit(answer, status: status) ?? oldRateLimit(answer, status: status)
+            ?? vendorReset(headers, status: status, in: answer)
+    }
+
+    /// A delay in seconds, however long, or a Unix time in seconds or milliseconds.
+    private static func wait(_ text: String, in answer: AnswerTime) -> Duration? {
+        guard let value = number(text) else { return nil }
+        return unixTime(value).flatMap { distance(to: $0, in: answer) } ?? delay(seconds: value)
     }
 
     /// Whole seconds, rounded up and cut to ``longest``; `nil` for what is no delay.
@@ -81,35 +101,36 @@ extension RetryAfter {
         // GitHub sends the fields with every answer: only a quota that is used up is a reason to wait for its end.
         let isGitHub = headers.value(.gitHubRequestID) != nil || headers.value(.server)?.lowercased() == "github.com"
         if isGitHub, remaining == nil { return nil }
+        // Symfony and Smoobu send a Unix time, MailerLite seconds.
+        if let wait = headers.value(.rateLimitRetryAfter).flatMap({ reset($0, in: answer) }) { return wait }
         if let wait = headers.value(.oldRateLimitResetAfter).flatMap(plain) { return wait }
         return (headers.value(.oldRateLimitReset) ?? headers.value(.dashedRateLimitReset)).flatMap { reset($0, in: answer) }
     }
 
-    private static func mayCount(remaining: String?, status: Int) -> Bool {
+    static func mayCount(remaining: String?, status: Int) -> Bool {
         guard let remaining else { return status != 403 }
         return number(remaining) == 0
     }
 
-    /// A time at which a quota is renewed: seconds from now up to a year, else since 1970 in seconds or milliseconds, or a date
-    /// of HTTP or of RFC 3339.
-    private static func reset(_ text: String, in answer: AnswerTime) -> Duration? {
+    /// The time at which a quota is renewed: seconds from now up to a year, else since 1970 in seconds or milliseconds; a date of
+    /// HTTP or of RFC 3339; or a length such as `6m0s`.
+    static func reset(_ text: String, in answer: AnswerTime) -> Duration? {
         if let value = number(text) {
-            switch value {
-            case ...31_622_400: return delay(seconds: value)
-            case 1e9..<1e11: return distance(to: Date(timeIntervalSince1970: value), in: answer)
-            case 1e12..<1e14: return distance(to: Date(timeIntervalSince1970: value / 1_000), in: answer)
-            default: return nil
-            }
+            if value <= 31_622_400 { return delay(seconds: value) }
+            return unixTime(value).flatMap { distance(to: $0, in: answer) }
         }
-        let date = HTTPDate.parse(Substring(text).trimmedText, now: answer.now) ?? internetDate(text)
-        return date.flatMap { distance(to: $0, in: answer) }
+        let trimmed = Substring(text).trimmedText
+        let date = HTTPDate.parse(trimmed, now: answer.now) ?? InternetDate.parse(trimmed)
+        return date.map { distance(to: $0, in: answer) } ?? delay(units: trimmed)
     }
 
-    /// `2025-11-04T10:31:00Z` (RFC 3339), with and without a fraction.
-    private static func internetDate(_ text: String) -> Date? {
-        guard text.utf8.count <= 40, text.utf8.contains(UInt8(ascii: "T")) else { return nil }
-        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: text.utf8.contains(UInt8(ascii: ".")))
-        return try? style.parse(text)
+    /// The time of a number that is far too large to be a delay.
+    private static func unixTime(_ value: Double) -> Date? {
+        switch value {
+        case 1e9..<1e11: Date(timeIntervalSince1970: value)
+        case 1e12..<1e14: Date(timeIntervalSince1970: value / 1_000)
+        default: nil
+        }
     }
 
     static func distance(to date: Date, in answer: AnswerTime) -> Duration? {
@@ -145,6 +166,17 @@ extension RetryAfter {
             for key in millisecondsKeys {
                 if let value = place[key]?.doubleValue, let delay = delay(milliseconds: value) { return delay }
             }
+        }
+        return retryInfo(in: object["details"]) ?? retryInfo(in: inner?["details"])
+    }
+
+    /// The delay of a `google.rpc.RetryInfo` among the details of an error: as gRPC-gateway and Google write it, and as Connect does.
+    static func retryInfo(in details: JSONValue?) -> Duration? {
+        for item in details?.arrayValue ?? [] {
+            guard let item = item.objectValue, let type = item.string("@type", "type"), type.hasSuffix("google.rpc.RetryInfo")
+            else { continue }
+            let text = item["retryDelay"] ?? item["debug"]?.objectValue?["retryDelay"]
+            if let delay = text?.stringValue.flatMap(delay(protobuf:)) { return delay }
         }
         return nil
     }

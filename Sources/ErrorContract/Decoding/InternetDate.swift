@@ -1,0 +1,74 @@
+import Foundation
+
+/// Reads a timestamp of the Internet (RFC 3339), such as `2025-11-04T10:31:00.5Z` and `2025-11-04T12:31:00+02:00`.
+///
+/// A time without an offset from UTC is refused, because it names no instant. O(length); refuses more than 40 bytes.
+enum InternetDate {
+    static func parse(_ text: some StringProtocol) -> Date? {
+        var reader = Reader(bytes: Array(text.utf8))
+        guard (20...40).contains(reader.bytes.count) else { return nil }
+        guard
+            let year = reader.number(4), reader.take("-"), let month = reader.number(2), reader.take("-"),
+            let day = reader.number(2), reader.take("Tt "), let hour = reader.number(2), reader.take(":"),
+            let minute = reader.number(2), reader.take(":"), let second = reader.number(2),
+            let fraction = reader.fraction(), let offset = reader.offset(), reader.isAtEnd
+        else { return nil }
+        guard (1...12).contains(month), day >= 1, hour < 24, minute < 60, second <= 60 else { return nil }
+        let days = HTTPDate.daysSinceEpoch(year: year, month: month, day: day)
+        let nextMonth = month == 12 ? (year + 1, 1) : (year, month + 1)
+        guard days < HTTPDate.daysSinceEpoch(year: nextMonth.0, month: nextMonth.1, day: 1) else { return nil }
+        let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - offset
+        return Date(timeIntervalSince1970: Double(seconds) + fraction)
+    }
+
+    private struct Reader {
+        let bytes: [UInt8]
+        var position = 0
+
+        var isAtEnd: Bool { position == bytes.count }
+
+        /// Takes one of some characters.
+        mutating func take(_ characters: StaticString) -> Bool {
+            guard position < bytes.count else { return false }
+            let byte = bytes[position]
+            let isOne = characters.withUTF8Buffer { $0.contains(byte) }
+            if isOne { position += 1 }
+            return isOne
+        }
+
+        /// Takes exactly so many digits.
+        mutating func number(_ count: Int) -> Int? {
+            guard position + count <= bytes.count else { return nil }
+            var value = 0
+            for byte in bytes[position..<position + count] {
+                guard (0x30...0x39).contains(byte) else { return nil }
+                value = value * 10 + Int(byte - 0x30)
+            }
+            position += count
+            return value
+        }
+
+        /// Takes a fraction of a second, if there is one.
+        mutating func fraction() -> Double? {
+            guard take(".") else { return 0 }
+            let start = position
+            var (value, unit) = (0.0, 0.1)
+            while position < bytes.count, (0x30...0x39).contains(bytes[position]) {
+                value += Double(bytes[position] - 0x30) * unit
+                unit /= 10
+                position += 1
+            }
+            return position > start ? value : nil
+        }
+
+        /// Takes the offset from UTC, in seconds.
+        mutating func offset() -> Int? {
+            if take("Zz") { return 0 }
+            let isWest = position < bytes.count && bytes[position] == UInt8(ascii: "-")
+            guard take("+-"), let hours = number(2), take(":"), let minutes = number(2), hours < 24, minutes < 60 else {
+                return nil
+            }
+            return (isWest ? -1 : 1) * (hours * 3_600 + minutes * 60)
+        }
+    }
+}
