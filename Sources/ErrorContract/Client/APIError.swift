@@ -27,6 +27,8 @@ public struct APIError: Error, Sendable {
     public var isRetryAfterConfirmed = false
     /// When a repeat makes sense, on the local wall clock; `nil` if no time was named.
     public var retryAt: Date?
+    /// The time of the error by the server's clock, if its body names it as `timestamp`.
+    public var serverTimestamp: Date?
     /// The id by which the server's log knows the request.
     public var requestID: String?
     /// Where in the app it happened, such as `user_login`.
@@ -80,6 +82,7 @@ public struct APIError: Error, Sendable {
         self.violations = answer.violations
         self.retryAfter = answer.retryAfter
         self.isRetryAfterConfirmed = answer.isRetryAfterConfirmed
+        self.serverTimestamp = answer.serverTimestamp
         self.requestID = answer.requestID
         self.context = context
         self.attempts = 1

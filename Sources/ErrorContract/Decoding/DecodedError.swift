@@ -1,3 +1,5 @@
+public import Foundation
+
 /// What could be read from an error answer.
 public struct DecodedError: Hashable, Sendable {
     /// The HTTP status.
@@ -12,6 +14,8 @@ public struct DecodedError: Hashable, Sendable {
     public var retryAfter: Duration?
     /// Whether the body and the headers name the same ``retryAfter``; see ``APIError/isRetryAfterConfirmed``.
     public var isRetryAfterConfirmed = false
+    /// The time of the error by the server's clock, if the body names it as `timestamp` (RFC 3339).
+    public var serverTimestamp: Date?
     /// The id by which the server's log knows the request.
     public var requestID: String?
     /// Problems with single fields.

@@ -52,7 +52,13 @@ public struct ErrorDecoder: Sendable {
             Self.match(ErrorBody(status: status, headers: headers, object: object))
             ?? DecodedError(status: status, family: .otherJSON)
         error.retryAfter = error.retryAfter ?? RetryAfter.delay(inBody: object)
+        error.serverTimestamp = Self.timestamp(in: object)
         return error
+    }
+
+    /// The time of the error by the server's clock: `error.timestamp` or `timestamp`, as RFC 3339 has it.
+    private static func timestamp(in object: JSONObject) -> Date? {
+        (object["error"]?.objectValue?["timestamp"] ?? object["timestamp"])?.stringValue.flatMap { InternetDate.parse($0) }
     }
 
     /// Whether a text is fit to be a code or an id: short, printable and without spaces, so that it can stand in a log.
