@@ -24,7 +24,7 @@ extension APIClient {
         timeout: Duration = .seconds(30),
         session: Session? = nil,
         policies: EndpointPolicies = EndpointPolicies(),
-        throttle: ThrottlePolicy? = .standard,
+        throttle: ThrottlePolicy? = nil,
         catalogue: ErrorCatalogue = .standard,
         surroundings: ClientSurroundings = ClientSurroundings()
     ) {

@@ -80,17 +80,22 @@ public struct APIClient: Sendable {
         return client
     }
 
+    /// The gates and circuits of the client, to open them early.
+    public var gates: ClientGates { ClientGates(middleware) }
+
     /// Gets a value.
     /// - Parameters:
     ///   - path: The path, with a query if there is one, percent-encoded and without a fragment.
     ///   - headers: Further headers.
+    ///   - options: How the call differs from the policy of its endpoint.
     ///   - context: Where in the app the call is made.
     public func get<Value: Decodable>(
         _ path: String,
         headers: HTTPFields = [:],
+        options: CallOptions = CallOptions(),
         context: String? = nil
     ) async throws(APIError) -> Value {
-        try await value(.get, path, body: nil, headers: headers, context: context)
+        try await value(.get, path, body: nil, headers: headers, options: options, context: context)
     }
 
     /// Posts a value as JSON and returns the answer.
@@ -98,9 +103,10 @@ public struct APIClient: Sendable {
         _ path: String,
         _ body: some Encodable,
         headers: HTTPFields = [:],
+        options: CallOptions = CallOptions(),
         context: String? = nil
     ) async throws(APIError) -> Value {
-        try await value(.post, path, body: json(body, context: context), headers: headers, context: context)
+        try await value(.post, path, body: json(body, context: context), headers: headers, options: options, context: context)
     }
 
     /// Posts a value as JSON, for an answer that says nothing more. A body is read only as far as it takes to see that it
@@ -109,9 +115,10 @@ public struct APIClient: Sendable {
         _ path: String,
         _ body: some Encodable,
         headers: HTTPFields = [:],
+        options: CallOptions = CallOptions(),
         context: String? = nil
     ) async throws(APIError) {
-        _ = try await call(.post, path, body: json(body, context: context), headers: headers, context: context)
+        _ = try await call(.post, path, body: json(body, context: context), headers: headers, options: options, context: context)
     }
 
     /// Sends a request and returns the answer of a success, read whole.
@@ -122,9 +129,10 @@ public struct APIClient: Sendable {
         _ path: String,
         body: RequestBody? = nil,
         headers: HTTPFields = [:],
+        options: CallOptions = CallOptions(),
         context: String? = nil
     ) async throws(APIError) -> (response: HTTPResponse, body: [UInt8]) {
-        let call = try await call(method, path, body: body, headers: headers, context: context)
+        let call = try await call(method, path, body: body, headers: headers, options: options, context: context)
         return (call.response, call.bytes)
     }
 }
@@ -142,9 +150,10 @@ extension APIClient {
         _ path: String,
         body: RequestBody?,
         headers: HTTPFields,
+        options: CallOptions,
         context: String?
     ) async throws(APIError) -> Value {
-        try decoded(try await call(method, path, body: body, headers: headers, context: context))
+        try decoded(try await call(method, path, body: body, headers: headers, options: options, context: context))
     }
 
     private func call(
@@ -152,11 +161,12 @@ extension APIClient {
         _ path: String,
         body: RequestBody?,
         headers: HTTPFields,
+        options: CallOptions,
         context name: String?
     ) async throws(APIError) -> Call {
         let request = try makeRequest(method, path, body: body, headers: headers, context: name)
         let endpoint = routes.endpoint(of: request)
-        let policy = policies[endpoint]
+        let policy = options.applied(to: policies[endpoint])
         let record = CallRecord(name: name, endpoint: endpoint, surroundings: surroundings, listeners: listeners)
         let context = CallContext(
             name: name,

@@ -29,11 +29,11 @@ import Testing
         }
     }
 
-    @Test("It keeps the app's own quotas: of forty calls to one endpoint within a minute, at most thirty leave")
+    @Test("With the quotas of the apps in the field, of forty calls to one endpoint within a minute at most thirty leave")
     func throttles() async throws {
         let answers = (0..<40).map { _ in [answer("200 OK", body: "{}")] }
         let server = try LoopbackServer(connections: answers)
-        var api = APIClient(baseURL: try url(server, "/v2"))
+        var api = APIClient(baseURL: try url(server, "/v2"), throttle: .appsInTheField)
         patient(&api)
         let begin = ContinuousClock.now
         var refusals: [APIError] = []
@@ -53,17 +53,17 @@ import Testing
         await server.close()
     }
 
-    @Test("Own quotas take the place of the standard ones, relative to the base; nil lets all calls go")
+    @Test("Own quotas are relative to the base; by default there are none")
     func quotas() async throws {
         let answers = (0..<40).map { _ in [answer("200 OK", body: "{}")] }
         let server = try LoopbackServer(connections: answers)
-        var policy = ThrottlePolicy.standard
+        var policy = ThrottlePolicy.appsInTheField
         policy.limit("/lessons/{number}", to: .requests(1, per: .seconds(3_600), name: "hour"))
         var strict = APIClient(baseURL: try url(server, "/v2/"), throttle: policy)
         patient(&strict)
         _ = try await strict.send(.get, "/lessons/one")
         await #expect(throws: APIError.self) { try await strict.send(.get, "/lessons/two") }
-        var free = APIClient(baseURL: try url(server), throttle: nil)
+        var free = APIClient(baseURL: try url(server))
         patient(&free)
         for _ in 0..<35 { _ = try await free.send(.get, "/a") }
         #expect(server.received.count == 36)

@@ -41,6 +41,10 @@ public struct APIError: Error, Sendable {
     public var recovery: Recovery
     /// The error beneath, if there was one.
     public var underlying: (any Error)?
+    /// How long the client itself holds further calls back after this error, and which part of it; `nil` if it does not.
+    public var hold: LocalHold?
+    /// Whether the call failed because its session could not be refreshed for a passing reason, such as a 503 at the refresh endpoint.
+    public var isRefreshFailure = false
 
     /// Creates an error for a failure that no server answered.
     public init(

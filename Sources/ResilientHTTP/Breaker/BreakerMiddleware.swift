@@ -2,21 +2,35 @@ import ErrorContract
 public import HTTPTypes
 import Synchronization
 
-/// Stops calling a host that fails, for a while, and tries it with one request before all come back.
+/// Stops sending calls to an endpoint that fails, and tries it with real calls, one at a time, until it works.
 ///
-/// Failures are 5xx, time-outs and lost connections. 4xx, 429 among them, show a server that works; a 503 that says when to come back,
-/// cancelled calls and a device without a connection show nothing, and free the place of a probe. While the circuit is open a call fails at once with kind
-/// `throttled` and the time in the error.
+/// Failures are 5xx, time-outs and lost connections of calls; retries of one call count once. A 4xx, 429 among them, shows a
+/// server that works. A 503 is the gate's business, and canceled calls and a device without a connection show nothing.
+///
+/// A circuit belongs to one endpoint. That of the whole host opens only if several endpoints fail, or if connections do. While
+/// a circuit is open for a second or so, calls wait for their turn to be the probe; a call that would wait longer than 2 s fails with the
+/// kind `throttled` and the time in the error.
 public final class BreakerMiddleware: ClientMiddleware {
     /// When a circuit opens.
     public let rules: BreakerRules
-    /// The number of hosts that are remembered.
-    static let capacity = 256
-    private let circuits = Mutex<[String: BreakerState]>([:])
+    /// The number of endpoints whose failures are counted.
+    static let capacity = 1_024
 
-    /// Creates the middleware; its circuits, one for a host, are shared by all calls of the client.
+    private struct Counts {
+        var endpoints: [GateKey: FailureCount] = [:]
+        /// Connections that failed, by host.
+        var connections: [String: FailureCount] = [:]
+        /// The endpoints of a host that failed since one of them succeeded.
+        var failing: [String: Set<Endpoint>] = [:]
+    }
+
+    let table: GateTable
+    private let counts = Mutex(Counts())
+
+    /// Creates the middleware; its circuits are shared by all calls of the client.
     public init(_ rules: BreakerRules = BreakerRules()) {
         self.rules = rules
+        table = GateTable(maximumWaiters: rules.maximumWaiters)
     }
 
     public func intercept(
@@ -25,57 +39,107 @@ public final class BreakerMiddleware: ClientMiddleware {
         context: CallContext,
         next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
     ) async throws -> (HTTPResponse, ResponseBody) {
-        let host = context.origin
-        let isProbe = try admit(host, context: context)
+        let isRepeat = request.headerFields.contains(.retryAttempt)
+        let patience = GateTable.Patience(isRepeat ? context.timeLeft : rules.patience)
+        let passes = try await context.admitted(to: table, as: .breaker, patience: patience)
         do {
             let answer = try await next(request, body)
-            settle(host, .success, isProbe: isProbe, at: context.now)
+            settle(.success, isRepeat: isRepeat, passes, context)
             return answer
         } catch {
-            settle(host, Verdict(error), isProbe: isProbe, at: context.now)
+            let hold = settle(Verdict(error), isRepeat: isRepeat, passes, context)
+            guard let hold, var error = error as? APIError else { throw error }
+            error.hold = hold
             throw error
         }
     }
 
-    private func admit(_ host: String, context: CallContext) throws(APIError) -> Bool {
-        let answer = circuits.withLock { $0[host]?.admit(at: context.now) ?? .admitted }
-        switch answer {
-        case .admitted: return false
-        case .probe: return true
-        case .open(let left):
-            let wait = max(left, .seconds(1))
-            context.record.note(.refusedLocally(.circuit, retryAfter: wait))
-            throw APIError(heldBackFor: wait, context: context)
-        }
-    }
-
-    /// What the end of a call says about the server.
+    /// What the end of a request says about the server.
     private enum Verdict {
-        case success, failure, neutral
+        case success, failure, lostConnection, neutral
 
         init(_ error: any Error) {
-            guard let error = error as? APIError else {
+            guard let error = error as? APIError, !error.isRefreshFailure else {
                 self = .neutral
                 return
             }
             switch error.kind {
-            // A server that says when to come back works; the gate holds everybody back until then.
-            case .server: self = error.status == 408 || error.status == 503 && error.retryAfter != nil ? .neutral : .failure
-            case .timeout, .network, .unknownOutcome: self = .failure
+            case .server: self = error.status == 408 || error.status == 503 ? .neutral : .failure
+            case .timeout: self = .failure
+            case .network: self = .lostConnection
+            case .unknownOutcome:
+                self = (error.underlying as? TransportError)?.code == .timeout ? .failure : .lostConnection
             case .cancelled, .noInternet, .throttled, .invalidRequest: self = .neutral
             default: self = error.status == nil ? .neutral : .success
             }
         }
     }
 
-    private func settle(_ host: String, _ verdict: Verdict, isProbe: Bool, at now: Duration) {
-        circuits.withLock { circuits in
-            guard circuits[host] != nil || circuits.count < Self.capacity else { return }
-            switch verdict {
-            case .success: circuits[host, default: BreakerState(rules: rules)].noteSuccess(isProbe: isProbe, at: now)
-            case .failure: circuits[host, default: BreakerState(rules: rules)].noteFailure(isProbe: isProbe, at: now)
-            case .neutral: circuits[host]?.noteNeutral(isProbe: isProbe, at: now)
+    /// - Returns: The hold that a failure caused.
+    @discardableResult
+    private func settle(_ verdict: Verdict, isRepeat: Bool, _ passes: GateTable.Passes, _ context: CallContext) -> LocalHold? {
+        let isProbe = passes.host.isProbe || passes.endpoint.isProbe
+        switch verdict {
+        case .neutral:
+            table.update(context) { $0.noteNeutral(passes[$1]) }
+            return nil
+        case .success:
+            let now = context.now
+            noteSuccess(context, at: now)
+            table.update(context) { $0.noteSuccess(passes[$1], at: now) }
+            return nil
+        case .failure, .lostConnection:
+            let now = context.now
+            let opened = noteFailure(verdict, counts: !isRepeat || isProbe, passes, context, at: now)
+            let pause = rules.pause(chance: context.surroundings.chance())
+            table.update(context, creating: opened.host ? .host : opened.endpoint ? .endpoint : nil) { gate, scope in
+                if scope == .host ? opened.host : opened.endpoint {
+                    gate.close(until: now + pause)
+                } else {
+                    gate.noteNeutral(passes[scope])
+                }
             }
+            return opened.host || opened.endpoint ? LocalHold(.breaker, wait: pause, isProbe: isProbe) : nil
+        }
+    }
+
+    private func noteSuccess(_ context: CallContext, at now: Duration) {
+        counts.withLock { counts in
+            guard !(counts.endpoints.isEmpty && counts.connections.isEmpty) else { return }
+            let key = GateKey.endpoint(context.origin, context.endpoint)
+            counts.connections[context.origin] = nil
+            counts.failing[context.origin] = nil
+            counts.endpoints[key]?.noteSuccess(at: now)
+            if counts.endpoints[key]?.isForgettable == true { counts.endpoints[key] = nil }
+        }
+    }
+
+    /// - Returns: Which circuits open.
+    private func noteFailure(
+        _ verdict: Verdict,
+        counts isCounted: Bool,
+        _ passes: GateTable.Passes,
+        _ context: CallContext,
+        at now: Duration
+    ) -> (host: Bool, endpoint: Bool) {
+        guard isCounted else { return (false, false) }
+        return counts.withLock { counts in
+            let key = GateKey.endpoint(context.origin, context.endpoint)
+            var isHostOpened = passes.host.isProbe
+            if verdict == .lostConnection {
+                if counts.connections[context.origin] != nil || counts.connections.count < Self.capacity {
+                    let opens = counts.connections[context.origin, default: FailureCount()].noteFailure(rules, at: now)
+                    isHostOpened = isHostOpened || opens
+                }
+                return (isHostOpened, passes.endpoint.isProbe)
+            }
+            guard counts.endpoints[key] != nil || counts.endpoints.count < Self.capacity else { return (isHostOpened, false) }
+            guard counts.endpoints[key, default: FailureCount()].noteFailure(rules, at: now) || passes.endpoint.isProbe else {
+                return (isHostOpened, false)
+            }
+            counts.failing[context.origin, default: []].insert(context.endpoint)
+            let failing = counts.failing[context.origin]?.count ?? 0
+            return (isHostOpened || failing >= rules.failingEndpoints, true)
         }
     }
 }

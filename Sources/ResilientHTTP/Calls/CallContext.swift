@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What one call is about, handed through all middleware.
 ///
 /// One reference, so that handing it on costs the same however much it holds.
@@ -11,6 +13,8 @@ public struct CallContext: Sendable {
         let attemptTimeout: Duration
         let surroundings: ClientSurroundings
         let record: CallRecord
+        /// The session that signed the first attempt of the call.
+        let session = Mutex<String?>(nil)
 
         init(
             name: String?,
@@ -77,6 +81,16 @@ public struct CallContext: Sendable {
 
     /// The time until the deadline; zero once it has passed.
     public var timeLeft: Duration { max(.zero, deadline - now) }
+
+    /// Binds the call to a session unless it is bound already.
+    /// - Returns: The session that the call is bound to.
+    func bind(_ session: String) -> String {
+        facts.session.withLock { bound in
+            if let bound { return bound }
+            bound = session
+            return session
+        }
+    }
 
     /// The present instant, on the clock of ``surroundings``.
     var now: Duration { facts.surroundings.clock.now }

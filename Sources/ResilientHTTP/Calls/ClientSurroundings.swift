@@ -10,6 +10,8 @@ public struct ClientSurroundings: Sendable {
     public var wallClock: @Sendable () -> Date
     /// A number from 0 to 1, evenly distributed: the jitter of waits.
     public var chance: @Sendable () -> Double
+    /// The device's connection; `nil` if it is not followed.
+    public var connectivity: Connectivity?
     /// Where decisions are logged, at debug level and without anything secret; `nil` for nowhere.
     public var logger: Logger?
 
@@ -18,11 +20,13 @@ public struct ClientSurroundings: Sendable {
         clock: MonotonicClock = .continuous,
         wallClock: @escaping @Sendable () -> Date = { Date() },
         chance: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
+        connectivity: Connectivity? = nil,
         logger: Logger? = nil
     ) {
         self.clock = clock
         self.wallClock = wallClock
         self.chance = chance
+        self.connectivity = connectivity
         self.logger = logger
     }
 }

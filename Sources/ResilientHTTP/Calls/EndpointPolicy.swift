@@ -12,6 +12,21 @@ public struct EndpointPolicy: Hashable, Sendable {
     public var sendsIdempotencyKey: Bool
     /// Whether calls carry the session's access token.
     public var isAuthorised: Bool
+    /// Whether calls wait in line, until their deadline, when the server limits them or a gate is closed: for paging and bursts that run under
+    /// a server's limit. By default a new call waits for 2 s at most, and a limited call is retried as often as any other.
+    public var waitsInLine = false
+    /// Whether calls made without a connection wait for one, until their deadline, instead of failing after a few retries.
+    public var waitsForConnectivity = false
+    /// Whether other calls wait for this one, such as the refresh of their session: it passes a closed gate as soon as the time is over that the
+    /// server named, and waits there until its deadline.
+    public var isVital = false
+
+    /// The policy of a session's refresh: the session repeats it itself.
+    public static let sessionRefresh: EndpointPolicy = {
+        var policy = EndpointPolicy(retry: .never, isAuthorised: false)
+        policy.isVital = true
+        return policy
+    }()
 
     /// Creates a policy.
     public init(

@@ -57,8 +57,10 @@ public enum WaitReason: String, Hashable, Sendable, CaseIterable {
     case gate
     /// The app's own limit.
     case throttle
-    /// The session is being refreshed, or the person is asked to sign in.
+    /// The session is being refreshed, or the user is asked to sign in.
     case session
+    /// The device has no connection, and the call waits for one.
+    case connectivity
 }
 
 /// What in the client refused to send.
@@ -81,8 +83,12 @@ public enum GiveUpReason: String, Hashable, Sendable, CaseIterable {
     case oneShotBody = "one_shot_body"
     /// All retries were used.
     case retriesUsed = "retries_used"
-    /// The server refused what its gate had let out to try it, and named a time once more.
+    /// The request was a probe of an opening gate or circuit, and failed: it was sent for all calls, and is not repeated for one of them.
     case refusedAgain = "refused_again"
+    /// The client itself held the call back for longer than it waits.
+    case heldBack = "held_back"
+    /// The session could not be refreshed until the deadline.
+    case sessionRefresh = "session_refresh"
     /// The wait would end after the deadline.
     case deadline
     /// The server asked for a longer wait than the client sleeps through.

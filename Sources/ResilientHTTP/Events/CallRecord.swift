@@ -9,7 +9,6 @@ public final class CallRecord: Sendable {
         var waits: [CallSummary.Wait] = []
         var status: Int?
         var gaveUp: GiveUpReason?
-        var closure: GateClosure?
     }
 
     /// The number of the call; unique in the process.
@@ -36,12 +35,6 @@ public final class CallRecord: Sendable {
     /// How many requests were handed to the transport so far.
     public var attempts: Int { state.withLock(\.attempts) }
 
-    /// What the refusal of the last attempt did to a gate: what the retry behind it has to know.
-    var closure: GateClosure? {
-        get { state.withLock(\.closure) }
-        set { state.withLock { $0.closure = newValue } }
-    }
-
     /// Whether anybody listens. If not, the ends of attempts needn't be noted.
     var isHeard: Bool { !listeners.isEmpty }
 
@@ -49,7 +42,7 @@ public final class CallRecord: Sendable {
     public func note(_ kind: CallEvent.Kind) {
         state.withLock { state in
             switch kind {
-            case .attemptStarted(let number): (state.attempts, state.closure) = (number, nil)
+            case .attemptStarted(let number): state.attempts = number
             case .attemptFinished(_, let outcome): state.status = outcome.status
             case .waiting(let duration, let reason): state.waits.append(.init(duration: duration, reason: reason))
             case .gaveUp(let reason): state.gaveUp = reason

@@ -1,44 +1,33 @@
 import ErrorContract
-import FoundationEssentials
+import Foundation
 public import HTTPTypes
 import Synchronization
 
-/// Holds all calls to a host back while it asks to be left alone, and lets them out in slow start afterwards.
+/// Holds calls back while a server asks for it, and lets them through in slow start afterwards.
 ///
-/// A 503 closes the gate of the host, a 429 that of the endpoint: for the time that the server names and up to a half more, or, if it
-/// names none, for 1 to 8 s. Refused again before it stood wide open, it closes for the named time and a half to the whole more. While a
-/// gate is closed a call fails at once with kind `throttled` and the time in the error, without a request. While it opens, a call
-/// waits for the answers to those that are out, for a second at most. This is what holds a brown-out: a retry budget does nothing for a
-/// phone that sends one request in ten seconds.
+/// A 503 closes the gate of the host, a 429 that of the endpoint: for the time that the server names and a stretch on top, or, if it names none,
+/// for 1 to 8 s. A delay of more than a minute is believed only if the body of the response confirms its header. While a gate is
+/// closed, a call waits if the gate opens within 2 s, and otherwise fails at once with the kind `throttled` and the time in the error, without
+/// a request. A busy client is paced instead, when the host refuses some of its requests and serves others.
+///
+/// The gate holds a brown-out: a retry budget does nothing for a phone that sends one request in ten seconds.
 public final class GateMiddleware: ClientMiddleware {
-    /// The longest time that a 429 closes an endpoint's gate: what it refused may be one account or one address, and the next
-    /// request may be about another.
-    public static let longestEndpointClosure: Duration = .seconds(60)
-    /// The longest time that a call waits at a gate that is opening.
-    public static let longestWaitInLine: Duration = .seconds(1)
-    /// The number of gates that are remembered.
-    static let capacity = 1_024
-
-    /// What a gate stands in front of.
-    enum Key: Hashable {
-        case host(String)
-        case endpoint(String, Endpoint)
-    }
-
-    struct State {
-        var gates: [Key: GateState] = [:]
-        var line = GateLine<Key>()
-    }
-
-    let state = Mutex(State())
+    /// How long gates stay closed, and who waits at them.
+    public let rules: GateRules
+    let table: GateTable
+    /// The changes of the network path that were noticed.
+    private let networkChanges = Atomic<UInt64>(0)
 
     /// Creates the middleware; its gates are shared by all calls of the client.
-    public init() {}
+    public init(_ rules: GateRules = GateRules()) {
+        self.rules = rules
+        table = GateTable(maximumWaiters: rules.maximumWaiters)
+    }
 
-    /// How many gates are remembered; those that stand wide open are not.
-    public var count: Int { state.withLock(\.gates.count) }
-    /// How many calls wait at gates that are opening.
-    public var waiting: Int { state.withLock(\.line.count) }
+    /// How many gates are stored; those that stand wide open are not counted.
+    public var count: Int { table.count }
+    /// How many calls wait at gates.
+    public var waiting: Int { table.waiting }
 
     public func intercept(
         _ request: HTTPRequest,
@@ -46,71 +35,94 @@ public final class GateMiddleware: ClientMiddleware {
         context: CallContext,
         next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
     ) async throws -> (HTTPResponse, ResponseBody) {
-        // Most of the time there is no gate at all, neither before nor after.
-        let probed = hasGates ? try await admit(keys(of: context), context: context) : []
+        if let changes = context.surroundings.connectivity?.changes,
+            networkChanges.exchange(changes, ordering: .relaxed) != changes
+        {
+            // What was refused on one network path may work on another one.
+            table.reopen { _ in true }
+        }
+        let passes = try await context.admitted(to: table, as: .gate, patience: patience(request, context))
         do {
             let answer = try await next(request, body)
-            if hasGates { settle(keys(of: context)) { gate, _ in gate.noteSuccess() } }
+            let now = context.now
+            table.update(context, creating: .host) { $0.noteSuccess(passes[$1], at: now) }
             return answer
         } catch {
-            settle(keys(of: context), after: error as? APIError, probed: probed, context: context)
-            throw error
+            throw settle(error, passes, context)
         }
     }
 
-    private var hasGates: Bool { state.withLock { !$0.gates.isEmpty } }
-
-    private func keys(of context: CallContext) -> [Key] {
-        [.host(context.origin), .endpoint(context.origin, context.endpoint)]
+    private func patience(_ request: HTTPRequest, _ context: CallContext) -> GateTable.Patience {
+        // A call that was sent before waits for its retry.
+        request.headerFields.contains(.retryAttempt)
+            ? GateTable.Patience(context.timeLeft) : GateTable.Patience(rules.patience, paced: rules.pacedPatience)
     }
 
-    private func settle(_ keys: [Key], after error: APIError?, probed: [Key], context: CallContext) {
-        let isHost = error?.status == 503
-        let isEndpoint = error?.status == 429 && error?.retry != .never
-        guard let error, isHost || isEndpoint else {
-            // An answer of any other kind says that the server works; no answer says nothing.
-            let isAnswered = error?.status.map { $0 < 500 } ?? false
-            return settle(keys) { gate, _ in isAnswered ? gate.noteSuccess() : gate.noteNeutral() }
+    /// Notes the end of a failed request.
+    /// - Returns: The error, with the hold that it caused.
+    private func settle(_ thrown: any Error, _ passes: GateTable.Passes, _ context: CallContext) -> any Error {
+        guard var error = thrown as? APIError, !error.isRefreshFailure else {
+            table.update(context) { $0.noteNeutral(passes[$1]) }
+            return thrown
         }
         let now = context.now
-        let chance = context.surroundings.chance()
-        settle(keys, opening: true) { gate, key in
-            let delay: Duration?
-            switch key {
-            case .host where isHost: delay = error.retryAfter
-            case .endpoint where isEndpoint: delay = error.retryAfter.map { min($0, Self.longestEndpointClosure) }
-            default: return gate.noteNeutral()
-            }
-            let opening = gate.noteRefusal(delay: delay, at: now, chance: chance)
-            context.record.closure = GateClosure(opening: opening, isProbe: probed.contains(key))
+        let isHost = error.status == 503
+        let isEndpoint = error.status == 429 && error.retry != .never
+        guard isHost || isEndpoint else {
+            // A response of any other kind shows that the server works; a lost one shows nothing.
+            let isAnswered = error.status.map { $0 < 500 } ?? false
+            table.update(context) { isAnswered ? $0.noteSuccess(passes[$1], at: now) : $0.noteNeutral(passes[$1]) }
+            return error
         }
+        let chance = context.surroundings.chance()
+        table.update(context, creating: isHost ? .host : .endpoint) { gate, scope in
+            let pass = passes[scope]
+            guard scope == (isHost ? .host : .endpoint) else { return gate.noteNeutral(pass) }
+            var opening: Duration?
+            if let delay = believed(error, isHost: isHost) {
+                opening = gate.noteRefusal(
+                    pass,
+                    delay: delay,
+                    first: isHost ? rules.host : rules.endpoint,
+                    again: isHost ? rules.hostAgain : rules.endpointAgain,
+                    mayPace: isHost,
+                    at: now,
+                    chance: chance
+                )
+            } else {
+                opening = gate.noteRefusal(pass, unnamed: rules.unnamed, at: now, chance: chance)
+            }
+            error.hold = opening.map { LocalHold(.gate, wait: max(.zero, $0 - now), isProbe: pass.isProbe) }
+        }
+        return error
     }
 
-    private func settle(_ keys: [Key], opening isNew: Bool = false, _ change: (inout GateState, Key) -> Void) {
-        let woken = state.withLock { state in
-            for key in keys where isNew || state.gates[key] != nil {
-                guard state.gates[key] != nil || state.gates.count < Self.capacity else { continue }
-                var gate = state.gates[key] ?? GateState()
-                change(&gate, key)
-                state.gates[key] = gate.isWideOpen ? nil : gate
-            }
-            return state.line.count == 0 ? [] : keys.flatMap { state.line.wakeAll(at: $0) }
-        }
-        for wake in woken { wake.resume() }
+    /// The delay that a refusal names, as far as it is believed: what a 429 refused may be one account or one address, and a long delay without
+    /// a body that confirms it may come from a proxy in front of a healthy server.
+    private func believed(_ error: APIError, isHost: Bool) -> Duration? {
+        guard let delay = error.retryAfter, delay > rules.longestClosure else { return error.retryAfter }
+        guard isHost else { return rules.longestClosure }
+        return error.isRetryAfterConfirmed ? delay : nil
     }
 }
 
-/// What a refusal that a call met did to a gate.
-struct GateClosure: Hashable, Sendable {
-    /// When the gate opens, on the clock of the call's surroundings.
-    var opening: Duration
-    /// Whether the request had been let out by a gate that was opening.
-    var isProbe: Bool
+extension CallContext {
+    /// Waits until the gates of a table let the call through.
+    /// - Throws: ``APIError`` of the kind `throttled`, with the hold; `CancellationError` if the task is canceled while it waits.
+    func admitted(to table: GateTable, as source: LocalHold.Source, patience: GateTable.Patience) async throws -> GateTable.Passes
+    {
+        do {
+            return try await table.admit(self, patience: patience)
+        } catch let refusal as GateTable.Refusal {
+            record.note(.refusedLocally(source == .gate ? .gate : .circuit, retryAfter: refusal.wait))
+            throw APIError(heldBackFor: refusal.wait, by: source, context: self)
+        }
+    }
 }
 
 extension APIError {
     /// The error for a call that the client itself holds back.
-    init(heldBackFor wait: Duration, context: CallContext) {
+    init(heldBackFor wait: Duration, by source: LocalHold.Source, context: CallContext) {
         self.init(
             kind: .throttled,
             code: .throttled,
@@ -121,5 +133,6 @@ extension APIError {
         )
         retryAfter = wait
         retryAt = context.surroundings.wallClock().addingTimeInterval(Double(wait.wholeSecondsRoundedUp))
+        hold = LocalHold(source, wait: wait)
     }
 }

@@ -1,9 +1,10 @@
 import Synchronization
 
-/// Ends all retries of a client while too many of its calls fail, so that retries can't multiply the load of a server in trouble.
+/// Ends all retries of a client while too many of its requests fail, so that retries can't multiply the load of a server in trouble.
 ///
-/// Follows gRPC's retry throttling (proposal A6): 10 tokens, one less for a retryable failure that reached a server, a tenth
-/// more for a success; no retry at half of them or less.
+/// Follows gRPC's retry throttling (proposal A6): 10 tokens, one less for a retryable failure that reached a server, 2.5 less for a time-out,
+/// and a tenth more for a success; no retry at half of the tokens or less. Refusals that closed a gate cost nothing: the gate bounds
+/// how many requests follow them.
 public final class RetryBudget: Sendable {
     /// The tokens, in thousandths.
     private let tokens: Mutex<Int>
@@ -31,10 +32,11 @@ public final class RetryBudget: Sendable {
         tokens.withLock { $0 = min(capacity, $0 + refund) }
     }
 
-    /// Notes a retryable failure that reached a server, and tells whether a retry is affordable.
-    func noteFailure() -> Bool {
+    /// Notes a retryable failure that reached a server.
+    /// - Returns: Whether the budget allows a retry.
+    func noteFailure(isTimeout: Bool = false) -> Bool {
         tokens.withLock { tokens in
-            tokens = max(0, tokens - 1_000)
+            tokens = max(0, tokens - (isTimeout ? 2_500 : 1_000))
             return tokens > capacity / 2
         }
     }

@@ -20,39 +20,50 @@ struct FailedAttempt {
     var isReplayable = true
     /// The time until the deadline.
     var timeLeft: Duration
-    /// What the failure did to a gate, and the time until that opens.
-    var gate: (closure: GateClosure, opensIn: Duration)?
+    /// Whether the call waits in line under a server's limit, however often it is refused.
+    var waitsInLine = false
+    /// Whether the call waits for a connection.
+    var waitsForConnectivity = false
 }
 
 extension RetryPolicy {
-    /// Decides about a failed attempt. Pure: time and chance are arguments.
+    /// Decides about a failed attempt. Pure: time and randomness are arguments.
     func decide(_ attempt: FailedAttempt, chance: () -> Double) -> RetryDecision {
         let error = attempt.error
         if error.kind == .unknownOutcome { return .giveUp(.notSafe) }
+        // The session has repeated the refresh until the deadline of this call.
+        if error.isRefreshFailure, error.kind != .noInternet { return .giveUp(.sessionRefresh) }
         guard isWorthRepeating(error) else { return .giveUp(.notRetryable) }
+        if error.kind == .throttled {
+            // No attempt: it uses up no retry. A new call has waited as long as it may already; one that was sent before waits on.
+            guard attempt.retries > 0 || attempt.waitsInLine, let wait = error.retryAfter else { return .giveUp(.heldBack) }
+            return wait < attempt.timeLeft ? .wait(wait, error.hold?.source == .throttle ? .throttle : .gate) : .giveUp(.deadline)
+        }
+        if error.hold?.source == .breaker, error.hold?.isProbe == true { return .giveUp(.refusedAgain) }
+        if error.kind == .noInternet, attempt.waitsForConnectivity { return .wait(.zero, .connectivity) }
         guard attempt.isSafeToRepeat || error.surelyNeverLeft else { return .giveUp(.notSafe) }
         guard attempt.isReplayable else { return .giveUp(.oneShotBody) }
-        guard attempt.retries < maximumRetries else { return .giveUp(.retriesUsed) }
-        // A local refusal is waited for only by a call that has been let out before: newcomers fail fast.
-        if error.kind == .throttled, attempt.retries == 0 { return .giveUp(.notRetryable) }
+        let isLimited = attempt.waitsInLine && error.status == 429
+        guard attempt.retries < maximumRetries || isLimited else { return .giveUp(.retriesUsed) }
 
         let pause = backoff.pause(beforeRetry: attempt.retries, chance: chance())
         var (wait, reason) = (pause, WaitReason.backoff)
-        if let told = error.retryAfter, told > .zero {
-            // Compared before the stretch, so that chance does not decide what is too long.
-            guard told <= longestWait else { return .giveUp(.waitTooLong) }
-            // What a gate lets out while it opens is asked for all calls. Repeated by each of them it would keep a server busy with refusals.
-            if attempt.gate?.closure.isProbe == true { return .giveUp(.refusedAgain) }
-            wait = max(max(pause, told) + told * (stretch * chance()), attempt.gate?.opensIn ?? .zero)
-            reason = error.kind == .throttled ? .gate : .retryAfter
+        if let named = error.retryAfter, named > .zero {
+            // Compared before the stretch, so that randomness does not decide what is too long.
+            guard named <= longestWait else { return .giveUp(.waitTooLong) }
+            // A probe was sent for all calls. Repeated by each of them it would keep a server busy with refusals.
+            if error.hold?.isProbe == true, !isLimited { return .giveUp(.refusedAgain) }
+            wait = max(pause, named) + named * (stretch * chance())
+            reason = .retryAfter
         }
+        // The gate lets nothing through before.
+        if let hold = error.hold { wait = max(wait, hold.wait) }
         guard wait < attempt.timeLeft else { return .giveUp(.deadline) }
         return .wait(wait, reason)
     }
 
     private func isWorthRepeating(_ error: APIError) -> Bool {
-        if error.kind == .throttled { return error.retryAfter != nil }
-        return switch error.retry {
+        switch error.retry {
         // The session's business, and done with when the error comes here.
         case .never, .afterRefresh, .afterRefreshOrSignIn, .afterSignIn: false
         case .onlyAfterNamedDelay: error.retryAfter != nil
@@ -68,6 +79,6 @@ extension APIError {
         return kind == .throttled
     }
 
-    /// Whether a server answered or may have been reached: what the retry budget counts.
+    /// Whether a server responded or may have been reached.
     var reachedServer: Bool { !surelyNeverLeft && kind != .cancelled }
 }

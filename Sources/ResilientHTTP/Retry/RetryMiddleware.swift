@@ -44,16 +44,37 @@ public struct RetryMiddleware: ClientMiddleware {
                 if case .giveUp(let why) = decision { context.record.note(.gaveUp(why)) }
                 throw error
             }
-            context.record.note(.waiting(wait, reason))
-            let clock = context.surroundings.clock
             do {
-                try await clock.sleep(until: clock.now + wait)
+                if reason == .connectivity {
+                    guard try await waitForConnection(context) else { throw error }
+                } else {
+                    context.record.note(.waiting(wait, reason))
+                    let clock = context.surroundings.clock
+                    try await clock.sleep(until: clock.now + wait)
+                }
             } catch let thrown {
                 throw APIError(thrown, isSafeToRepeat: request.isSafeToRepeat, context: context.name)
             }
+            // A local hold and a missing connection were no attempts.
+            guard error.kind != .throttled, reason != .connectivity else { continue }
             retries += 1
             request.headerFields[.retryAttempt] = "\(retries)"
         }
+    }
+
+    /// Waits until the device is online or the call's time is up. Without a monitor of the connection the call tries again every two seconds.
+    /// - Returns: Whether the call may try again.
+    private func waitForConnection(_ context: CallContext) async throws -> Bool {
+        let clock = context.surroundings.clock
+        guard let monitor = context.surroundings.connectivity else {
+            let wait = min(.seconds(2), context.timeLeft)
+            guard wait > .zero else { return false }
+            context.record.note(.waiting(wait, .connectivity))
+            try await clock.sleep(until: clock.now + wait)
+            return context.timeLeft > .zero
+        }
+        context.record.note(.waiting(context.timeLeft, .connectivity))
+        return try await monitor.waitUntilOnline(until: context.deadline, on: clock)
     }
 
     private func decide(
@@ -69,12 +90,13 @@ public struct RetryMiddleware: ClientMiddleware {
             isSafeToRepeat: request.isSafeToRepeat,
             isReplayable: body?.isOneShot != true,
             timeLeft: context.timeLeft,
-            gate: context.record.closure.map { ($0, $0.opening - context.now) }
+            waitsInLine: context.policy.waitsInLine,
+            waitsForConnectivity: context.policy.waitsForConnectivity
         )
         let decision = (context.policy.retry ?? policy).decide(attempt, chance: context.surroundings.chance)
         // Counted even if this call is not repeated: the budget watches the server, not the call.
-        let isRetryable = decision != .giveUp(.notRetryable)
-        guard isRetryable, error.reachedServer, !budget.noteFailure(), case .wait = decision else { return decision }
+        let isCounted = decision != .giveUp(.notRetryable) && error.reachedServer && error.hold == nil && !error.isRefreshFailure
+        guard isCounted, !budget.noteFailure(isTimeout: error.kind == .timeout), case .wait = decision else { return decision }
         return .giveUp(.budget)
     }
 }

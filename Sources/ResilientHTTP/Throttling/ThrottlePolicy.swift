@@ -24,7 +24,7 @@ public struct ThrottlePolicy: Hashable, Sendable {
     private var byEndpoint: [Endpoint: [RateLimitPolicy]] = [:]
 
     /// 10 calls per minute to `/api/activities`, 20 to `/api/streams`, 30 to any other endpoint.
-    public static let standard: ThrottlePolicy = {
+    public static let appsInTheField: ThrottlePolicy = {
         var policy = ThrottlePolicy(others: .requests(30, per: .seconds(60), name: "minute"))
         policy.limit("/api/activities", to: .requests(10, per: .seconds(60), name: "minute"))
         policy.limit("/api/streams", to: .requests(20, per: .seconds(60), name: "minute"))

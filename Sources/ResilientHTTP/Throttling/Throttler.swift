@@ -49,7 +49,7 @@ public final class Throttler: Sendable {
     ///   - snapshotTime: The time on the clocks that outlive a process.
     /// - Precondition: `capacity` is positive.
     public init(
-        policy: ThrottlePolicy = .standard,
+        policy: ThrottlePolicy = .appsInTheField,
         routes: [RouteTemplate] = [],
         basePath: String = "",
         capacity: Int = 1_000,

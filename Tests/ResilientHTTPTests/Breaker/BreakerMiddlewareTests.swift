@@ -8,33 +8,108 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct BreakerMiddlewareTests {
     private let clock = ManualClock()
+    private let failed = ScriptedTransport.Step.answer(status: 500)
+    private let lost = ScriptedTransport.Step.failure(TransportError(.connectionLost, message: "", wasSent: true))
 
-    private func client(_ steps: [ScriptedTransport.Step]) throws -> (APIClient, ScriptedTransport) {
+    private func client(
+        _ steps: [ScriptedTransport.Step],
+        rules: BreakerRules = BreakerRules(patience: .zero),
+        retry: RetryMiddleware? = nil
+    ) throws -> (APIClient, ScriptedTransport) {
         let transport = ScriptedTransport(steps)
-        let surroundings = ClientSurroundings(clock: MonotonicClock(clock), chance: { 0 })
+        let surroundings = ClientSurroundings(clock: MonotonicClock(clock), chance: { 0.5 })
         let url = try #require(URL(string: "https://api.example.org"))
-        let client = APIClient(baseURL: url, transport: transport, middleware: [BreakerMiddleware()], surroundings: surroundings)
+        let layers: [(any ClientMiddleware)?] = [retry, BreakerMiddleware(rules)]
+        let client = APIClient(
+            baseURL: url,
+            transport: transport,
+            middleware: layers.compactMap { $0 },
+            surroundings: surroundings
+        )
         return (client, transport)
     }
 
-    @Test("Five failures stop the calls to a host for 5 s; one call tries it then, and its success lets all out")
+    @Test("Five failed calls open an endpoint's circuit; a second later one call is the probe")
     func story() async throws {
-        let (client, transport) = try client(
-            Array(repeating: .answer(status: 500), count: 5) + [.answer(status: 200), .answer(status: 200)]
-        )
+        let (client, transport) = try client(Array(repeating: failed, count: 6) + [.answer(status: 200), .answer(status: 200)])
         for _ in 0..<5 { #expect(await failure { _ = try await client.send(.get, "/a") }?.status == 500) }
-        let error = await failure { _ = try await client.send(.get, "/b") }
-        #expect(error?.kind == .throttled && error?.retryAfter == .seconds(5) && error?.attempts == 0)
-        clock.advance(by: .seconds(5))
+        let error = await failure { _ = try await client.send(.get, "/a") }
+        #expect(error?.kind == .throttled && error?.retryAfter == .seconds(1) && error?.attempts == 0)
+        #expect(error?.hold?.source == .breaker)
+        clock.advance(by: .seconds(1))
+        #expect(await failure { _ = try await client.send(.get, "/a") }?.hold?.isProbe == true)
+        #expect(await failure { _ = try await client.send(.get, "/a") }?.kind == .throttled, "a failed probe opens it again")
+        clock.advance(by: .seconds(1))
+        _ = try await client.send(.get, "/a")
+        _ = try await client.send(.get, "/a")
+        #expect(transport.sent.count == 8)
+    }
+
+    @Test("The pause does not grow: every second or so a real call probes, however long the server is down")
+    func bounded() async throws {
+        let (client, transport) = try client(Array(repeating: failed, count: 100))
+        for _ in 0..<600 {
+            _ = await failure { _ = try await client.send(.get, "/a") }
+            clock.advance(by: .milliseconds(100))
+        }
+        #expect((55...70).contains(transport.sent.count), "\(transport.sent.count)")
+    }
+
+    @Test("A call waits up to 2 s for its turn to be the probe")
+    func waits() async throws {
+        let steps = Array(repeating: failed, count: 5) + [.answer(status: 200)]
+        let (client, transport) = try client(steps, rules: BreakerRules())
+        for _ in 0..<5 { _ = await failure { _ = try await client.send(.get, "/a") } }
+        let call = Task { try await client.send(.get, "/a").response.status.code }
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(1))
+        #expect(try await call.value == 200 && transport.sent.count == 6)
+    }
+
+    @Test("One failing endpoint never blocks another")
+    func otherEndpoints() async throws {
+        let (client, transport) = try client(Array(repeating: failed, count: 5) + [.answer(status: 200)])
+        for _ in 0..<5 { _ = await failure { _ = try await client.send(.get, "/a") } }
         _ = try await client.send(.get, "/b")
-        _ = try await client.send(.get, "/b")
-        #expect(transport.sent.count == 7)
+        #expect(transport.sent.count == 6)
+    }
+
+    @Test("The host's circuit opens when several endpoints fail")
+    func host() async throws {
+        let (client, transport) = try client(Array(repeating: failed, count: 15))
+        for path in ["/a", "/b", "/c"] {
+            for _ in 0..<5 { _ = await failure { _ = try await client.send(.get, path) } }
+        }
+        #expect(await failure { _ = try await client.send(.get, "/d") }?.kind == .throttled)
+        #expect(transport.sent.count == 15)
+    }
+
+    @Test("The host's circuit opens when connections fail, whatever the endpoint")
+    func connections() async throws {
+        let (client, transport) = try client(Array(repeating: lost, count: 5))
+        for path in ["/a", "/b", "/c", "/d", "/e"] { _ = await failure { _ = try await client.send(.get, path) } }
+        #expect(await failure { _ = try await client.send(.get, "/f") }?.kind == .throttled)
+        #expect(transport.sent.count == 5)
+    }
+
+    @Test("Retries of one call count as one failure")
+    func calls() async throws {
+        let policy = RetryPolicy(maximumRetries: 3, backoff: Backoff(base: .zero))
+        let retry = RetryMiddleware(policy, budget: RetryBudget(capacity: 1_000))
+        let (client, transport) = try client(Array(repeating: failed, count: 17), retry: retry)
+        for _ in 0..<4 { #expect(await failure { _ = try await client.send(.get, "/a") }?.attempts == 4) }
+        // The fifth call opens the circuit with its first attempt, and its retry waits.
+        let fifth = Task { await failure { _ = try await client.send(.get, "/a") } }
+        await clock.waitForSleepers()
+        #expect(transport.sent.count == 17)
+        fifth.cancel()
+        #expect(await fifth.value?.kind == .cancelled)
     }
 
     @Test(
-        "Trap: 429 opening the breaker: refusals, 401, other 4xx and a device without a connection never open it",
+        "Trap: 429 opening the breaker: refusals, other 4xx and a device without a connection never open it",
         arguments: [
-            .answer(status: 429), .answer(status: 401), .answer(status: 404), .answer(status: 408),
+            .answer(status: 429), .answer(status: 401), .answer(status: 404), .answer(status: 408), .answer(status: 503),
             .failure(TransportError(.noInternet, message: "", wasSent: false)),
             .failure(TransportError(.cancelled, message: "", wasSent: true)),
         ] as [ScriptedTransport.Step]
@@ -45,21 +120,20 @@ import Testing
         #expect(transport.sent.count == 50)
     }
 
-    @Test("A 503 that says when to come back is the gate's business; one that doesn't is a failure")
-    func told() async throws {
-        let told = ScriptedTransport.Step.answer(status: 503, headers: [.retryAfter: "2"])
-        let (patient, asked) = try client(Array(repeating: told, count: 9))
-        for _ in 0..<9 { #expect(await failure { _ = try await patient.send(.get, "/a") }?.status == 503) }
-        #expect(asked.sent.count == 9)
-        let (broken, failing) = try client(Array(repeating: .answer(status: 503), count: 9))
-        for _ in 0..<9 { _ = await failure { _ = try await broken.send(.get, "/a") } }
-        #expect(failing.sent.count == 5)
+    @Test("Trap: a neutral outcome must still free the probe's place, or the circuit never closes")
+    func neutralProbe() async throws {
+        let limited = Array(repeating: ScriptedTransport.Step.answer(status: 503), count: 10)
+        let (client, transport) = try client(Array(repeating: failed, count: 5) + limited)
+        for _ in 0..<5 { _ = await failure { _ = try await client.send(.get, "/a") } }
+        clock.advance(by: .seconds(1))
+        for _ in 0..<10 { #expect(await failure { _ = try await client.send(.get, "/a") }?.status == 503) }
+        #expect(transport.sent.count == 15)
     }
 
-    @Test("Time-outs and lost connections open it")
-    func network() async throws {
-        let lost = ScriptedTransport.Step.failure(TransportError(.timeout, message: "", wasSent: true))
-        let (client, transport) = try client(Array(repeating: lost, count: 9))
+    @Test("Time-outs open it")
+    func timeouts() async throws {
+        let late = ScriptedTransport.Step.failure(TransportError(.timeout, message: "", wasSent: true))
+        let (client, transport) = try client(Array(repeating: late, count: 9))
         for _ in 0..<9 { _ = await failure { _ = try await client.send(.get, "/a") } }
         #expect(transport.sent.count == 5)
     }

@@ -33,68 +33,71 @@ import Testing
         Outcome(on: executor) { try await client.send(.get, "/a").response.status.code }
     }
 
-    /// Has the first request refused, and lets the time pass that the server named.
+    /// Has the first request refused, and lets the time pass until the gate opens.
     private func close(_ client: APIClient) {
         _ = call(client)
-        executor.run(clock, until: .seconds(2))
-        clock.advance(by: .seconds(2) - clock.now.offset)
+        executor.run(clock, until: .seconds(6))
+        clock.advance(by: .seconds(6) - clock.now.offset)
     }
 
-    @Test("While a gate opens, calls wait for the answer to the one that is out, and all go when it is a success")
+    @Test("While a gate opens, calls wait for the response to the probe, and all go after its success")
     func success() throws {
         let (client, server) = try client([503] + Array(repeating: 200, count: 10), delay: .milliseconds(100))
         close(client)
         let calls = (0..<8).map { _ in call(client) }
         executor.drain()
         #expect(server.instants.count == 2 && gate.waiting == 7)
-        executor.run(clock, until: .milliseconds(2_100))
+        executor.run(clock, until: .milliseconds(6_100))
         #expect(server.instants.count == 4, "two by two")
-        executor.run(clock, until: .seconds(10))
+        executor.run(clock, until: .seconds(20))
         #expect(calls.allSatisfy { $0.isOver && $0.error == nil } && gate.waiting == 0)
         #expect(server.mostAtOnce <= 5)
     }
 
-    @Test("If that one is refused those who wait are told the new time at once, and send nothing")
+    @Test("If the probe is refused, the calls in line fail at once with the new time, unsent")
     func refusal() throws {
         let (client, server) = try client([503, 503])
         close(client)
         let calls = (0..<8).map { _ in call(client) }
-        executor.run(clock, until: .milliseconds(2_200))
-        #expect(calls[1...].allSatisfy { $0.error?.kind == .throttled && $0.error?.retryAfter == .seconds(3) })
-        #expect(calls[0].error?.status == 503)
+        executor.run(clock, until: .milliseconds(6_200))
+        #expect(calls[1...].allSatisfy { $0.error?.kind == .throttled && $0.error?.retryAfter == .seconds(9) })
+        #expect(calls[0].error?.status == 503 && calls[0].error?.hold?.isProbe == true)
         #expect(server.instants.count == 2 && gate.waiting == 0)
     }
 
-    @Test("Nobody waits for a silent server: after a second at most a call is refused")
+    @Test("A call waits for a silent server for 2 s at most")
     func silence() throws {
-        let (client, server) = try client([503, 200], delay: .milliseconds(1_500))
+        let (client, server) = try client([503, 200], delay: .milliseconds(3_000))
         close(client)
         _ = call(client)
         executor.drain()
         let late = call(client)
-        executor.run(clock, until: .milliseconds(2_999))
+        executor.run(clock, until: .milliseconds(7_999))
         #expect(!late.isOver)
-        executor.run(clock, until: .milliseconds(3_000))
+        executor.run(clock, until: .milliseconds(8_000))
         #expect(late.error?.kind == .throttled && late.error?.retryAfter == .seconds(1))
         #expect(server.instants.count == 2 && gate.waiting == 0)
     }
 
-    @Test("A call that is cancelled in line leaves at once, and the line is bounded")
+    @Test("A call that is canceled in line leaves at once, and the line is bounded")
     func bounded() throws {
-        let (client, _) = try client([503, 200] + Array(repeating: 200, count: 200))
+        var rules = GateRules()
+        rules.maximumWaiters = 64
+        let gate = GateMiddleware(rules)
+        let (client, _) = try client([503, 200] + Array(repeating: 200, count: 200), middleware: [gate])
         close(client)
         let calls = (0..<100).map { _ in call(client) }
         executor.drain()
-        #expect(gate.waiting == GateState.wide)
-        #expect(calls.count { $0.error?.kind == .throttled } == 100 - 1 - GateState.wide)
+        #expect(gate.waiting == 64)
+        #expect(calls.count { $0.error?.kind == .throttled } == 100 - 1 - 64)
         for call in calls[1...10] { call.cancel() }
         executor.drain()
-        #expect(calls[1...10].allSatisfy { $0.error?.kind == .cancelled } && gate.waiting == GateState.wide - 10)
+        #expect(calls[1...10].allSatisfy { $0.error?.kind == .cancelled } && gate.waiting == 54)
         executor.run(clock, until: .seconds(60))
         #expect(calls.allSatisfy(\.isOver) && gate.waiting == 0 && clock.sleeperCount == 0)
     }
 
-    @Test("A refused call waits until its gate opens, in one wait, and is then the one that tries the server")
+    @Test("A refused call waits until its gate opens, in one wait, and is then the probe")
     func oneWait() throws {
         let server = SlowServer(clock, statuses: [503, 200], delay: .zero)
         let client = APIClient(
@@ -104,12 +107,12 @@ import Testing
             surroundings: ClientSurroundings(clock: MonotonicClock(clock), chance: { 1 })
         )
         let first = call(client)
-        executor.run(clock, until: .seconds(10))
+        executor.run(clock, until: .seconds(20))
         #expect(first.error == nil && first.isOver)
-        #expect(server.instants == [.zero, .seconds(3)])
+        #expect(server.instants == [.zero, .seconds(8)])
     }
 
-    @Test("Trap: every call asks a server that refuses as often as it may: what a gate let out to try it is not repeated")
+    @Test("Trap: every call asks a server that refuses as often as it may: a refused probe is not repeated")
     func refusedAgain() throws {
         let heard = ReasonListener()
         let (silent, server) = try self.client(
@@ -122,7 +125,7 @@ import Testing
         let first = call(client)
         executor.run(clock, until: .seconds(60))
         #expect(first.error?.status == 503 && first.error?.attempts == 2)
-        #expect(server.instants == [.zero, .seconds(2)] && heard.reasons == [.refusedAgain])
+        #expect(server.instants == [.zero, .seconds(6)] && heard.reasons == [.refusedAgain])
         clock.advance(by: .seconds(60))
         let second = call(client)
         executor.run(clock, until: .seconds(120))

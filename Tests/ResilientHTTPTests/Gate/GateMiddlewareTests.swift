@@ -10,33 +10,56 @@ import Testing
     private let clock = ManualClock()
     private let gate = GateMiddleware()
 
-    private func client(_ steps: [ScriptedTransport.Step]) throws -> (APIClient, ScriptedTransport) {
+    private func client(
+        _ steps: [ScriptedTransport.Step],
+        connectivity: Connectivity? = nil
+    ) throws -> (APIClient, ScriptedTransport) {
         let transport = ScriptedTransport(steps)
-        let surroundings = ClientSurroundings(clock: MonotonicClock(clock), chance: { 0 })
+        let surroundings = ClientSurroundings(clock: MonotonicClock(clock), chance: { 0 }, connectivity: connectivity)
         let url = try #require(URL(string: "https://api.example.org"))
         return (APIClient(baseURL: url, transport: transport, middleware: [gate], surroundings: surroundings), transport)
     }
 
-    @Test("After a 503 every call to the host fails at once, unsent, and tells when it may go out")
+    @Test("After a 503 calls to the host fail at once, unsent, with the time in the error")
     func host() async throws {
         let (client, transport) = try client([
             .answer(status: 503, headers: [.retryAfter: "2"]), .answer(status: 200), .answer(status: 200),
         ])
-        #expect(await failure { _ = try await client.send(.get, "/a") }?.status == 503)
+        let first = await failure { _ = try await client.send(.get, "/a") }
+        #expect(first?.status == 503 && first?.hold == LocalHold(.gate, wait: .seconds(6)))
         for path in ["/a", "/b"] {
             let error = await failure { _ = try await client.send(.get, path) }
-            #expect(
-                error?.kind == .throttled && error?.retryAfter == .seconds(2) && error?.retryAt != nil && error?.attempts == 0
-            )
+            #expect(error?.kind == .throttled && error?.retryAfter == .seconds(6) && error?.retryAt != nil)
+            #expect(error?.attempts == 0 && error?.hold == LocalHold(.gate, wait: .seconds(6)))
         }
         #expect(transport.sent.count == 1)
-        clock.advance(by: .seconds(2))
+        clock.advance(by: .seconds(6))
         _ = try await client.send(.get, "/b")
         _ = try await client.send(.get, "/a")
         #expect(transport.sent.count == 3)
     }
 
-    @Test("A 429 holds its own endpoint back, no other, and a minute at most: the next request may be about somebody else")
+    @Test("A gate that opens within 2 s is waited for, and the call succeeds")
+    func short() async throws {
+        let (client, transport) = try client([.answer(status: 503, headers: [.retryAfter: "2"]), .answer(status: 200)])
+        _ = await failure { _ = try await client.send(.get, "/a") }
+        clock.advance(by: .seconds(4))
+        let call = Task { try await client.send(.get, "/a").response.status.code }
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(2))
+        #expect(try await call.value == 200 && transport.sent.count == 2)
+    }
+
+    @Test("A gate that opens after the deadline is not waited for")
+    func deadline() async throws {
+        var (client, transport) = try client([.answer(status: 503)])
+        _ = await failure { [client] in _ = try await client.send(.get, "/a") }
+        client.timeout = .milliseconds(400)
+        let error = await failure { [client] in _ = try await client.send(.get, "/a") }
+        #expect(error?.kind == .throttled && clock.sleeperCount == 0 && transport.sent.count == 1)
+    }
+
+    @Test("A 429 closes its own endpoint for a minute at most: the next request may concern another account")
     func endpoint() async throws {
         let limited = ScriptedTransport.Step.answer(status: 429, headers: [.retryAfter: "3600"])
         let (client, transport) = try client([limited, .answer(status: 200), .answer(status: 200)])
@@ -48,7 +71,58 @@ import Testing
         #expect(transport.sent.count == 3)
     }
 
-    @Test("Other failures, cancellation among them, close nothing, and nothing is remembered of them")
+    @Test("An HTML 503 with Retry-After: 3600 never blocks a healthy host")
+    func page() async throws {
+        let page = ScriptedTransport.Step.answer(
+            status: 503,
+            headers: [.retryAfter: "3600", .contentType: "text/html"],
+            body: "<html><body>Maintenance</body></html>"
+        )
+        let (client, transport) = try client([page, .answer(status: 200)])
+        #expect(await failure { _ = try await client.send(.get, "/a") }?.status == 503)
+        clock.advance(by: .seconds(1))
+        _ = try await client.send(.get, "/a")
+        #expect(transport.sent.count == 2)
+    }
+
+    @Test("An hour is believed if body and header of the API's own error both name it")
+    func confirmed() async throws {
+        let body = #"{"error":{"code":"SERVER_MAINTENANCE","details":{"retry_after":3600}}}"#
+        let (client, transport) = try client([.answer(status: 503, headers: [.retryAfter: "3600"], body: body)])
+        #expect(await failure { _ = try await client.send(.get, "/a") }?.status == 503)
+        clock.advance(by: .seconds(3_500))
+        #expect(await failure { _ = try await client.send(.get, "/a") }?.kind == .throttled)
+        #expect(transport.sent.count == 1)
+    }
+
+    @Test("gates.reopen(host:) lets one probe through at once, and its success the others")
+    func reopen() async throws {
+        let (client, transport) = try client([
+            .answer(status: 503, headers: [.retryAfter: "50"]), .answer(status: 200), .answer(status: 200),
+        ])
+        _ = await failure { _ = try await client.send(.get, "/a") }
+        client.gates.reopen(host: "other.example.org")
+        #expect(await failure { _ = try await client.send(.get, "/a") }?.kind == .throttled)
+        #expect(client.gates.count == 1)
+        client.gates.reopen(host: "api.example.org")
+        _ = try await client.send(.get, "/a")
+        _ = try await client.send(.get, "/a")
+        #expect(transport.sent.count == 3)
+    }
+
+    @Test("A change of the network path reopens gates with one probe")
+    func networkChange() async throws {
+        let connectivity = Connectivity()
+        let steps: [ScriptedTransport.Step] = [.answer(status: 503, headers: [.retryAfter: "50"]), .answer(status: 200)]
+        let (client, transport) = try client(steps, connectivity: connectivity)
+        _ = await failure { _ = try await client.send(.get, "/a") }
+        #expect(await failure { _ = try await client.send(.get, "/a") }?.kind == .throttled)
+        connectivity.report(isOnline: true)
+        _ = try await client.send(.get, "/a")
+        #expect(transport.sent.count == 2)
+    }
+
+    @Test("Other failures, cancellation among them, close no gate")
     func others() async throws {
         let lost = ScriptedTransport.Step.failure(TransportError(.connectionLost, message: "", wasSent: true))
         let steps: [ScriptedTransport.Step] = [.answer(status: 500), .answer(status: 404), lost, .answer(status: 200)]
@@ -58,11 +132,11 @@ import Testing
         #expect(transport.sent.count == 4 && gate.count == 0)
     }
 
-    @Test("Trap: an unbounded map: however many paths are limited, the gates that are remembered are bounded")
+    @Test("Trap: an unbounded map: however many paths are limited, the stored gates are bounded")
     func bounded() async throws {
         let limited = ScriptedTransport.Step.answer(status: 429)
         let (client, _) = try client(Array(repeating: limited, count: 3_000))
         for number in 0..<3_000 { _ = await failure { _ = try await client.send(.get, "/word\(String(number, radix: 36))x") } }
-        #expect(gate.count <= GateMiddleware.capacity)
+        #expect(gate.count <= GateTable.capacity)
     }
 }

@@ -4,144 +4,216 @@ import Testing
 @testable import ResilientHTTP
 
 @Suite struct GateStateTests {
-    @Test("A gate that nobody closed lets everybody out and remembers nothing")
+    private let first = GateRules.Stretch(2...3, longest: .seconds(6))
+    private let again = GateRules.Stretch(3.5...4, longest: .seconds(8))
+
+    private func refuse(
+        _ gate: inout GateState,
+        _ pass: GateState.Pass = .free,
+        delay: Duration = .seconds(2),
+        mayPace: Bool = false,
+        at now: Duration,
+        chance: Double = 0
+    ) -> Duration? {
+        gate.noteRefusal(pass, delay: delay, first: first, again: again, mayPace: mayPace, at: now, chance: chance)
+    }
+
+    /// The pass of an admitted request.
+    private func pass(_ answer: GateState.Answer) -> GateState.Pass? {
+        if case .admitted(let pass) = answer { pass } else { nil }
+    }
+
+    @Test("An open gate lets every request through and stores nothing")
     func open() {
         var gate = GateState()
-        for _ in 0..<1_000 { #expect(gate.admit(at: .zero) == .admitted) }
-        for _ in 0..<1_000 { gate.noteSuccess() }
+        for _ in 0..<1_000 { #expect(gate.admit(at: .zero) == .admitted(.free)) }
+        for _ in 0..<1_000 { gate.noteSuccess(at: .zero) }
         #expect(gate.isWideOpen)
     }
 
-    @Test("A named delay closes the gate for that time and up to a half more, never less", arguments: [0.0, 0.3, 1.0])
-    func named(chance: Double) {
+    @Test("A named delay closes the gate for that time and a stretch, never for less", arguments: [0.0, 0.3, 1.0])
+    func named(chance: Double) throws {
         var gate = GateState()
-        _ = gate.admit(at: .zero)
-        gate.noteRefusal(delay: .seconds(2), at: .zero, chance: chance)
-        let end = Duration.seconds(2) + Duration.seconds(2) * (0.5 * chance)
+        let end = try #require(refuse(&gate, at: .zero, chance: chance))
+        #expect(end == .seconds(2) + .seconds(2) * (2 + chance))
         #expect(gate.admit(at: .zero) == .closed(end))
         #expect(gate.admit(at: end - .nanoseconds(1)) == .closed(.nanoseconds(1)))
-        #expect(gate.admit(at: end) == .probe)
+        #expect(pass(gate.admit(at: end))?.isProbe == true)
     }
 
-    @Test(
-        "Trap: asked again and again at the time that it named: refused before it stood wide open, a gate waits for half of that time longer",
-        arguments: [0.0, 0.3, 1.0]
-    )
-    func again(chance: Double) {
+    @Test("The stretch of a long delay is bounded in time")
+    func bounded() {
         var gate = GateState()
-        _ = gate.admit(at: .zero)
-        var now = gate.noteRefusal(delay: .seconds(2), at: .zero, chance: chance)
-        #expect(now == .seconds(2) + .seconds(1) * chance)
-        for _ in 0..<3 {
-            #expect(gate.admit(at: now) == .probe)
-            gate.noteSuccess()
-            #expect(gate.admit(at: now) == .probe)
-            let opening = gate.noteRefusal(delay: .seconds(2), at: now, chance: chance)
-            #expect(opening == now + .seconds(3) + .seconds(1) * chance)
-            // Late news of the same moment.
-            #expect(gate.noteRefusal(delay: .seconds(2), at: now, chance: 1) == now + .seconds(4))
-            now += .seconds(4)
-        }
-        while !gate.isWideOpen {
-            _ = gate.admit(at: now)
-            gate.noteSuccess()
-        }
-        _ = gate.admit(at: now)
-        #expect(gate.noteRefusal(delay: .seconds(2), at: now, chance: 0) == now + .seconds(2), "wide open, all is forgotten")
+        #expect(refuse(&gate, delay: .seconds(30), at: .zero, chance: 1) == .seconds(36))
     }
 
-    @Test("Without a named delay the pauses double from 1 s to 8 s, and those who were under way don't lengthen them")
-    func unnamed() {
+    @Test("Trap: asked again and again at the time that it named: a gate that is refused while it opens stays closed for longer")
+    func longer() throws {
+        var gate = GateState()
+        var now = try #require(refuse(&gate, at: .zero))
+        for _ in 0..<3 {
+            let probe = try #require(pass(gate.admit(at: now)))
+            let end = try #require(refuse(&gate, probe, at: now))
+            #expect(end == now + .seconds(9))
+            // A request that was in flight when it closed repeats what is known.
+            #expect(refuse(&gate, at: now) == end)
+            now = end
+        }
+        while !gate.isWideOpen { gate.noteSuccess(try #require(pass(gate.admit(at: now))), at: now) }
+        #expect(refuse(&gate, at: now) == now + .seconds(6), "wide open, the earlier closures don't count")
+    }
+
+    @Test("Without a named delay the pauses double from 1 s to 8 s, and requests in flight don't lengthen them")
+    func unnamed() throws {
+        let backoff = GateRules().unnamed
         var gate = GateState()
         var now = Duration.zero
         for seconds in [1, 2, 4, 8, 8] {
-            _ = gate.admit(at: now)
-            gate.noteRefusal(delay: nil, at: now, chance: 1)
-            gate.noteRefusal(delay: nil, at: now, chance: 1)
+            let probe = try #require(pass(gate.admit(at: now)))
+            gate.noteRefusal(probe, unnamed: backoff, at: now, chance: 1)
+            gate.noteRefusal(unnamed: backoff, at: now, chance: 1)
             #expect(gate.admit(at: now) == .closed(.seconds(seconds)))
             now += .seconds(seconds)
         }
-        _ = gate.admit(at: now)
-        gate.noteSuccess()
-        _ = gate.admit(at: now)
-        gate.noteRefusal(delay: nil, at: now, chance: 1)
+        gate.noteSuccess(try #require(pass(gate.admit(at: now))), at: now)
+        let probe = try #require(pass(gate.admit(at: now)))
+        gate.noteRefusal(probe, unnamed: backoff, at: now, chance: 1)
         #expect(gate.admit(at: now) == .closed(.seconds(1)), "a success ends the doubling")
     }
 
     @Test("Trap: waiters let out all at once: after it opens one request goes out, then twice as many per success")
-    func slowStart() {
+    func slowStart() throws {
         var gate = GateState()
-        _ = gate.admit(at: .zero)
-        gate.noteRefusal(delay: .seconds(1), at: .zero, chance: 0)
-        let now = Duration.seconds(1)
+        let now = try #require(refuse(&gate, at: .zero))
         var allowed = 1
         while allowed < GateState.wide {
-            for _ in 0..<allowed { #expect(gate.admit(at: now) == .probe) }
-            #expect(gate.admit(at: now) == .opening)
+            let probes = try (0..<allowed).map { _ in try #require(pass(gate.admit(at: now))) }
+            #expect(gate.admit(at: now) == .opening && gate.room == 0)
             // One success doubles; the others end without saying anything.
-            gate.noteSuccess()
-            for _ in 1..<allowed { gate.noteNeutral() }
+            gate.noteSuccess(probes[0], at: now)
+            for probe in probes.dropFirst() { gate.noteNeutral(probe) }
             allowed *= 2
         }
         #expect(gate.isWideOpen)
     }
 
-    @Test("Trap: a herd when a shared Retry-After ends: a thousand gates that were told the same 2 s open one after the other")
+    @Test("Requests that were in flight when it closed take no place of a probe")
+    func inFlight() throws {
+        var gate = GateState()
+        for _ in 0..<200 { _ = gate.admit(at: .zero) }
+        let now = try #require(refuse(&gate, at: .zero))
+        let probe = try #require(pass(gate.admit(at: now)))
+        for _ in 0..<199 { gate.noteSuccess(at: now) }
+        #expect(gate.admit(at: now) == .opening)
+        gate.noteSuccess(probe, at: now)
+        #expect(gate.room == 2)
+    }
+
+    @Test("Trap: a herd when a shared Retry-After ends: a thousand gates with the same delay open one after the other")
     func herd() {
         var random = SplitMix64(seed: 1)
         var openings = [Int: Int]()
         for _ in 0..<1_000 {
             var gate = GateState()
-            _ = gate.admit(at: .zero)
-            gate.noteRefusal(delay: .seconds(2), at: .zero, chance: Double.random(in: 0...1, using: &random))
-            guard case .closed(let wait) = gate.admit(at: .zero) else {
-                Issue.record("a gate stands open")
-                continue
-            }
-            #expect(wait >= .seconds(2))
-            openings[Int(wait / .milliseconds(100)), default: 0] += 1
+            let end = refuse(&gate, at: .zero, chance: Double.random(in: 0...1, using: &random)) ?? .zero
+            openings[Int(end / .milliseconds(200)), default: 0] += 1
         }
-        // Spread over a second, no tenth of it takes much more than a tenth.
+        // Spread over two seconds, no tenth of them takes much more than a tenth.
         #expect(openings.values.allSatisfy { $0 <= 150 } && openings.count >= 10)
     }
 
-    @Test("A probe that says nothing frees its place")
-    func neutralProbe() {
+    @Test("A probe that ends without a verdict frees its place")
+    func neutralProbe() throws {
         var gate = GateState()
-        _ = gate.admit(at: .zero)
-        gate.noteRefusal(delay: .seconds(1), at: .zero, chance: 0)
+        let now = try #require(refuse(&gate, at: .zero))
         for _ in 0..<10 {
-            #expect(gate.admit(at: .seconds(1)) == .probe)
-            #expect(gate.admit(at: .seconds(1)) == .opening)
-            gate.noteNeutral()
+            let probe = try #require(pass(gate.admit(at: now)))
+            #expect(gate.admit(at: now) == .opening)
+            gate.noteNeutral(probe)
         }
     }
 
-    @Test("Whatever happens, in random order, nobody goes out while the gate is closed, and it opens again")
+    @Test("A vital request passes a closed gate once the named time is over, and its success opens the gate")
+    func vital() throws {
+        var gate = GateState()
+        _ = refuse(&gate, at: .zero)
+        #expect(gate.admit(at: .seconds(1), isVital: true) == .closed(.seconds(1)))
+        #expect(gate.admit(at: .seconds(2)) == .closed(.seconds(4)))
+        let probe = try #require(pass(gate.admit(at: .seconds(2), isVital: true)))
+        gate.noteSuccess(probe, at: .seconds(2))
+        #expect(pass(gate.admit(at: .seconds(2)))?.isProbe == true)
+    }
+
+    @Test("Reopened, a gate lets one probe through at once")
+    func reopened() throws {
+        var gate = GateState()
+        _ = refuse(&gate, delay: .seconds(50), at: .zero)
+        gate.reopen()
+        #expect(pass(gate.admit(at: .seconds(1)))?.isProbe == true && gate.admit(at: .seconds(1)) == .opening)
+    }
+
+    @Test("A host that serves some requests and refuses others is paced at the rate that it serves")
+    func paced() {
+        var gate = GateState()
+        for request in 0..<20 { gate.noteSuccess(at: .milliseconds(50 * request)) }
+        #expect(refuse(&gate, mayPace: true, at: .seconds(1)) == nil)
+        var sent = 0
+        for step in 0..<100 where pass(gate.admit(at: .seconds(1) + .milliseconds(10 * step))) != nil { sent += 1 }
+        // 20 a second were served; pacing begins at four fifths of it.
+        #expect((12...20).contains(sent), "\(sent)")
+    }
+
+    @Test("Nothing refused for a while, a paced gate opens within seconds")
+    func pacedRecovery() {
+        var gate = GateState()
+        for request in 0..<20 { gate.noteSuccess(at: .milliseconds(50 * request)) }
+        _ = refuse(&gate, mayPace: true, at: .seconds(1))
+        var now = Duration.seconds(1)
+        while !gate.isWideOpen, now < .seconds(10) {
+            now += .milliseconds(25)
+            if pass(gate.admit(at: now)) != nil { gate.noteSuccess(at: now) }
+        }
+        #expect(now < .seconds(5), "\(now)")
+    }
+
+    @Test("A host that serves nothing is closed, not paced")
+    func notPaced() {
+        var gate = GateState()
+        #expect(refuse(&gate, mayPace: true, at: .seconds(1)) != nil)
+        for request in 0..<20 { gate.noteSuccess(at: .milliseconds(50 * request)) }
+        #expect(refuse(&gate, mayPace: true, at: .seconds(9)) != nil, "what was served long ago does not count")
+    }
+
+    @Test("In any order of events nothing goes out while the gate is closed, and it opens again")
     func random() {
         for seed in 0..<200 {
             var random = SplitMix64(seed: UInt64(seed))
             var gate = GateState()
-            var (now, closedUntil, underWay) = (Duration.zero, Duration.zero, 0)
+            var (now, closedUntil, inFlight) = (Duration.zero, Duration.zero, [GateState.Pass]())
             for _ in 0..<500 {
                 now += .milliseconds(Int.random(in: 0...500, using: &random))
-                if [.admitted, .probe].contains(gate.admit(at: now)) {
+                if let pass = pass(gate.admit(at: now)) {
                     #expect(now >= closedUntil)
-                    underWay += 1
+                    inFlight.append(pass)
                 }
-                guard underWay > 0, Bool.random(using: &random) else { continue }
-                underWay -= 1
+                guard !inFlight.isEmpty, Bool.random(using: &random) else { continue }
+                let pass = inFlight.remove(at: Int.random(in: 0..<inFlight.count, using: &random))
                 switch Int.random(in: 0...3, using: &random) {
                 case 0:
                     let delay = Duration.milliseconds(Int.random(in: 0...3_000, using: &random))
-                    gate.noteRefusal(delay: delay, at: now, chance: Double.random(in: 0...1, using: &random))
-                    closedUntil = max(closedUntil, now + delay)
-                case 1: gate.noteNeutral()
-                default: gate.noteSuccess()
+                    let chance = Double.random(in: 0...1, using: &random)
+                    if refuse(&gate, pass, delay: delay, at: now, chance: chance) != nil {
+                        closedUntil = max(closedUntil, now + delay)
+                    }
+                case 1: gate.noteNeutral(pass)
+                default:
+                    gate.noteSuccess(pass, at: now)
+                    // A probe of the present opening ends a closure early.
+                    if gate.room > 0 { closedUntil = .zero }
                 }
             }
-            for _ in 0..<underWay { gate.noteNeutral() }
-            #expect([.admitted, .probe].contains(gate.admit(at: now + .seconds(10))))
+            for pass in inFlight { gate.noteNeutral(pass) }
+            #expect(pass(gate.admit(at: now + .seconds(20))) != nil)
         }
     }
 }

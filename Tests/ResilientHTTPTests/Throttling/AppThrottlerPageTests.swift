@@ -43,7 +43,7 @@ import Testing
         var lines: [String] = []
         func print(_ line: String) { lines.append(line) }
         // example
-        var policy = ThrottlePolicy.standard
+        var policy = ThrottlePolicy.appsInTheField
         policy.limit(
             "/api/lessons/{id}",
             to: .requests(20, per: .seconds(60), name: "minute"),

@@ -10,7 +10,7 @@ import Testing
     private let clock = ManualClock()
     private let log = CapturedLog()
 
-    private func throttler(_ policy: ThrottlePolicy = .standard) -> Throttler {
+    private func throttler(_ policy: ThrottlePolicy = .appsInTheField) -> Throttler {
         Throttler(policy: policy, logger: log.logger, clock: clock, randomness: SplitMix64(seed: 1))
     }
 

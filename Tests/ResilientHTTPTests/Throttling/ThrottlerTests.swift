@@ -8,7 +8,7 @@ import Testing
     private let clock = ManualClock()
     private let activities = Endpoint(.get, "/api/activities")
 
-    private func throttler(_ policy: ThrottlePolicy = .standard, capacity: Int = 1_000) -> Throttler {
+    private func throttler(_ policy: ThrottlePolicy = .appsInTheField, capacity: Int = 1_000) -> Throttler {
         Throttler(policy: policy, capacity: capacity, clock: clock, randomness: SplitMix64(seed: 1))
     }
 
@@ -44,7 +44,7 @@ import Testing
 
     @Test("A minute and an hour hold together, by route or by method and route")
     func joint() async throws {
-        var policy = ThrottlePolicy.standard
+        var policy = ThrottlePolicy.appsInTheField
         let minute = RateLimitPolicy.requests(10, per: .seconds(60), name: "minute")
         policy.limit("/api/activities", to: minute, .requests(12, per: .seconds(3_600), name: "hour"))
         policy.limit("/api/activities", method: .delete, to: .requests(1, per: .seconds(60)))
@@ -102,7 +102,7 @@ import Testing
 
     @Test("Refusals are told to everyone who listens; who is slow loses the oldest, and a person is told once per row")
     func refusals() async throws {
-        var policy = ThrottlePolicy.standard
+        var policy = ThrottlePolicy.appsInTheField
         policy.refusalsWorthTelling = 3
         let throttler = throttler(policy)
         let (all, last) = (throttler.refusals(), throttler.refusals(buffering: 2))

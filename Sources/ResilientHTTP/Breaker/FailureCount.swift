@@ -1,0 +1,96 @@
+/// Counts the failures of calls, in a row and as a share of the latest calls. A value: time is an argument; O(1), amortized.
+struct FailureCount: Sendable {
+    private var failuresInARow = 0
+    /// The ends of the latest calls, oldest first.
+    private var ends: [(instant: Duration, isFailure: Bool)] = []
+    private var oldest = 0
+    private var failures = 0
+
+    init() {}
+
+    /// How many ends of calls are stored.
+    var stored: Int { ends.count }
+    /// Whether no failure is stored.
+    var isForgettable: Bool { failures == 0 }
+
+    /// Notes a call that succeeded.
+    mutating func noteSuccess(at now: Duration) {
+        failuresInARow = 0
+        note(isFailure: false, BreakerRules.window, at: now)
+    }
+
+    /// Notes a call that failed.
+    /// - Returns: Whether the circuit opens: the count begins anew then.
+    mutating func noteFailure(_ rules: BreakerRules, at now: Duration) -> Bool {
+        failuresInARow += 1
+        note(isFailure: true, BreakerRules.window, at: now)
+        let calls = ends.count - oldest
+        let isShareReached = calls >= rules.minimumCalls && Double(failures) >= rules.failureShare * Double(calls)
+        guard failuresInARow >= rules.failuresInARow || isShareReached else { return false }
+        ends.removeAll()
+        (oldest, failures) = (0, 0)
+        // One more failure opens it again until a call succeeds.
+        failuresInARow = rules.failuresInARow - 1
+        return true
+    }
+
+    private mutating func note(isFailure: Bool, _ window: Duration, at now: Duration) {
+        ends.append((now, isFailure))
+        if isFailure { failures += 1 }
+        while oldest < ends.count, ends[oldest].instant <= now - window || ends.count - oldest > BreakerRules.maximumCalls {
+            if ends[oldest].isFailure { failures -= 1 }
+            oldest += 1
+        }
+        if oldest > BreakerRules.maximumCalls {
+            ends.removeFirst(oldest)
+            oldest = 0
+        }
+    }
+}
+
+/// When a circuit opens, and how often an open one is tried.
+public struct BreakerRules: Hashable, Sendable {
+    /// The number of failed calls in a row that opens a circuit.
+    public var failuresInARow: Int
+    /// The share of failed calls that opens a circuit.
+    public var failureShare: Double
+    /// The number of calls below which the share says nothing.
+    public var minimumCalls: Int
+    /// The number of failing endpoints that opens the circuit of the host.
+    public var failingEndpoints: Int
+    /// The time until an open circuit is tried with one call; between half and one and a half of it, at random.
+    public var pause: Duration
+    /// How long a new call waits for its turn before it fails. A call that was sent before waits until its deadline.
+    public var patience: Duration
+    /// The largest number of calls that wait.
+    public var maximumWaiters = 1_024
+    /// How far the share looks back.
+    static let window: Duration = .seconds(30)
+    /// The number of calls that the share looks back on.
+    static let maximumCalls = 1_000
+
+    /// Creates rules.
+    /// - Precondition: `failuresInARow`, `minimumCalls` and `failingEndpoints` are positive, `failureShare` is above 0 and at most 1.
+    public init(
+        failuresInARow: Int = 5,
+        failureShare: Double = 0.5,
+        minimumCalls: Int = 20,
+        failingEndpoints: Int = 3,
+        pause: Duration = .seconds(1),
+        patience: Duration = .seconds(2)
+    ) {
+        precondition(
+            failuresInARow > 0 && minimumCalls > 0 && failingEndpoints > 0,
+            "failuresInARow, minimumCalls and failingEndpoints must be positive"
+        )
+        precondition(failureShare > 0 && failureShare <= 1, "failureShare must be above 0 and at most 1 (is \(failureShare))")
+        self.failuresInARow = failuresInARow
+        self.failureShare = failureShare
+        self.minimumCalls = minimumCalls
+        self.failingEndpoints = failingEndpoints
+        self.pause = pause
+        self.patience = patience
+    }
+
+    func pause(chance: Double) -> Duration { pause * (0.5 + chance) }
+}

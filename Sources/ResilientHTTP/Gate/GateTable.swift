@@ -1,0 +1,227 @@
+import Synchronization
+
+/// What a gate stands in front of.
+enum GateKey: Hashable {
+    case host(String)
+    case endpoint(String, Endpoint)
+}
+
+/// The gates of all hosts and endpoints of a client, and the calls that wait at them.
+///
+/// Shared by ``GateMiddleware``, which closes gates when a server asks for it, and ``BreakerMiddleware``, which closes them on its own.
+final class GateTable: Sendable {
+    /// The number of endpoints whose gates are stored.
+    static let capacity = 1_024
+    /// The number of hosts whose gates are stored.
+    static let hosts = 64
+
+    /// Which of a call's gates.
+    enum Scope { case host, endpoint }
+
+    /// What the gates of one call let it through as.
+    struct Passes: Sendable {
+        var host = GateState.Pass.free
+        var endpoint = GateState.Pass.free
+
+        subscript(scope: Scope) -> GateState.Pass { scope == .host ? host : endpoint }
+    }
+
+    /// A request that its gates did not let through.
+    struct Refusal: Error {
+        /// The time until a request may go out.
+        var wait: Duration
+    }
+
+    /// How long a call waits.
+    struct Patience: Sendable {
+        /// At a gate that is closed or opening.
+        var closed: Duration
+        /// At a gate that is paced.
+        var paced: Duration
+
+        init(_ closed: Duration, paced: Duration? = nil) {
+            (self.closed, self.paced) = (closed, paced ?? closed)
+        }
+    }
+
+    private struct State {
+        /// Clients have one host, so that comparing is faster than hashing.
+        var hosts: [(origin: String, gate: GateState)] = []
+        /// Endpoints whose gates are not wide open.
+        var endpoints: [GateKey: GateState] = [:]
+        var line = WaiterLine<GateKey>()
+
+        func place(of origin: String) -> Int? { hosts.firstIndex { $0.origin == origin } }
+    }
+
+    private enum Step {
+        case admitted(Passes)
+        case refused(Duration)
+        /// Waits in line until woken, or until an instant.
+        case waits(UInt64, until: Duration)
+    }
+
+    private let state = Mutex(State())
+    private let maximumWaiters: Int
+
+    init(maximumWaiters: Int) {
+        self.maximumWaiters = maximumWaiters
+    }
+
+    /// How many gates are not wide open.
+    var count: Int { state.withLock { $0.endpoints.count + $0.hosts.count { !$0.gate.isWideOpen } } }
+    /// How many calls wait at gates.
+    var waiting: Int { state.withLock(\.line.count) }
+
+    /// Lets a call through, at once or when its turn comes.
+    /// - Parameters:
+    ///   - context: The call.
+    ///   - patience: How long it waits; a call that opted in, or that others wait for, waits until its deadline.
+    /// - Throws: ``Refusal``; `CancellationError` if the task is canceled while it waits.
+    func admit(_ context: CallContext, patience: Patience) async throws -> Passes {
+        let now = context.now
+        let mayWaitLong = context.policy.waitsInLine || context.policy.isVital
+        let latest = Patience(
+            mayWaitLong ? context.deadline : min(context.deadline, now + patience.closed),
+            paced: mayWaitLong ? context.deadline : min(context.deadline, now + patience.paced)
+        )
+        let first = step(context, at: now, latest: latest)
+        if case .admitted(let passes) = first { return passes }
+        return try await admit(context, after: first, latest: latest)
+    }
+
+    private func admit(_ context: CallContext, after first: Step, latest: Patience) async throws -> Passes {
+        var step = first
+        var isNoted = false
+        while true {
+            switch step {
+            case .admitted(let passes): return passes
+            case .refused(let wait): throw Refusal(wait: wait)
+            case .waits(let id, let instant):
+                if !isNoted { context.record.note(.waiting(instant - context.now, .gate)) }
+                isNoted = true
+                do {
+                    try await WaiterLine<GateKey>.wait(until: instant, on: context.surroundings.clock) { [self] wake in
+                        state.withLock { $0.line.park(id, wake) }
+                    } wake: { [self] in
+                        state.withLock { $0.line.wake(id) }
+                    }
+                    try Task.checkCancellation()
+                } catch {
+                    state.withLock { $0.line.leave(id) }
+                    wakeNext(context)
+                    throw error
+                }
+                state.withLock { $0.line.leave(id) }
+                step = self.step(context, at: context.now, latest: latest)
+                // Its turn was not used: the next one gets it.
+                if case .refused = step { wakeNext(context) }
+            }
+        }
+    }
+
+    private func step(_ context: CallContext, at now: Duration, latest: Patience) -> Step {
+        state.withLock { state in
+            let isVital = context.policy.isVital
+            var passes = Passes()
+            let place = state.place(of: context.origin)
+            var host = place.map { state.hosts[$0].gate }
+            if host != nil {
+                let waiters = state.line.count == 0 ? 0 : state.line.count(at: .host(context.origin))
+                switch host?.admit(at: now, isVital: isVital, waiters: waiters) {
+                case .admitted(let pass)?: passes.host = pass
+                case let answer?: return blocked(by: answer, at: .host(context.origin), &state, now: now, latest: latest)
+                case nil: break
+                }
+            }
+            if !state.endpoints.isEmpty {
+                let key = GateKey.endpoint(context.origin, context.endpoint)
+                if var endpoint = state.endpoints[key] {
+                    let answer = endpoint.admit(at: now, isVital: isVital)
+                    guard case .admitted(let pass) = answer else {
+                        return blocked(by: answer, at: key, &state, now: now, latest: latest)
+                    }
+                    passes.endpoint = pass
+                    state.endpoints[key] = endpoint
+                }
+            }
+            if let place, let host { state.hosts[place].gate = host }
+            return .admitted(passes)
+        }
+    }
+
+    private func blocked(by answer: GateState.Answer, at key: GateKey, _ state: inout State, now: Duration, latest: Patience)
+        -> Step
+    {
+        let (wait, latest): (Duration, Duration) =
+            switch answer {
+            case .closed(let left): (left, latest.closed)
+            case .paced(let left): (left, latest.paced)
+            // The ends of the probes in flight wake the line.
+            case .opening: (latest.closed - now, latest.closed)
+            case .admitted: (.zero, latest.closed)
+            }
+        guard now < latest, wait <= latest - now, state.line.count < maximumWaiters else {
+            return .refused(answer == .opening ? .seconds(1) : wait)
+        }
+        return .waits(state.line.enter(at: key), until: now + wait)
+    }
+
+    /// Changes the gates of a call, and wakes the calls that may go then.
+    /// - Parameters:
+    ///   - context: The call.
+    ///   - creating: The gate that is changed even if it was not stored before.
+    ///   - change: Changes one gate.
+    func update(_ context: CallContext, creating: Scope? = nil, _ change: (inout GateState, Scope) -> Void) {
+        let wakes = state.withLock { state -> [WaiterLine<GateKey>.Wake] in
+            var wakes: [WaiterLine<GateKey>.Wake] = []
+            if creating == .host, state.hosts.count < Self.hosts, state.place(of: context.origin) == nil {
+                state.hosts.append((context.origin, GateState()))
+            }
+            if let place = state.place(of: context.origin) {
+                let opening = state.hosts[place].gate.opening
+                change(&state.hosts[place].gate, .host)
+                if state.line.count > 0 {
+                    let count = state.hosts[place].gate.wakes(since: opening)
+                    wakes += state.line.wakeFirst(count, at: .host(context.origin))
+                }
+            }
+            guard creating == .endpoint || !state.endpoints.isEmpty else { return wakes }
+            let key = GateKey.endpoint(context.origin, context.endpoint)
+            let isNew = creating == .endpoint && state.endpoints.count < Self.capacity
+            guard var gate = state.endpoints[key] ?? (isNew ? GateState() : nil) else { return wakes }
+            let opening = gate.opening
+            change(&gate, .endpoint)
+            state.endpoints[key] = gate.isWideOpen ? nil : gate
+            return state.line.count > 0 ? wakes + state.line.wakeFirst(gate.wakes(since: opening), at: key) : wakes
+        }
+        for wake in wakes { wake.resume() }
+    }
+
+    /// Lets one probe through all gates of the hosts that are meant, at once.
+    func reopen(where isMeant: (_ origin: String) -> Bool) {
+        let wakes = state.withLock { state -> [WaiterLine<GateKey>.Wake] in
+            var wakes: [WaiterLine<GateKey>.Wake] = []
+            for place in state.hosts.indices where isMeant(state.hosts[place].origin) {
+                state.hosts[place].gate.reopen()
+                wakes += state.line.wakeFirst(1, at: .host(state.hosts[place].origin))
+            }
+            for key in state.endpoints.keys {
+                guard case .endpoint(let origin, _) = key, isMeant(origin) else { continue }
+                state.endpoints[key]?.reopen()
+                wakes += state.line.wakeFirst(1, at: key)
+            }
+            return wakes
+        }
+        for wake in wakes { wake.resume() }
+    }
+
+    private func wakeNext(_ context: CallContext) {
+        let wakes = state.withLock { state in
+            guard state.line.count > 0 else { return [WaiterLine<GateKey>.Wake]() }
+            return state.line.wakeFirst(1, at: .host(context.origin))
+                + state.line.wakeFirst(1, at: .endpoint(context.origin, context.endpoint))
+        }
+        for wake in wakes { wake.resume() }
+    }
+}

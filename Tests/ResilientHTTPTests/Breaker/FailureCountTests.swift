@@ -1,0 +1,55 @@
+import HoldfastTesting
+import Testing
+
+@testable import ResilientHTTP
+
+@Suite struct FailureCountTests {
+    /// How many of so many failures open the circuit.
+    private func fail(_ count: inout FailureCount, times: Int, at now: Duration = .zero) -> Int {
+        (0..<times).reduce(0) { opened, _ in count.noteFailure(BreakerRules(), at: now) ? opened + 1 : opened }
+    }
+
+    @Test("Five failures in a row open a circuit, and from then on each further one until a success")
+    func inARow() {
+        var count = FailureCount()
+        #expect(fail(&count, times: 4) == 0)
+        count.noteSuccess(at: .zero)
+        #expect(fail(&count, times: 4) == 0)
+        #expect(fail(&count, times: 2) == 2)
+        count.noteSuccess(at: .zero)
+        #expect(fail(&count, times: 4) == 0)
+    }
+
+    @Test("Half of at least 20 calls within 30 s opens it, in whatever order they end")
+    func share() {
+        var count = FailureCount()
+        for call in 0..<19 {
+            if call.isMultiple(of: 2) { count.noteSuccess(at: .zero) } else { #expect(fail(&count, times: 1) == 0) }
+        }
+        #expect(fail(&count, times: 1) == 1)
+    }
+
+    @Test("Trap: a minimum of calls that phones never reach: five failures in a row open it, a minute apart or not")
+    func phone() {
+        var count = FailureCount()
+        for minute in 0..<4 { #expect(fail(&count, times: 1, at: .seconds(60 * minute)) == 0) }
+        #expect(fail(&count, times: 1, at: .seconds(240)) == 1)
+    }
+
+    @Test("Calls older than the window don't count")
+    func window() {
+        var count = FailureCount()
+        for second in 0..<200 {
+            let now = Duration.seconds(second * 2)
+            // 15 calls in 30 s are too few to judge.
+            if second.isMultiple(of: 2) { count.noteSuccess(at: now) } else { #expect(fail(&count, times: 1, at: now) == 0) }
+        }
+    }
+
+    @Test("What it stores is bounded")
+    func bounded() {
+        var count = FailureCount()
+        for call in 0..<100_000 { count.noteSuccess(at: .nanoseconds(call)) }
+        #expect(count.stored <= 2 * BreakerRules.maximumCalls + 1)
+    }
+}

@@ -1,0 +1,163 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastTesting
+import Synchronization
+
+@testable import ResilientHTTP
+
+/// Clients of one server that works at a fifth of its capacity for half a minute, in simulated time: exact, and without sockets.
+struct BrownOut {
+    /// What the server does with requests that would wait too long.
+    enum Refusal: Sendable {
+        /// It responds with 503 and `Retry-After: 2`.
+        case named
+        /// It does not respond.
+        case silent
+    }
+
+    var clients: Int
+    /// Calls per second of one client.
+    var rate: Double
+    var refusal = Refusal.named
+    var seed: UInt64 = 0
+    /// The part of its capacity that the server has in the brown-out.
+    var share = 0.2
+
+    /// One call.
+    struct Call: Sendable {
+        var begin: Duration
+        var end: Duration
+        var isGood: Bool
+    }
+
+    /// What the clients did.
+    struct Outcome {
+        var calls: [Call]
+        var sent: [Duration]
+        /// What could have been served in the brown-out.
+        var ideal: Double
+
+        /// Requests in the brown-out per call that began in it.
+        var attemptsPerCall: Double {
+            Double(sent.count { $0 >= .seconds(3) && $0 < .seconds(33) })
+                / Double(calls.count { $0.begin >= .seconds(3) && $0.begin < .seconds(33) })
+        }
+
+        /// What was served in the brown-out, as a part of what could have been.
+        var goodput: Double {
+            Double(calls.count { $0.isGood && $0.end >= .seconds(3) && $0.end < .seconds(33) }) / ideal
+        }
+
+        /// The part that succeeded of the calls that began in a span after the recovery.
+        func success(from first: Duration = .zero, to last: Duration = .seconds(15)) -> Double {
+            let later = calls.filter { $0.begin >= .seconds(33) + first && $0.begin < .seconds(33) + last }
+            return Double(later.count(where: \.isGood)) / Double(max(1, later.count))
+        }
+
+        /// After how many seconds 99 % of the calls that then began succeeded, for good.
+        var secondsToRecover: Int {
+            (0..<15).last { success(from: .seconds($0), to: .seconds($0 + 1)) < 0.99 }.map { $0 + 1 } ?? 0
+        }
+    }
+
+    private final class CallLog: Sendable {
+        private let ended = Mutex<[Call]>([])
+        var all: [Call] { ended.withLock(\.self) }
+        func note(_ call: Call) { ended.withLock { $0.append(call) } }
+    }
+
+    /// Runs clients, each with a pipeline of its own, for 48 s; the server is in trouble from the 3rd to the 33rd.
+    func run(_ middleware: () -> [any ClientMiddleware]) throws -> Outcome {
+        let (clock, executor) = (ManualClock(), SteppedExecutor())
+        let capacity = Double(clients) * rate * 1.25
+        let server = BrownServer(rate: capacity, refusal: refusal, clock: clock)
+        guard let url = URL(string: "https://api.example.org") else { throw URLError(.badURL) }
+        let calls = CallLog()
+        for number in 0..<clients {
+            let chance = Chance(seed: seed &* 1_000_003 &+ UInt64(number))
+            var client = APIClient(
+                baseURL: url,
+                transport: server,
+                middleware: middleware(),
+                surroundings: ClientSurroundings(
+                    clock: MonotonicClock(clock),
+                    wallClock: { Date(timeIntervalSince1970: 1_762_252_200) },
+                    chance: { chance.next() }
+                )
+            )
+            client.attemptTimeout = .seconds(2)
+            var random = SplitMix64(seed: seed &* 1_000_003 &+ UInt64(100_000 + number))
+            var next = Duration.zero
+            while true {
+                next += .seconds(-log(Double.random(in: 1e-9...1, using: &random)) / rate)
+                guard next < .seconds(48) else { break }
+                let begin = next
+                _ = Task(executorPreference: executor) { [client] in
+                    try await clock.sleep(until: .init(offset: begin))
+                    let isGood = (try? await client.send(.get, "/a")) != nil
+                    calls.note(Call(begin: begin, end: clock.now.offset, isGood: isGood))
+                }
+            }
+        }
+        executor.run(clock, until: .seconds(3))
+        server.change(rate: capacity * share)
+        executor.run(clock, until: .seconds(33))
+        server.change(rate: capacity)
+        executor.run(clock, until: .seconds(200))
+        return Outcome(calls: calls.all, sent: server.instants, ideal: capacity * share * 30)
+    }
+}
+
+/// Randomness that is the same in every run.
+private final class Chance: Sendable {
+    private let generator: Mutex<SplitMix64>
+
+    init(seed: UInt64) {
+        generator = Mutex(SplitMix64(seed: seed))
+    }
+
+    func next() -> Double { generator.withLock { Double.random(in: 0...1, using: &$0) } }
+}
+
+/// A server in memory with bounded workers and a bounded queue.
+private final class BrownServer: HTTPTransport {
+    private let clock: ManualClock
+    private let refusal: BrownOut.Refusal
+    private let state: Mutex<(capacity: ServerCapacity, instants: [Duration])>
+
+    init(rate: Double, refusal: BrownOut.Refusal, clock: ManualClock) {
+        (self.clock, self.refusal) = (clock, refusal)
+        state = Mutex((ServerCapacity(rate: rate), []))
+    }
+
+    /// When requests came.
+    var instants: [Duration] { state.withLock(\.instants) }
+
+    func change(rate: Double) { state.withLock { $0.capacity.change(rate: rate, at: clock.now.offset) } }
+
+    func send(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        timeout: Duration
+    ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
+        let now = clock.now.offset
+        let answer = state.withLock { state in
+            state.instants.append(now)
+            let answer = state.capacity.take(at: now)
+            return answer == .refused && refusal == .silent ? .ignored : answer
+        }
+        let wait: Duration =
+            switch answer {
+            case .served(let wait): min(wait, timeout)
+            case .refused: .milliseconds(1)
+            case .ignored: timeout
+            }
+        do { try await clock.sleep(for: wait) } catch { throw TransportError(.cancelled, message: "", wasSent: true) }
+        switch answer {
+        case .served(let wait) where wait < timeout: return (HTTPResponse(status: .ok), ResponseBody())
+        case .refused: return (HTTPResponse(status: .serviceUnavailable, headerFields: [.retryAfter: "2"]), ResponseBody())
+        case .served, .ignored: throw TransportError(.timeout, message: "", wasSent: true)
+        }
+    }
+}
