@@ -1,6 +1,7 @@
 public import AccountContract
 public import ErrorContract
 import Foundation
+import HTTPTypes
 public import ResilientHTTP
 
 /// The account API for an app: sessions and password reset.
@@ -24,13 +25,20 @@ public struct AccountClient: Sendable {
         prompt: Session.SignInPrompt? = nil
     ) {
         self.api = api
+        var refreshing = api
+        // The session repeats a failed refresh itself, and no call waits for more than one at a time.
+        refreshing.policies.set(.sessionRefresh, for: "/api/auth/refresh", method: .post)
         session = Session(
             store: store,
             surroundings: api.surroundings,
-            refresh: { token in
+            refresh: { [refreshing] token in
                 let request = RefreshRequest(refreshToken: try RefreshToken(token))
-                let answer: SessionAnswer = try await api.post(AccountPath.refresh, request, context: "session_refresh")
+                let answer: SessionAnswer = try await refreshing.post(AccountPath.refresh, request, context: "session_refresh")
                 return Credentials(answer, now: api.surroundings.wallClock())
+            },
+            revoke: { credentials in
+                guard let token = credentials.refreshToken.flatMap({ try? RefreshToken($0) }) else { return }
+                try? await api.post(AccountPath.logout, RefreshRequest(refreshToken: token), context: "user_logout")
             },
             prompt: prompt
         )
@@ -166,7 +174,8 @@ extension Credentials {
         self.init(
             accessToken: answer.accessToken,
             refreshToken: answer.refreshToken.rawValue,
-            expiresAt: now.addingTimeInterval(Double(answer.expiresIn))
+            expiresAt: now.addingTimeInterval(Double(answer.expiresIn)),
+            userID: answer.user.id.uuidString
         )
     }
 }

@@ -61,7 +61,7 @@ import Testing
         let step = ScriptedTransport.Step.failure(TransportError(.connectionLost, message: "x", wasSent: true))
         let fixture = try Fixture(step, credentials: try Samples.credentials(1))
         let error = await failure { _ = try await fixture.client.refresh() }
-        #expect(error?.kind == .unknownOutcome && error?.context == "session_refresh")
+        #expect(error?.kind == .network && error?.context == "session_refresh")
         #expect(try await fixture.store.load() == Samples.credentials(1))
     }
 

@@ -1,10 +1,13 @@
 import ErrorContract
 public import HTTPTypes
 
-/// Signs requests with the session's access token, and renews the session when an answer's code asks for it.
+/// Signs requests with the session's access token, and refreshes the session when the code of a response asks for it.
 ///
-/// A call is repeated once at most after a renewal; a 401 on a fresh token is thrown. A request that carries `Authorization` already is
-/// left alone. It is the code that counts, not the status: a stale API key is a 401 too, and neither refreshes nor signs out.
+/// A call is repeated at most once after a refresh; a 401 on a fresh token is thrown. A request that carries `Authorization` already is
+/// sent unchanged. The code decides, not the status: a stale API key is a 401 too, and neither refreshes nor signs out.
+///
+/// A refresh that fails for a passing reason (a 503, a lost connection) is repeated until the deadline of the call. A call belongs to the
+/// session that signed its first attempt: it is never sent with the tokens of a user who signed in later.
 public struct AuthoriseMiddleware: ClientMiddleware {
     /// The session.
     public let session: Session
@@ -24,37 +27,52 @@ public struct AuthoriseMiddleware: ClientMiddleware {
             return try await next(request, body)
         }
         let held = try await current(context)
+        try bind(context, to: held)
         do {
             return try await next(request.signed(with: held), body)
         } catch let error as APIError {
             guard let way = error.renewal, body?.isOneShot != true else { throw error }
             guard let renewed = try await renewed(after: held, by: way, refusedWith: error, context: context) else { throw error }
+            try bind(context, to: renewed)
             return try await next(request.signed(with: renewed), body)
         }
     }
 
-    /// The credentials to send, replaced ahead of their end.
-    private func current(_ context: CallContext) async throws -> Session.Held? {
+    /// Binds a call to the session of its first attempt, so that a retry never carries the tokens of another user.
+    private func bind(_ context: CallContext, to held: SessionState.Held?) throws {
+        guard let id = held?.sessionID else { return }
+        let bound = context.bind(id)
+        guard bound != id, !session.mayContinue(bound) else { return }
+        var error = APIError.signedOut
+        error.recovery = .dismiss
+        throw error.named(context)
+    }
+
+    /// The credentials to send, replaced ahead of their expiry.
+    private func current(_ context: CallContext) async throws -> SessionState.Held? {
         guard let held = try await session.held() else { return nil }
         guard session.isEnding(held) else { return held }
         do {
             return try await renewed(after: held, by: .refresh, refusedWith: nil, context: context) ?? held
         } catch let error as APIError where error.kind != .unauthorized && error.kind != .cancelled {
-            // It could not be asked: the token at hand may still do.
+            // The refresh failed for a passing reason: the present token may still be accepted.
             return held
         }
     }
 
+    /// - Parameter refusal: What the server refused the present credentials with; `nil` if they are replaced ahead of their expiry, for which
+    ///   one attempt is enough.
     private func renewed(
-        after stale: Session.Held?,
+        after stale: SessionState.Held?,
         by way: Renewal,
         refusedWith refusal: APIError?,
         context: CallContext
-    ) async throws -> Session.Held? {
+    ) async throws -> SessionState.Held? {
         let clock = context.surroundings.clock
+        let deadline = context.deadline
         do {
-            let renewal = try await within(context.deadline, on: clock) {
-                try await session.renewed(after: stale, by: way)
+            let renewal = try await within(deadline, on: clock) {
+                try await session.renewed(after: stale, by: way, until: refusal == nil ? nil : deadline)
             }
             guard let renewal else { return nil }
             context.record.note(.refreshed(isShared: renewal.isShared))
@@ -63,7 +81,7 @@ public struct AuthoriseMiddleware: ClientMiddleware {
             guard error.kind == .unauthorized else { throw error.named(context) }
             // The server's own words, if it said some.
             var final = refusal ?? error
-            final.recovery = .signIn
+            final.recovery = error.recovery
             throw final.named(context)
         }
     }
@@ -82,7 +100,9 @@ public struct AuthoriseMiddleware: ClientMiddleware {
             }
             defer { group.cancelAll() }
             guard let first = try await group.next(), let value = first else {
-                throw APIError(kind: .timeout, code: .timeout, retry: .withBackoff, recovery: .retry)
+                var error = APIError(.timeout)
+                error.isRefreshFailure = true
+                throw error
             }
             return value
         }
@@ -90,7 +110,7 @@ public struct AuthoriseMiddleware: ClientMiddleware {
 }
 
 extension HTTPRequest {
-    fileprivate func signed(with held: Session.Held?) -> HTTPRequest {
+    fileprivate func signed(with held: SessionState.Held?) -> HTTPRequest {
         guard let held else { return self }
         var request = self
         request.headerFields[.authorization] = "Bearer \(held.credentials.accessToken)"

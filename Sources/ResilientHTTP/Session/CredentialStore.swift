@@ -1,23 +1,36 @@
 import Synchronization
 
-/// Where an app keeps the credentials of its one session.
+/// Stores the credentials of an app's one session.
+///
+/// Several processes may share a store, such as an app and its extension. ``Session`` then relies on
+/// ``save(_:replacing:)`` and ``exclusively(_:)``: override both in such a store.
 public protocol CredentialStore: Sendable {
-    /// The credentials, or `nil` if nobody is signed in.
+    /// Returns the credentials, or `nil` if no user is signed in.
     func load() async throws -> Credentials?
-    /// Keeps credentials in place of earlier ones; `nil` forgets them.
+    /// Stores credentials in place of earlier ones; `nil` removes them.
     func save(_ credentials: Credentials?) async throws
-    /// Runs a closure while no other process that shares the store runs one: a refresh reads, asks and writes as one step.
+    /// Stores credentials if the store still holds the expected ones; `nil` stands for none. Compares and writes in one step.
+    /// - Returns: Whether the credentials were stored.
+    func save(_ credentials: Credentials?, replacing expected: Credentials?) async throws -> Bool
+    /// Runs a closure while no other process that shares the store runs one. A refresh loads, calls the server and saves in one such step.
     func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value
 }
 
 extension CredentialStore {
-    /// A store that no other process shares has nobody to keep out.
+    /// Runs the closure at once: a store that no other process shares needs no lock.
     public func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
         try await body()
     }
+
+    /// Loads, compares and saves. Another process that saves between these steps is not noticed.
+    public func save(_ credentials: Credentials?, replacing expected: Credentials?) async throws -> Bool {
+        guard try await load() == expected else { return false }
+        try await save(credentials)
+        return true
+    }
 }
 
-/// Keeps credentials until the process ends.
+/// Stores credentials in memory, until the process ends.
 public final class MemoryCredentialStore: CredentialStore {
     private let credentials: Mutex<Credentials?>
 
@@ -26,8 +39,18 @@ public final class MemoryCredentialStore: CredentialStore {
         self.credentials = Mutex(credentials)
     }
 
-    /// The credentials, or `nil` if nobody is signed in.
+    /// Returns the credentials, or `nil` if no user is signed in.
     public func load() async -> Credentials? { credentials.withLock { $0 } }
-    /// Keeps credentials in place of earlier ones; `nil` forgets them.
+
+    /// Stores credentials in place of earlier ones; `nil` removes them.
     public func save(_ new: Credentials?) async { credentials.withLock { $0 = new } }
+
+    /// Stores credentials if the store still holds the expected ones.
+    public func save(_ new: Credentials?, replacing expected: Credentials?) async -> Bool {
+        credentials.withLock { credentials in
+            guard credentials == expected else { return false }
+            credentials = new
+            return true
+        }
+    }
 }

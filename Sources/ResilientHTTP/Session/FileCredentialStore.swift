@@ -8,10 +8,10 @@ public import Foundation
     import Darwin
 #endif
 
-/// Keeps credentials in a file that only its owner can read: for command-line tools and Linux.
+/// Stores credentials in a file that only its owner can read: for command-line tools and Linux.
 ///
-/// Replaced as a whole, so that a reader never sees half of it. Several processes may share the file: they refresh one after another,
-/// under a lock beside it, and the later ones find what the first one got.
+/// The file is replaced as a whole, so that a reader never sees half of it. Several processes may share the file: their refreshes run one
+/// after another under a lock beside it, and the later ones find the credentials of the first one.
 public struct FileCredentialStore: CredentialStore {
     private let file: URL
     private let clock: MonotonicClock
@@ -19,8 +19,8 @@ public struct FileCredentialStore: CredentialStore {
 
     /// Creates a store.
     /// - Parameters:
-    ///   - file: The file; its folder must exist. A file beside it, with `.lock` at its end, is the lock.
-    ///   - clock: What the wait for another process is slept on.
+    ///   - file: The file; its folder must exist. Two files beside it, ending in `.lock` and `.write-lock`, are locks.
+    ///   - clock: The clock on which a wait for another process is slept.
     ///   - lockTimeout: The longest wait for another process.
     public init(file: URL, clock: MonotonicClock = .continuous, lockTimeout: Duration = .seconds(30)) {
         self.file = file
@@ -28,8 +28,30 @@ public struct FileCredentialStore: CredentialStore {
         self.lockTimeout = lockTimeout
     }
 
-    /// The credentials, or `nil` if there is no file or it holds none.
-    public func load() async throws -> Credentials? {
+    /// Returns the credentials, or `nil` if there is no file or it contains none.
+    public func load() async throws -> Credentials? { try read() }
+
+    /// Stores credentials in place of earlier ones; `nil` removes the file.
+    public func save(_ credentials: Credentials?) async throws {
+        try await locked(".write-lock") { try write(credentials) }
+    }
+
+    /// Stores credentials if the file still holds the expected ones, whichever process wrote it.
+    public func save(_ credentials: Credentials?, replacing expected: Credentials?) async throws -> Bool {
+        try await locked(".write-lock") {
+            guard try read() == expected else { return false }
+            try write(credentials)
+            return true
+        }
+    }
+
+    /// Runs a closure while no other process, and no other store of this file in this process, runs one.
+    /// - Throws: `POSIXError` with `EWOULDBLOCK` if the other one doesn't end in time.
+    public func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
+        try await locked(".lock", body)
+    }
+
+    private func read() throws -> Credentials? {
         guard let data = try? Data(contentsOf: file) else {
             guard !FileManager.default.fileExists(atPath: file.path) else { throw CocoaError(.fileReadNoPermission) }
             return nil
@@ -37,14 +59,13 @@ public struct FileCredentialStore: CredentialStore {
         return try? JSONDecoder().decode(Credentials.self, from: data)
     }
 
-    /// Keeps credentials in place of earlier ones; `nil` removes the file.
-    public func save(_ credentials: Credentials?) async throws {
+    private func write(_ credentials: Credentials?) throws {
         guard let credentials else {
             guard unlink(file.path) == 0 || errno == ENOENT else { throw Self.failure() }
             return
         }
         let fresh = file.path + ".\(UInt64.random(in: .min ... .max))"
-        // Created readable for nobody else, rather than made so afterwards.
+        // Created readable for its owner only, rather than made so afterwards.
         let descriptor = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.failure() }
         do {
@@ -58,14 +79,12 @@ public struct FileCredentialStore: CredentialStore {
         }
     }
 
-    /// Runs a closure while no other process, and no other store of this file in this one, runs one.
-    /// - Throws: `POSIXError` with `EWOULDBLOCK` if the other one doesn't end in time.
-    public func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
-        let descriptor = open(file.path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    private func locked<Value: Sendable>(_ suffix: String, _ body: @Sendable () async throws -> Value) async throws -> Value {
+        let descriptor = open(file.path + suffix, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.failure() }
         defer { close(descriptor) }
         let deadline = clock.now + lockTimeout
-        // Asked again and again rather than waited for: a thread that waits in the kernel is lost to all other tasks.
+        // Polled: a thread that waits in the kernel is lost to all other tasks.
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR, clock.now < deadline else { throw Self.failure() }
             try await clock.sleep(until: min(deadline, clock.now + .milliseconds(20)))

@@ -3,266 +3,271 @@ import Foundation
 import Logging
 import Synchronization
 
-/// One person's session, shared by all calls of an app.
+/// The session of one user, shared by all calls of an app.
 ///
-/// However many calls meet an expired token, it is refreshed once: callers wait for the refresh that is under way, and a straggler
-/// whose token has been replaced meanwhile takes the new one. A refresh has a time limit of its own and goes on when the call that
-/// began it is cancelled. If the server refuses it, the credentials are cleared and the person is asked to sign in, once; a lost
-/// connection signs nobody out.
+/// However many calls meet an expired token, it is refreshed once: the callers wait for the refresh in flight, and a caller whose token has
+/// been replaced meanwhile takes the new one. A refresh that fails for a passing reason (no response, a time-out, 429, 5xx) is repeated,
+/// one attempt at a time, as long as the deadline of a waiting call allows it. Only a refusal of the refresh token ends the session.
+///
+/// A session that has ended stays ended: a refresh that completes after a sign-out, or after another user signed in, changes nothing, and
+/// its tokens are revoked. Calls of one session never carry the tokens of another one.
 public final class Session: Sendable {
-    /// Continues a session.
-    /// - Throws: ``ErrorContract/APIError``; one that refuses (400, 401, 403) ends the session.
+    /// Exchanges a refresh token for new credentials.
+    /// - Throws: ``ErrorContract/APIError``; one that refuses the token (400, 401, 403) ends the session.
     public typealias Refresh = @Sendable (_ refreshToken: String) async throws -> Credentials
-    /// Asks the person to sign in; `nil` if they would not.
+    /// Asks the user to sign in; returns `nil` if the user declines.
     public typealias SignInPrompt = @Sendable () async -> Credentials?
+    /// Revokes credentials at the server. A failure is the closure's own business.
+    public typealias Revoke = @Sendable (Credentials) async -> Void
 
-    /// Credentials and which ones they are.
-    struct Held: Hashable {
-        var credentials: Credentials
-        var generation: UInt64
+    /// How long refreshes take and how they are repeated.
+    public struct Timing: Hashable, Sendable {
+        /// How long before its expiry a token is replaced.
+        public var skew: Duration = .seconds(30)
+        /// The time that one refresh attempt may take. After three attempts in a row that failed, an attempt may take three times as long,
+        /// for networks that are slow rather than broken.
+        public var attemptTimeout: Duration = .seconds(5)
+        /// The pause between two attempts when the server names none.
+        public var backoff = Backoff(base: .milliseconds(500), cap: .seconds(8))
+        /// The longest delay named by the server that is waited for; a longer one fails the waiting calls with the time in their error.
+        public var longestWait: Duration = .seconds(60)
+
+        /// Creates the default timing.
+        public init() {}
     }
 
-    private struct State {
-        var isLoaded = false
-        var credentials: Credentials?
-        /// Grows with every change, so that a late 401 can be told from a new one.
-        var generation: UInt64 = 0
-
-        /// When the last renewals were made, oldest first.
-        var renewals: [Duration] = []
-
-        var held: Held? { credentials.map { Held(credentials: $0, generation: generation) } }
-
-        mutating func hold(_ new: Credentials?) {
-            isLoaded = true
-            credentials = new
-            generation += 1
-        }
-
-        mutating func take(_ new: Credentials) -> Held {
-            hold(new)
-            return Held(credentials: new, generation: generation)
-        }
-
-        /// What a caller with refused credentials is told.
-        func entrance(after stale: Held?, at now: Duration) -> SingleFlight<Held>.Entrance {
-            if let stale, stale.generation != generation {
-                // A straggler: what it was refused with is no longer what is held.
-                return held.map { .ready($0) } ?? .hopeless(Ended())
-            }
-            if stale == nil, let held { return .ready(held) }
-            // Fresh tokens that are refused again and again: another one would be refused too.
-            let isExcessive = renewals.count >= Session.mostRenewals && now - renewals[0] < Session.renewalWindow
-            return isExcessive ? .hopeless(Excessive()) : .join
-        }
-
-        mutating func noteRenewal(at now: Duration) {
-            renewals.append(now)
-            if renewals.count > Session.mostRenewals { renewals.removeFirst() }
-        }
-    }
-
-    /// More renewals than this within ``renewalWindow`` are not begun.
-    static let mostRenewals = 5
-    static let renewalWindow: Duration = .seconds(30)
-
-    /// The session is over, and nobody signed in again.
-    private struct Ended: Error {
-        /// The server's refusal, if it was asked.
-        var refusal: APIError?
-    }
-    /// Too many renewals in a short time.
-    private struct Excessive: Error {}
-
-    private let store: any CredentialStore
-    private let refresh: Refresh
-    private let prompt: SignInPrompt?
-    private let skew: Duration
-    private let refreshTimeout: Duration
-    private let surroundings: ClientSurroundings
-    private let state = Mutex(State())
+    let store: any CredentialStore
+    let refresh: Refresh
+    let prompt: SignInPrompt?
+    let revoke: Revoke?
+    let timing: Timing
+    let surroundings: ClientSurroundings
+    let state = Mutex(SessionState())
+    let renewal = SingleFlight<SessionState.Held>()
     private let loading = SingleFlight<Void>()
-    private let renewal = SingleFlight<Held>()
+    private let writing = SingleFlight<Void>()
 
     /// Creates a session.
     /// - Parameters:
-    ///   - store: Where the credentials are kept.
-    ///   - skew: How long before its end a token is replaced.
-    ///   - refreshTimeout: The time that a refresh may take.
-    ///   - surroundings: Time and log.
-    ///   - refresh: Continues a session.
-    ///   - prompt: Asks the person to sign in when a session has ended; `nil` lets the calls fail.
+    ///   - store: Where the credentials are stored.
+    ///   - timing: How long refreshes take and how they are repeated.
+    ///   - surroundings: Time, randomness and log.
+    ///   - refresh: Exchanges a refresh token for new credentials.
+    ///   - revoke: Revokes credentials that arrive after the session ended; `nil` drops them.
+    ///   - prompt: Asks the user to sign in when the session has ended; `nil` lets the calls fail.
     public init(
         store: any CredentialStore,
-        skew: Duration = .seconds(30),
-        refreshTimeout: Duration = .seconds(15),
+        timing: Timing = Timing(),
         surroundings: ClientSurroundings = ClientSurroundings(),
         refresh: @escaping Refresh,
+        revoke: Revoke? = nil,
         prompt: SignInPrompt? = nil
     ) {
         self.store = store
-        self.skew = skew
-        self.refreshTimeout = refreshTimeout
+        self.timing = timing
         self.surroundings = surroundings
         self.refresh = refresh
+        self.revoke = revoke
         self.prompt = prompt
     }
 
-    /// The credentials, or `nil` if nobody is signed in.
+    /// The credentials, or `nil` if no user is signed in.
     /// - Throws: The store's error.
     public var credentials: Credentials? {
         get async throws { try await held()?.credentials }
     }
 
-    /// Replaces the credentials now.
-    /// - Throws: ``ErrorContract/APIError``; the refusal of the server if it ended the session.
+    /// Refreshes the session now, in one attempt.
+    /// - Throws: ``ErrorContract/APIError``; the server's refusal if it ended the session.
     public func refreshNow() async throws {
         guard let held = try await held() else { throw APIError.signedOut }
-        _ = try await renewed(after: held, by: .refresh)
+        _ = try await renewed(after: held, by: .refresh, until: nil)
     }
 
-    /// Begins a session, or ends it with `nil`. What was held before is forgotten here even if the store fails.
+    /// Begins a session with the credentials of a sign-in, or ends it with `nil`. The earlier session ends in memory even if the store fails.
+    ///
+    /// The change is written to the store even if the caller is canceled, and after every change before it.
     /// - Throws: The store's error.
     public func hold(_ credentials: Credentials?) async throws {
-        state.withLock { $0.hold(credentials) }
-        try await store.save(credentials)
+        try await persist(state.withLock { $0.replace(with: credentials?.identified()) })
     }
-}
-
-/// What a 401 asks for.
-enum Renewal: Hashable {
-    /// Refresh; if that can't be, ask the person.
-    case refresh
-    /// Ask the person.
-    case signIn
 }
 
 extension Session {
-    func held() async throws -> Held? {
+    /// How many calls wait for a renewal.
+    var waiting: Int { renewal.waiting }
+    /// Whether no call waits for the session, and nothing is in flight.
+    var isIdle: Bool { loading.isIdle && renewal.isIdle && writing.isIdle }
+
+    func held() async throws -> SessionState.Held? {
         let known = state.withLock { $0.isLoaded ? Optional($0.held) : nil }
         if let known { return known }
         _ = try await loading.run(unless: { .join }) { [self] in
             let loaded = try await store.load()
-            state.withLock { if !$0.isLoaded { $0.hold(loaded) } }
+            state.withLock { $0.load(loaded?.identified()) }
         }
         return state.withLock(\.held)
     }
 
-    /// How many calls wait for a renewal.
-    var waiting: Int { renewal.waiting }
-    /// Whether nobody waits for the session, and nothing is under way.
-    var isIdle: Bool { loading.isIdle && renewal.isIdle }
+    /// Whether calls that began in a session may go on in the present one.
+    func mayContinue(_ session: String) -> Bool { state.withLock { $0.mayContinue(session) } }
 
-    /// Whether a token ends so soon that it should be replaced before it is used.
-    func isEnding(_ held: Held) -> Bool {
+    /// Whether a token expires so soon that it should be replaced before it is used.
+    func isEnding(_ held: SessionState.Held) -> Bool {
         guard held.credentials.refreshToken != nil, let end = held.credentials.expiresAt else { return false }
-        return end.timeIntervalSince(surroundings.wallClock()) <= skew / .seconds(1)
+        return end.timeIntervalSince(surroundings.wallClock()) <= timing.skew / .seconds(1)
     }
 
-    /// Credentials newer than those that were refused.
-    /// - Parameter stale: What was refused; `nil` if the request carried nothing.
-    /// - Returns: `nil` if there were so many renewals lately that one more would be of no use.
-    /// - Throws: ``ErrorContract/APIError``: `unauthorized` if there are none, the refresh's own error if nobody refused.
-    func renewed(after stale: Held?, by way: Renewal) async throws -> (held: Held, isShared: Bool)? {
-        do {
-            let (held, isShared) = try await renewal.run(
-                unless: { [self] in state.withLock { $0.entrance(after: stale, at: surroundings.clock.now) } },
-                { [self] in try await renew(by: way) }
-            )
-            return (held, isShared)
-        } catch let ended as Ended {
-            throw ended.refusal ?? .signedOut
-        } catch is Excessive {
-            return nil
-        }
-    }
-
-    private func renew(by way: Renewal) async throws -> Held {
-        state.withLock { $0.noteRenewal(at: surroundings.clock.now) }
-        var refusal: APIError?
-        if way == .refresh {
-            switch try await refreshed() {
-            case .renewed(let held): return held
-            case .impossible(let error): refusal = error
-            }
-        }
-        try? await clear()
-        guard let signedIn = await prompt?() else { throw Ended(refusal: refusal) }
-        return try await keep(signedIn)
-    }
-
-    private enum Refreshed {
-        case renewed(Held)
-        /// The session can't be continued; the server's refusal, if it was asked.
-        case impossible(APIError?)
-    }
-
-    private func refreshed() async throws -> Refreshed {
-        try await store.exclusively { [self] in
-            let before = state.withLock(\.credentials)
-            let stored = try await store.load() ?? before
-            // Another process that shares the store was here first.
-            if let stored, let before, stored != before { return .renewed(state.withLock { $0.take(stored) }) }
-            guard let token = stored?.refreshToken else { return .impossible(nil) }
+    /// Writes the present state unless that was done already. Writes never overtake each other, and each stores the state of its own moment.
+    func persist(_ generation: UInt64) async throws {
+        while state.withLock({ $0.stored < generation }) {
             do {
-                return .renewed(try await keep(try await limited { [self] in try await refresh(token) }))
-            } catch let error as APIError where error.isRefusalOfCredentials {
-                surroundings.logger?.debug("The session was refused", metadata: ["code": "\(error.code)"])
-                return .impossible(error)
+                // A caller that is canceled waits nevertheless: a sign-out must reach the store.
+                _ = try await writing.run(
+                    isCancellable: false,
+                    unless: { [self] in state.withLock { $0.stored < generation ? .join : .ready(()) } },
+                    { [self] in
+                        let (credentials, generation) = state.withLock { $0.beginWrite() }
+                        try await store.save(credentials)
+                        state.withLock { $0.endWrite(of: generation) }
+                    }
+                )
+            } catch {
+                // A write that began before this change says nothing about it: the change is written on its own.
+                guard state.withLock({ $0.attempted < generation }) else { throw error }
             }
-        }
-    }
-
-    private func keep(_ credentials: Credentials) async throws -> Held {
-        let held = state.withLock { $0.take(credentials) }
-        do {
-            try await store.save(credentials)
-        } catch {
-            // The session works until the app ends; losing it now would help nobody.
-            surroundings.logger?.warning("The session could not be stored", metadata: ["error.type": "\(type(of: error))"])
-        }
-        return held
-    }
-
-    private func clear() async throws {
-        state.withLock { $0.hold(nil) }
-        try await store.save(nil)
-    }
-
-    /// Runs the refresh for as long as it may take.
-    private func limited(_ body: @escaping @Sendable () async throws -> Credentials) async throws -> Credentials {
-        let clock = surroundings.clock
-        let deadline = clock.now + refreshTimeout
-        return try await withThrowingTaskGroup(of: Credentials?.self) { group in
-            group.addTask {
-                do {
-                    return try await body()
-                } catch {
-                    throw APIError(error, isSafeToRepeat: true, context: "session_refresh")
-                }
-            }
-            group.addTask {
-                try await clock.sleep(until: deadline)
-                return nil
-            }
-            defer { group.cancelAll() }
-            guard let first = try await group.next(), let credentials = first else {
-                throw APIError(kind: .timeout, code: .timeout, retry: .withBackoff, recovery: .retry, context: "session_refresh")
-            }
-            return credentials
         }
     }
 }
 
-extension APIError {
-    /// Nobody is signed in.
-    static var signedOut: APIError {
-        APIError(kind: .unauthorized, code: .authTokenMissing, retry: .afterSignIn, recovery: .signIn, attempts: 0)
+/// What a session holds, and what is known of its store. A value under the session's lock.
+struct SessionState {
+    /// Credentials and which ones they are.
+    struct Held: Hashable {
+        var credentials: Credentials
+        var generation: UInt64
+
+        var sessionID: String? { credentials.sessionID }
     }
 
-    /// Whether a server refused the credentials, rather than being unable to look at them.
-    fileprivate var isRefusalOfCredentials: Bool {
-        guard let status else { return false }
-        return [400, 401, 403].contains(status) && kind != .notAPI
+    /// More successful renewals than this within ``renewalWindow`` are not begun.
+    static let mostRenewals = 5
+    static let renewalWindow: Duration = .seconds(30)
+
+    private(set) var isLoaded = false
+    private(set) var credentials: Credentials?
+    /// Grows with every change, so that a write or a response that is based on an earlier state is recognized.
+    private(set) var generation: UInt64 = 0
+    /// The generation that the store holds, as far as this process knows.
+    private(set) var stored: UInt64 = 0
+    /// The generation that a write was last begun for.
+    private(set) var attempted: UInt64 = 0
+    /// When the last renewals succeeded, oldest first.
+    private var renewals: [Duration] = []
+    /// Which session the user continued by signing in again when the client asked for it.
+    private var continuation: (from: String, to: String)?
+    /// How many attempts to refresh failed in a row, and when the next one may begin.
+    private(set) var failures = 0
+    private var pause: (until: Duration, failure: APIError)?
+
+    var held: Held? { credentials.map { Held(credentials: $0, generation: generation) } }
+
+    /// Whether the store is known to hold what this process holds.
+    var isStored: Bool { stored == generation }
+
+    mutating func load(_ loaded: Credentials?) {
+        guard !isLoaded else { return }
+        stored = replace(with: loaded)
+        attempted = stored
     }
+
+    /// Begins another session, or ends it.
+    /// - Returns: The new generation.
+    mutating func replace(with new: Credentials?) -> UInt64 {
+        isLoaded = true
+        credentials = new
+        generation += 1
+        (failures, pause) = (0, nil)
+        return generation
+    }
+
+    /// Replaces the tokens of the session unless it changed since a generation.
+    /// - Returns: What is held then; `nil` if the session changed.
+    mutating func renew(_ new: Credentials, basedOn known: UInt64, at now: Duration?) -> Held? {
+        guard generation == known else { return nil }
+        if let now {
+            renewals.append(now)
+            if renewals.count > Self.mostRenewals { renewals.removeFirst() }
+        }
+        _ = replace(with: new)
+        return held
+    }
+
+    /// Ends the session unless it changed since a generation.
+    mutating func end(basedOn known: UInt64) -> Bool {
+        guard generation == known else { return false }
+        _ = replace(with: nil)
+        return true
+    }
+
+    /// Takes the credentials of a sign-in that the client asked for. The calls of the session that ended go on with them, unless another user
+    /// is known to have signed in.
+    mutating func `continue`(_ ended: Held?, with new: Credentials) -> UInt64 {
+        // A sign-in screen may have begun the session already.
+        if credentials != new { _ = replace(with: new) }
+        guard let old = ended?.credentials, let session = old.sessionID, let id = credentials?.sessionID else {
+            return generation
+        }
+        let isSameUser = old.userID == nil || new.userID == nil || old.userID == new.userID
+        continuation = isSameUser ? (session, id) : nil
+        return generation
+    }
+
+    /// Whether calls that began in one session may go on with what is held.
+    func mayContinue(_ session: String?) -> Bool {
+        guard let session, let current = credentials?.sessionID, session != current else { return true }
+        return continuation.map { $0 == (session, current) } ?? false
+    }
+
+    mutating func beginWrite() -> (Credentials?, UInt64) {
+        attempted = generation
+        return (credentials, generation)
+    }
+
+    mutating func endWrite(of written: UInt64) { stored = max(stored, written) }
+
+    /// Notes a failed attempt, after which the next one has to wait.
+    mutating func noteFailure(_ error: APIError, isAttempt: Bool, until instant: Duration) {
+        if isAttempt { failures += 1 }
+        pause = (instant, error)
+    }
+
+    /// What a caller with refused credentials does next.
+    func entrance(after stale: Held?, at now: Duration) -> SingleFlight<Held>.Entrance {
+        if let stale, stale.generation != generation {
+            // The credentials that were refused have been replaced already.
+            guard let held else { return .hopeless(SessionFailure.ended(nil)) }
+            return mayContinue(stale.sessionID) ? .ready(held) : .hopeless(SessionFailure.replaced)
+        }
+        if stale == nil, let held { return .ready(held) }
+        // Fresh tokens that are refused again and again: another one would be refused as well.
+        let isExcessive = renewals.count >= Self.mostRenewals && now - renewals[0] < Self.renewalWindow
+        if isExcessive { return .hopeless(SessionFailure.excessive) }
+        if let pause, pause.until > now { return .hopeless(SessionFailure.paused(pause.failure, until: pause.until)) }
+        return .join
+    }
+}
+
+/// Why a caller got no credentials.
+enum SessionFailure: Error {
+    /// The session is over; the server's refusal, if it was asked.
+    case ended(APIError?)
+    /// Another session has begun.
+    case replaced
+    /// The session changed while the renewal was in flight.
+    case superseded
+    /// Too many renewals in a short time.
+    case excessive
+    /// A refresh failed for a passing reason, and the next one begins at an instant.
+    case paused(APIError, until: Duration)
 }

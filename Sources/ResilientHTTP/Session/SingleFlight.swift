@@ -38,11 +38,13 @@ final class SingleFlight<Value: Sendable>: Sendable {
 
     /// Joins the operation that is under way, or starts one.
     /// - Parameters:
+    ///   - isCancellable: Whether a caller leaves as soon as its task is canceled.
     ///   - entrance: Asked under the lock, before joining, whether the result is there already.
     ///   - operation: What is run once for all.
     /// - Returns: The result, and whether somebody else had started the operation.
     /// - Throws: The operation's error; `CancellationError` as soon as the caller's task is cancelled.
     func run(
+        isCancellable: Bool = true,
         unless entrance: @Sendable () -> Entrance,
         _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> (value: Value, isShared: Bool) {
@@ -56,6 +58,7 @@ final class SingleFlight<Value: Sendable>: Sendable {
                 enter(id, continuation, unless: entrance, startedBy: shared, operation)
             }
         } onCancel: {
+            guard isCancellable else { return }
             let waiter = state.withLock { state -> CheckedContinuation<Outcome?, Never>? in
                 if let waiter = state.waiters.removeValue(forKey: id) { return waiter }
                 state.left.insert(id)

@@ -100,7 +100,7 @@ import Testing
             }
         )
         for _ in 0..<50 { _ = await failure { _ = try await client.send(.get, "/a") } }
-        #expect(refreshes.value == Session.mostRenewals)
+        #expect(refreshes.value == SessionState.mostRenewals)
     }
 
     @Test("A token that is about to end is replaced before it is used")

@@ -1,0 +1,241 @@
+import ErrorContract
+import Logging
+import Synchronization
+
+/// What a 401 asks for.
+enum Renewal: Hashable {
+    /// Refresh; if that is impossible, ask the user to sign in.
+    case refresh
+    /// Ask the user to sign in.
+    case signIn
+}
+
+extension Session {
+    /// Returns credentials newer than those that were refused.
+    /// - Parameters:
+    ///   - stale: The credentials that were refused; `nil` if the request carried none.
+    ///   - way: What the refusal asks for.
+    ///   - deadline: Until when passing failures are waited out; `nil` for one attempt.
+    /// - Returns: `nil` if so many renewals succeeded lately that one more would not help.
+    /// - Throws: ``APIError``: `unauthorized` if there are none, the refresh's own error if it failed for a passing reason.
+    func renewed(
+        after stale: SessionState.Held?,
+        by way: Renewal,
+        until deadline: Duration?
+    ) async throws -> (held: SessionState.Held, isShared: Bool)? {
+        while true {
+            do {
+                let (held, isShared) = try await renewal.run(
+                    unless: { [self] in state.withLock { $0.entrance(after: stale, at: surroundings.clock.now) } },
+                    { [self] in try await renew(by: way) }
+                )
+                return (held, isShared)
+            } catch let failure as SessionFailure {
+                switch failure {
+                case .ended(let refusal): throw refusal ?? .signedOut
+                case .replaced:
+                    var error = APIError.signedOut
+                    error.recovery = .dismiss
+                    throw error
+                case .superseded: continue
+                case .excessive: return nil
+                case .paused(let error, let instant):
+                    // A wait that would end after the deadline is not begun.
+                    guard let deadline, instant < deadline, error.isRetryable, error.kind != .noInternet else { throw error }
+                    try await surroundings.clock.sleep(until: instant)
+                }
+            }
+        }
+    }
+
+    private func renew(by way: Renewal) async throws -> SessionState.Held {
+        var generation = state.withLock(\.generation)
+        var refusal: APIError?
+        if way == .refresh {
+            switch try await refreshed() {
+            case .renewed(let held): return held
+            case .ended: throw SessionFailure.ended(nil)
+            case .superseded: throw SessionFailure.superseded
+            case .impossible(let basis, let error): (generation, refusal) = (basis, error)
+            }
+        }
+        let ended = state.withLock(\.held)
+        guard try await end(basedOn: generation) else { throw SessionFailure.superseded }
+        guard let signedIn = await prompt?() else {
+            // The user may have signed in elsewhere in the app while the prompt was shown.
+            throw state.withLock(\.held) == nil ? SessionFailure.ended(refusal) : SessionFailure.superseded
+        }
+        await persistQuietly(state.withLock { $0.continue(ended, with: signedIn.identified()) })
+        let held = state.withLock { $0.mayContinue(ended?.sessionID) ? $0.held : nil }
+        guard let held else { throw SessionFailure.superseded }
+        return held
+    }
+
+    private enum Refreshed {
+        case renewed(SessionState.Held)
+        /// Another process signed the user out.
+        case ended
+        /// The session changed while the refresh was in flight.
+        case superseded
+        /// The session of a generation can't be refreshed; the server's refusal, if it was asked.
+        case impossible(UInt64, APIError?)
+    }
+
+    /// Refreshes once, while no other process does.
+    private func refreshed() async throws -> Refreshed {
+        // Compared with below: what the store holds must be what this process holds.
+        await persistQuietly(state.withLock(\.generation))
+        do {
+            return try await store.exclusively { [self] in
+                let (before, generation, isStored) = state.withLock { ($0.credentials, $0.generation, $0.isStored) }
+                if isStored {
+                    let found = try await store.load()
+                    if found != before { return adopt(found, basedOn: generation) }
+                }
+                guard let token = before?.refreshToken else { return .impossible(generation, nil) }
+                let session = before?.sessionID
+                do {
+                    let fresh = try await limited { [self] in try await refresh(token) }.identified(as: session)
+                    return try await keep(fresh, replacing: before, basedOn: generation, isStored: isStored)
+                } catch let error as APIError where error.isRefusalOfCredentials {
+                    surroundings.logger?.debug("Session refresh refused", metadata: ["code": "\(error.code)"])
+                    guard isStored, let found = try? await store.load(), found != before else {
+                        return .impossible(generation, error)
+                    }
+                    // Another process refreshed with the same token, and was first.
+                    return adopt(found, basedOn: generation)
+                }
+            }
+        } catch {
+            throw paused(by: APIError(error, isSafeToRepeat: true, context: "session_refresh"))
+        }
+    }
+
+    /// Takes what another process has stored.
+    private func adopt(_ found: Credentials?, basedOn generation: UInt64) -> Refreshed {
+        state.withLock { state in
+            guard state.generation == generation else { return .superseded }
+            let session = state.held?.sessionID
+            let adopted = state.replace(with: found?.identified())
+            state.endWrite(of: adopted)
+            guard let held = state.held else { return .ended }
+            // Another sign-in: the calls that wait belong to the earlier one.
+            return held.sessionID == session ? .renewed(held) : .superseded
+        }
+    }
+
+    /// Keeps the credentials of a refresh unless the session changed meanwhile, in this process or in another one. They are revoked then.
+    private func keep(
+        _ fresh: Credentials,
+        replacing before: Credentials?,
+        basedOn generation: UInt64,
+        isStored: Bool
+    ) async throws -> Refreshed {
+        guard let held = state.withLock({ $0.renew(fresh, basedOn: generation, at: surroundings.clock.now) }) else {
+            await revoke?(fresh)
+            return .superseded
+        }
+        do {
+            guard isStored else {
+                try await persist(held.generation)
+                return .renewed(held)
+            }
+            if try await store.save(fresh, replacing: before) {
+                state.withLock { $0.endWrite(of: held.generation) }
+                return .renewed(held)
+            }
+        } catch {
+            // The session works until the app ends; losing it now would help no user.
+            surroundings.logger?.warning("Session not stored", metadata: ["error.type": "\(type(of: error))"])
+            return .renewed(held)
+        }
+        await revoke?(fresh)
+        return adopt(try await store.load(), basedOn: held.generation)
+    }
+
+    private func end(basedOn generation: UInt64) async throws -> Bool {
+        let (before, isStored) = state.withLock { ($0.credentials, $0.isStored) }
+        guard state.withLock({ $0.end(basedOn: generation) }) else { return false }
+        let ended = state.withLock(\.generation)
+        if isStored {
+            // What another process stored meanwhile stays.
+            _ = try? await store.save(nil, replacing: before)
+            state.withLock { $0.endWrite(of: ended) }
+        } else {
+            await persistQuietly(ended)
+        }
+        return true
+    }
+
+    private func persistQuietly(_ generation: UInt64) async {
+        do {
+            try await persist(generation)
+        } catch {
+            surroundings.logger?.warning("Session not stored", metadata: ["error.type": "\(type(of: error))"])
+        }
+    }
+
+    /// Notes a passing failure, and when the next attempt may begin.
+    private func paused(by error: APIError) -> SessionFailure {
+        var error = error
+        if error.kind == .unknownOutcome {
+            // The server accepts the refresh token once more for a while, so that a lost response can be asked for again.
+            let transport = error.underlying as? TransportError
+            error =
+                transport.map { APIError($0, isSafeToRepeat: true, context: error.context) }
+                ?? APIError(.network, context: error.context)
+        }
+        error.isRefreshFailure = true
+        let (now, chance) = (surroundings.clock.now, surroundings.chance())
+        let pause: Duration
+        if let named = error.retryAfter, named > .zero {
+            if named > timing.longestWait { error.retry = .never }
+            pause = named + named * (0.1 * chance)
+        } else {
+            pause = timing.backoff.ceiling(beforeRetry: state.withLock(\.failures)) * (0.5 + 0.5 * chance)
+        }
+        let instant = now + pause
+        let failure = error
+        // Only what reached the server counts, not what the client itself held back.
+        state.withLock { $0.noteFailure(failure, isAttempt: failure.reachedServer, until: instant) }
+        return .paused(failure, until: instant)
+    }
+
+    /// Runs one attempt for as long as it may take.
+    private func limited(_ body: @escaping @Sendable () async throws -> Credentials) async throws -> Credentials {
+        let clock = surroundings.clock
+        let isSlow = state.withLock(\.failures) >= 3
+        let deadline = clock.now + timing.attemptTimeout * (isSlow ? 3 : 1)
+        return try await withThrowingTaskGroup(of: Credentials?.self) { group in
+            group.addTask {
+                do {
+                    return try await body()
+                } catch {
+                    throw APIError(error, isSafeToRepeat: true, context: "session_refresh")
+                }
+            }
+            group.addTask {
+                try await clock.sleep(until: deadline)
+                return nil
+            }
+            defer { group.cancelAll() }
+            guard let first = try await group.next(), let credentials = first else {
+                throw APIError(.timeout, context: "session_refresh")
+            }
+            return credentials
+        }
+    }
+}
+
+extension APIError {
+    /// No user is signed in.
+    static var signedOut: APIError {
+        APIError(kind: .unauthorized, code: .authTokenMissing, retry: .afterSignIn, recovery: .signIn, attempts: 0)
+    }
+
+    /// Whether a server refused the credentials, rather than being unable to check them.
+    fileprivate var isRefusalOfCredentials: Bool {
+        guard let status else { return false }
+        return [400, 401, 403].contains(status) && kind != .notAPI
+    }
+}
