@@ -1,6 +1,10 @@
 #if canImport(SwiftUI)
     import SwiftUI
 
+    #if os(iOS) || os(visionOS)
+        import UIKit
+    #endif
+
     /// A field for an address.
     struct EmailField: View {
         let label: String

@@ -1,6 +1,8 @@
 #if canImport(SwiftUI)
     import AccountKit
     import ErrorContract
+    import ErrorLabContract
+    import Foundation
     import SwiftUI
 
     /// What came of a run.

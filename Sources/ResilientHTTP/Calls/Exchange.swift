@@ -1,5 +1,5 @@
 import ErrorContract
-import FoundationEssentials
+import Foundation
 import HTTPTypes
 
 /// The innermost step of a call: one request to the transport, its answer read whole, a refusal decoded.

@@ -1,6 +1,6 @@
 import AccountContract
 import ErrorContract
-import FoundationEssentials
+import Foundation
 
 /// Fills the page template in one language.
 struct PageWriter {
