@@ -73,7 +73,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         _ session: URLSession,
         dataTask: URLSessionDataTask,
         didReceive response: URLResponse,
-        completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         // On Linux what comes ahead of the answer (100, 103) is told as if it were the answer.
         if let status = (response as? HTTPURLResponse)?.statusCode, (100..<200).contains(status) {
@@ -124,7 +124,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         task: URLSessionTask,
         willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest,
-        completionHandler: @escaping (URLRequest?) -> Void
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         // The transport follows redirects itself, by the rules of `Redirection`.
         running.withLock { running in
