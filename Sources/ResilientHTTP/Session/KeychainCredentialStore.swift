@@ -1,69 +1,161 @@
 #if canImport(Security)
-    public import Foundation
+    import Foundation
     import Security
 
-    /// Keeps credentials in the keychain of an Apple platform, readable after the first unlock and on this device only.
+    /// Stores credentials in the keychain of an Apple platform.
+    ///
+    /// ```swift
+    /// let store = KeychainCredentialStore(service: "com.example.app", accessGroup: "ABCDE12345.com.example.shared")
+    /// ```
+    ///
+    /// **Accessibility.** With the default, the item can be read after the first unlock since the device started, also in the background, and
+    /// it neither moves to another device nor into a backup that is restored elsewhere. Before that unlock ``load()`` throws a
+    /// ``Failure`` whose ``Failure/isLocked`` is `true`: the user is still signed in, so try again when protected data is available.
+    ///
+    /// **Access group.** An app and its extensions share the session if both have the group in their entitlement
+    /// `keychain-access-groups` and name it here. The keychain has no lock: `exclusively(_:)` does not keep another process out.
+    ///
+    /// **macOS.** The data-protection keychain, the default, works only in an app that is signed with a keychain access group. A
+    /// command-line tool or a test without a signature gets status −34018 (`errSecMissingEntitlement`) from every call. It can use
+    /// ``Keychain/fileBased`` instead: the login keychain, which asks the user before another program, or a rebuilt one without a
+    /// signature, reads the item, and which has neither accessibility nor access groups.
     public struct KeychainCredentialStore: CredentialStore {
-        /// The keychain refused.
+        /// An error of keychain services.
         public struct Failure: Error, Hashable, CustomStringConvertible {
-            /// The keychain's status.
-            public let status: OSStatus
-            /// The status, for a log.
-            public var description: String { "keychain status \(status)" }
+            /// The status of the failed call (`OSStatus`), as in `SecBase.h`.
+            public let status: Int32
+            /// Whether the item can't be read now but may be later: the device is locked, or the user would have to be asked.
+            public var isLocked: Bool { status == SecItemStatus.interactionNotAllowed.rawValue }
+            /// The status and, for the common ones, the cause; for a log.
+            public var description: String { SecItemStatus(rawValue: status).description }
         }
 
-        private let service: String
-        private let account: String
-        private let accessGroup: String?
+        /// When the item can be read (`kSecAttrAccessible`).
+        ///
+        /// An item that was stored with another value takes this one when credentials are saved next.
+        public struct Accessibility: Hashable, Sendable {
+            let value: SecItemAttributes.Accessibility
 
-        /// Creates a store.
+            /// While the device is unlocked.
+            public static let whenUnlocked = Accessibility(value: .whenUnlocked)
+            /// After the first unlock since the device started, also in the background.
+            public static let afterFirstUnlock = Accessibility(value: .afterFirstUnlock)
+            /// While this device is unlocked; not part of what is restored on another device.
+            public static let whenUnlockedThisDeviceOnly = Accessibility(value: .whenUnlockedThisDeviceOnly)
+            /// After the first unlock since this device started; not part of what is restored on another device.
+            public static let afterFirstUnlockThisDeviceOnly = Accessibility(value: .afterFirstUnlockThisDeviceOnly)
+            /// While this device is unlocked and only if it has a passcode; removed with the passcode.
+            public static let whenPasscodeSetThisDeviceOnly = Accessibility(value: .whenPasscodeSetThisDeviceOnly)
+        }
+
+        /// The keychain that holds the item.
+        public struct Keychain: Hashable, Sendable {
+            let isDataProtection: Bool
+
+            /// The keychain of iOS, which macOS has too. On macOS the app must be signed with a keychain access group.
+            public static let dataProtection = Keychain(isDataProtection: true)
+            /// The login keychain of macOS, for tools and tests without a signature. Ignores accessibility and access group.
+            @available(iOS, unavailable)
+            @available(tvOS, unavailable)
+            @available(watchOS, unavailable)
+            @available(visionOS, unavailable)
+            public static var fileBased: Keychain { Keychain(isDataProtection: false) }
+        }
+
+        private let item: KeychainItem
+
+        /// Creates a store; nothing is read or written.
         /// - Parameters:
-        ///   - service: The name under which the app keeps its session, such as its bundle identifier.
-        ///   - account: Tells several sessions of one app apart.
-        ///   - accessGroup: A group that an app shares with its extensions.
-        public init(service: String, account: String = "session", accessGroup: String? = nil) {
-            self.service = service
-            self.account = account
-            self.accessGroup = accessGroup
+        ///   - service: The name under which the app stores its session, such as its bundle identifier.
+        ///   - account: A name that distinguishes several sessions of one app.
+        ///   - accessGroup: The group that the app shares with its extensions, with its team prefix; `nil` for the app's own.
+        ///   - accessibility: When the item can be read.
+        ///   - keychain: The keychain that holds the item.
+        public init(
+            service: String,
+            account: String = "session",
+            accessGroup: String? = nil,
+            accessibility: Accessibility = .afterFirstUnlockThisDeviceOnly,
+            keychain: Keychain = .dataProtection
+        ) {
+            let attributes = SecItemAttributes(
+                service: service,
+                account: account,
+                accessGroup: accessGroup,
+                accessibility: accessibility.value,
+                usesDataProtection: keychain.isDataProtection
+            )
+            item = KeychainItem(attributes, functions: KeychainServices())
         }
 
-        private var query: [CFString: Any] {
-            var query: [CFString: Any] = [
-                kSecClass: kSecClassGenericPassword, kSecAttrService: service, kSecAttrAccount: account,
-                kSecUseDataProtectionKeychain: true,
-            ]
-            if let accessGroup { query[kSecAttrAccessGroup] = accessGroup }
-            return query
-        }
-
-        /// The credentials, or `nil` if nobody is signed in.
+        /// Returns the credentials, or `nil` if there are none or the item holds something else.
+        /// - Throws: ``Failure``.
         public func load() async throws -> Credentials? {
-            var query = query
+            try await reportingFailure { try await item.credentials() }
+        }
+
+        /// Stores credentials in place of earlier ones; `nil` removes them.
+        /// - Throws: ``Failure``.
+        public func save(_ credentials: Credentials?) async throws {
+            try await reportingFailure { try await item.store(credentials) }
+        }
+
+        private func reportingFailure<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+            do {
+                return try await body()
+            } catch let failure as KeychainItem.Failure {
+                throw Failure(status: failure.status.rawValue)
+            }
+        }
+    }
+
+    /// The functions of the Security framework.
+    private struct KeychainServices: SecItemFunctions {
+        func add(_ attributes: SecItemAttributes, data: Data) -> SecItemStatus {
+            var item = dictionary(attributes)
+            item[kSecValueData] = data
+            return SecItemStatus(rawValue: SecItemAdd(item as CFDictionary, nil))
+        }
+
+        func copyMatching(_ query: SecItemAttributes) -> (SecItemStatus, Data?) {
+            var query = dictionary(query)
             query[kSecReturnData] = true
             query[kSecMatchLimit] = kSecMatchLimitOne
             var item: CFTypeRef?
             let status = SecItemCopyMatching(query as CFDictionary, &item)
-            if status == errSecItemNotFound { return nil }
-            guard status == errSecSuccess, let data = item as? Data else { throw Failure(status: status) }
-            return try? JSONDecoder().decode(Credentials.self, from: data)
+            return (SecItemStatus(rawValue: status), item as? Data)
         }
 
-        /// Keeps credentials in place of earlier ones; `nil` forgets them.
-        public func save(_ credentials: Credentials?) async throws {
-            guard let credentials else {
-                let status = SecItemDelete(query as CFDictionary)
-                guard status == errSecSuccess || status == errSecItemNotFound else { throw Failure(status: status) }
-                return
+        func update(_ query: SecItemAttributes, accessibility: SecItemAttributes.Accessibility?, data: Data) -> SecItemStatus {
+            var changes: [CFString: Any] = [kSecValueData: data]
+            if let accessibility { changes[kSecAttrAccessible] = constant(accessibility) }
+            return SecItemStatus(rawValue: SecItemUpdate(dictionary(query) as CFDictionary, changes as CFDictionary))
+        }
+
+        func delete(_ query: SecItemAttributes) -> SecItemStatus {
+            SecItemStatus(rawValue: SecItemDelete(dictionary(query) as CFDictionary))
+        }
+
+        private func dictionary(_ attributes: SecItemAttributes) -> [CFString: Any] {
+            var dictionary: [CFString: Any] = [
+                kSecClass: kSecClassGenericPassword,
+                kSecAttrService: attributes.service,
+                kSecAttrAccount: attributes.account,
+            ]
+            if attributes.usesDataProtection { dictionary[kSecUseDataProtectionKeychain] = true }
+            if let accessGroup = attributes.accessGroup { dictionary[kSecAttrAccessGroup] = accessGroup }
+            if let accessibility = attributes.accessibility { dictionary[kSecAttrAccessible] = constant(accessibility) }
+            return dictionary
+        }
+
+        private func constant(_ accessibility: SecItemAttributes.Accessibility) -> CFString {
+            switch accessibility {
+            case .whenUnlocked: kSecAttrAccessibleWhenUnlocked
+            case .afterFirstUnlock: kSecAttrAccessibleAfterFirstUnlock
+            case .whenUnlockedThisDeviceOnly: kSecAttrAccessibleWhenUnlockedThisDeviceOnly
+            case .afterFirstUnlockThisDeviceOnly: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
+            case .whenPasscodeSetThisDeviceOnly: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly
             }
-            let data = try JSONEncoder().encode(credentials)
-            var status = SecItemUpdate(query as CFDictionary, [kSecValueData: data] as CFDictionary)
-            if status == errSecItemNotFound {
-                var item = query
-                item[kSecValueData] = data
-                item[kSecAttrAccessible] = kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
-                status = SecItemAdd(item as CFDictionary, nil)
-            }
-            guard status == errSecSuccess else { throw Failure(status: status) }
         }
     }
 #endif

@@ -1,0 +1,158 @@
+import Dispatch
+import Foundation
+
+/// One item of a keychain, a generic password: reads, writes and removes it.
+///
+/// Separate from keychain services, so that its decisions are tested on every system.
+struct KeychainItem: Sendable {
+    /// A status of keychain services other than success.
+    struct Failure: Error, Hashable {
+        var status: SecItemStatus
+    }
+
+    /// Calls wait for another process, and with the file-based keychain of macOS even for the user: not for the cooperative pool.
+    private static let queue = DispatchQueue(label: "holdfast.keychain")
+
+    private let attributes: SecItemAttributes
+    private let functions: any SecItemFunctions
+
+    /// Creates the item's description; nothing is written.
+    /// - Parameters:
+    ///   - attributes: The attributes that identify the item, and its accessibility.
+    ///   - functions: Keychain services.
+    init(_ attributes: SecItemAttributes, functions: any SecItemFunctions) {
+        self.attributes = attributes
+        self.functions = functions
+    }
+
+    /// The item's data, or `nil` if there is no item.
+    func read() async throws(Failure) -> Data? {
+        let query = attributes.query
+        let (status, data) = await onQueue { $0.copyMatching(query) }
+        if status == .itemNotFound { return nil }
+        guard status == .success else { throw Failure(status: status) }
+        guard let data else { throw Failure(status: .decode) }
+        return data
+    }
+
+    /// Replaces the item's data and accessibility; adds the item if there is none.
+    func write(_ data: Data) async throws(Failure) {
+        let attributes = attributes
+        let status = await onQueue { functions in
+            let status = functions.update(attributes.query, accessibility: attributes.accessibility, data: data)
+            guard status == .itemNotFound else { return status }
+            let added = functions.add(attributes, data: data)
+            // Another process added the item after the update.
+            guard added == .duplicateItem else { return added }
+            return functions.update(attributes.query, accessibility: attributes.accessibility, data: data)
+        }
+        guard status == .success else { throw Failure(status: status) }
+    }
+
+    /// Removes the item, if there is one.
+    func remove() async throws(Failure) {
+        let query = attributes.query
+        let status = await onQueue { $0.delete(query) }
+        guard status == .success || status == .itemNotFound else { throw Failure(status: status) }
+    }
+
+    private func onQueue<Value: Sendable>(_ body: @escaping @Sendable (any SecItemFunctions) -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            Self.queue.async { [functions] in continuation.resume(returning: body(functions)) }
+        }
+    }
+}
+
+extension KeychainItem {
+    /// The credentials in the item, or `nil` if there is no item or it holds something else.
+    func credentials() async throws(Failure) -> Credentials? {
+        guard let data = try await read() else { return nil }
+        return try? JSONDecoder().decode(Credentials.self, from: data)
+    }
+
+    /// Writes credentials to the item; `nil` removes it.
+    func store(_ credentials: Credentials?) async throws {
+        guard let credentials else { return try await remove() }
+        try await write(JSONEncoder().encode(credentials))
+    }
+}
+
+/// The four functions of keychain services, `SecItemAdd` and so on: the seam between ``KeychainItem`` and the system.
+protocol SecItemFunctions: Sendable {
+    /// Adds an item.
+    func add(_ attributes: SecItemAttributes, data: Data) -> SecItemStatus
+    /// Returns the data of the one item that matches.
+    func copyMatching(_ query: SecItemAttributes) -> (SecItemStatus, Data?)
+    /// Replaces the data and, unless it is `nil`, the accessibility of the items that match.
+    func update(_ query: SecItemAttributes, accessibility: SecItemAttributes.Accessibility?, data: Data) -> SecItemStatus
+    /// Removes the items that match.
+    func delete(_ query: SecItemAttributes) -> SecItemStatus
+}
+
+/// The attributes of a generic password that this library sets.
+struct SecItemAttributes: Hashable, Sendable {
+    /// The values of `kSecAttrAccessible`.
+    enum Accessibility: Hashable, Sendable {
+        case whenUnlocked
+        case afterFirstUnlock
+        case whenUnlockedThisDeviceOnly
+        case afterFirstUnlockThisDeviceOnly
+        case whenPasscodeSetThisDeviceOnly
+    }
+
+    /// `kSecAttrService`.
+    var service: String
+    /// `kSecAttrAccount`.
+    var account: String
+    /// `kSecUseDataProtectionKeychain`.
+    var usesDataProtection: Bool
+    /// `kSecAttrAccessGroup`; `nil` for the app's default group.
+    var accessGroup: String?
+    /// `kSecAttrAccessible`; not part of a query.
+    var accessibility: Accessibility?
+
+    /// Creates attributes. The file-based keychain has neither access groups nor accessibility: there both are left out.
+    init(
+        service: String,
+        account: String,
+        accessGroup: String?,
+        accessibility: Accessibility,
+        usesDataProtection: Bool
+    ) {
+        self.service = service
+        self.account = account
+        self.usesDataProtection = usesDataProtection
+        self.accessGroup = usesDataProtection ? accessGroup : nil
+        self.accessibility = usesDataProtection ? accessibility : nil
+    }
+
+    /// The attributes that find the item. An item that was stored with another accessibility is found too.
+    var query: SecItemAttributes {
+        var query = self
+        query.accessibility = nil
+        return query
+    }
+}
+
+/// A result of keychain services (`OSStatus`), with the values of `SecBase.h` that the library handles or explains.
+struct SecItemStatus: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    let rawValue: Int32
+
+    static let success = SecItemStatus(rawValue: 0)
+    static let itemNotFound = SecItemStatus(rawValue: -25300)
+    static let duplicateItem = SecItemStatus(rawValue: -25299)
+    static let interactionNotAllowed = SecItemStatus(rawValue: -25308)
+    static let missingEntitlement = SecItemStatus(rawValue: -34018)
+    static let decode = SecItemStatus(rawValue: -26275)
+
+    /// The number and, for statuses that an app can do something about, the cause.
+    var description: String {
+        switch self {
+        case .interactionNotAllowed:
+            "keychain status -25308: the device is locked, or the keychain needs the user"
+        case .missingEntitlement:
+            "keychain status -34018: the process has no keychain access group; sign it with one, or use the file-based keychain on macOS"
+        default: "keychain status \(rawValue)"
+        }
+    }
+}
