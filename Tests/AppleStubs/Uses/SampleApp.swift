@@ -42,6 +42,8 @@ struct SampleApp: App {
             _ = BGTaskScheduler.shared.register(forTaskWithIdentifier: "com.example.queue", using: nil) { task in
                 task.setTaskCompleted(success: true)
             }
+            let identifier = application.beginBackgroundTask(withName: "sample") {}
+            application.endBackgroundTask(identifier)
             return true
         }
     }
@@ -49,7 +51,8 @@ struct SampleApp: App {
     final class SampleSceneDelegate: UIResponder, UIWindowSceneDelegate {
         var window: UIWindow?
 
-        func scene(_ scene: UIScene, willConnectTo session: UISceneSession, options connectionOptions: UIScene.ConnectionOptions) {
+        func scene(_ scene: UIScene, willConnectTo session: UISceneSession, options connectionOptions: UIScene.ConnectionOptions)
+        {
             guard let scene = scene as? UIWindowScene else { return }
             let window = UIWindow(windowScene: scene)
             window.rootViewController = UIHostingController(rootView: SampleScreen(model: SampleModel()))
@@ -63,13 +66,20 @@ struct SampleApp: App {
     }
 #endif
 
+#if os(macOS)
+    @MainActor
+    func sampleWindow() -> NSWindow {
+        NSWindow(contentViewController: NSHostingController(rootView: SampleScreen(model: SampleModel())))
+    }
+#endif
+
 /// Waits until there is a network.
 func sampleReachability() async {
     for await path in NWPathMonitor() where path.status == .satisfied { return }
 }
 
 func sampleKeychain() -> Data? {
-    let query: [CFString: Any] = [kSecClass: kSecClassGenericPassword, kSecMatchLimit: kSecMatchLimitOne, kSecReturnData: true]
+    let query: [CFString: Any] = [kSecClass: kSecClassGenericPassword, kSecReturnData: true]
     var item: CFTypeRef?
     guard SecItemCopyMatching(query as CFDictionary, &item) == errSecSuccess else { return nil }
     return item as? Data
