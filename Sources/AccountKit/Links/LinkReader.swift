@@ -24,7 +24,7 @@ public struct LinkReader<Link: Sendable>: Sendable {
     ///   - hosts: The hosts whose web links are the app's own.
     ///   - scheme: The app's custom scheme, if it has one.
     ///   - resetLink: Makes the app's value of a reset link, which never needs a session; `nil` if the app has no reset screen.
-    ///   - routes: The app's own links. A path is read by the first route that fits.
+    ///   - routes: The app's own links. A link is read by the first route whose path and required parameters fit.
     /// - Precondition: No two routes have the same pattern.
     public init(
         hosts: Set<String>,
@@ -45,11 +45,11 @@ public struct LinkReader<Link: Sendable>: Sendable {
     /// - Returns: The app's value, or `nil` if the link is the app's but leads to nothing that is registered.
     public func read(_ url: URL) throws(LinkRefusal) -> Found? {
         let (path, query) = try pathAndQuery(of: url)
-        if let makeResetLink, let link = try resetLink(url) {
+        if let makeResetLink, !path.isEmpty, let link = try resetLink(url) {
             return Found(link: makeResetLink(link), needsSession: false)
         }
         for route in routes {
-            guard let captured = route.captures(of: path) else { continue }
+            guard let captured = route.captures(of: path), try route.accepts(query: query) else { continue }
             let parameters = try LinkParameters(query: query, captured: captured)
             return Found(link: try route.make(parameters), needsSession: route.needsSession)
         }
@@ -68,11 +68,11 @@ public struct LinkReader<Link: Sendable>: Sendable {
     /// The segments of the path, of which the host of a custom scheme is the first, and the query as it stands.
     private func pathAndQuery(of url: URL) throws(LinkRefusal) -> (path: [String], query: String?) {
         guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true), parts.user == nil, parts.password == nil,
-            let linkScheme = parts.scheme?.lowercased(), let host = parts.host?.lowercased(), !host.isEmpty
+            let linkScheme = parts.scheme?.lowercased(), let host = parts.host?.lowercased() ?? (parts.path.isEmpty ? "" : nil)
         else { throw .foreign }
         var path: [String] = []
         if linkScheme == scheme {
-            path.append(host)
+            if !host.isEmpty { path.append(host) }
         } else {
             let isLocal = ["localhost", "127.0.0.1", "::1", "[::1]"].contains(host)
             guard linkScheme == "https" || linkScheme == "http" && isLocal, hosts.contains(host) else { throw .foreign }

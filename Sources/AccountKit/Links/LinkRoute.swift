@@ -6,28 +6,48 @@
 /// }
 /// ```
 /// The same route reads `https://HOST/lesson/7/2` and `SCHEME://lesson/7/2`.
+///
+/// A pattern may require parameters of the query, for links whose path doesn't determine their kind:
+/// ```swift
+/// LinkRoute("?type=coupon") { … }       // https://HOST/?type=coupon&title=…, SCHEME://?type=coupon&title=…
+/// LinkRoute("open?type=coupon") { … }   // https://HOST/open?type=coupon&title=…, SCHEME://open?type=coupon&title=…
+/// ```
 public struct LinkRoute<Link: Sendable>: Sendable {
-    /// What the path looks like, segment by segment; a segment that begins with `:` captures a parameter.
+    /// The path, segment by segment, and the parameters that the query must have. A segment that begins with `:` captures a
+    /// parameter.
     public let pattern: String
     /// Whether the link makes sense only for somebody who is signed in.
     public let needsSession: Bool
     let segments: [String]
+    private let required: [String: String]
     let make: @Sendable (LinkParameters) throws(LinkRefusal) -> Link
 
     /// Creates a route.
     /// - Parameters:
-    ///   - pattern: What the path looks like. In a link of a custom scheme the host counts as the first segment.
+    ///   - pattern: The path, and after `?` the parameters that the query must have with exactly these values, not escaped. In a
+    ///     link of a custom scheme the host counts as the first segment.
     ///   - needsSession: Whether the link is to be held while nobody is signed in.
     ///   - make: Makes the app's value; what it throws is the answer to the link.
-    /// - Precondition: `pattern` begins with a segment of its own, not with a capture.
+    /// - Precondition: `pattern` begins with a name, not with a capture, or requires a parameter; no parameter is required twice.
     public init(
         _ pattern: String,
         needsSession: Bool = false,
         make: @escaping @Sendable (LinkParameters) throws(LinkRefusal) -> Link
     ) {
-        let segments = pattern.split(separator: "/").map { String($0) }
-        precondition(segments.first?.hasPrefix(":") == false, "a link's pattern must begin with a name (is \(pattern))")
+        let halves = pattern.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let segments = (halves.first ?? "").split(separator: "/").map { String($0) }
+        var required: [String: String] = [:]
+        for pair in halves.dropFirst().first?.split(separator: "&") ?? [] {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { String($0) }
+            let isNew = parts.count == 2 && required.updateValue(parts[1], forKey: parts[0]) == nil
+            precondition(isNew, "a link's pattern must require each parameter once, with a value (is \(pattern))")
+        }
+        precondition(
+            segments.first.map { !$0.hasPrefix(":") } ?? !required.isEmpty,
+            "a link's pattern must begin with a name or require a parameter (is \(pattern))"
+        )
         self.pattern = pattern
+        self.required = required
         self.needsSession = needsSession
         self.segments = segments
         self.make = make
@@ -47,9 +67,16 @@ public struct LinkRoute<Link: Sendable>: Sendable {
         return captured
     }
 
-    /// Whether both read the same paths.
+    /// Whether the query has the required parameters.
+    func accepts(query: String?) throws(LinkRefusal) -> Bool {
+        guard !required.isEmpty else { return true }
+        let parameters = try LinkParameters(query: query, captured: [:])
+        return required.allSatisfy { parameters[$0.key] == $0.value }
+    }
+
+    /// Whether both read the same links.
     func collides(with other: LinkRoute) -> Bool {
-        segments.count == other.segments.count
+        segments.count == other.segments.count && required == other.required
             && zip(segments, other.segments).allSatisfy { $0 == $1 || $0.hasPrefix(":") && $1.hasPrefix(":") }
     }
 }

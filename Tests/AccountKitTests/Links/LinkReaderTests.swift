@@ -142,6 +142,69 @@ struct LinkReaderTests {
         }
         await #expect(processExitsWith: .failure) { _ = LinkRoute<Int>(":a") { _ in 1 } }
         await #expect(processExitsWith: .failure) { _ = LinkRoute<Int>("") { _ in 1 } }
+        await #expect(processExitsWith: .failure) { _ = LinkRoute<Int>("?") { _ in 1 } }
+        await #expect(processExitsWith: .failure) { _ = LinkRoute<Int>("?type") { _ in 1 } }
+        await #expect(processExitsWith: .failure) { _ = LinkRoute<Int>("?type=a&type=b") { _ in 1 } }
+        await #expect(processExitsWith: .failure) {
+            _ = LinkReader<Int>(hosts: [], routes: [LinkRoute("?a=1&b=2") { _ in 1 }, LinkRoute("?b=2&a=1") { _ in 2 }])
+        }
+    }
+
+    @Test(
+        "A link typed by ?type= alone is routed by its type",
+        arguments: ["https://app.example.com", "https://app.example.com/", "exampleapp://", "exampleapp:///", "exampleapp:"]
+    )
+    func typedByParameter(base: String) throws {
+        let reader = LinkReader<String>(
+            hosts: ["app.example.com"],
+            scheme: "exampleapp",
+            resetLink: { _ in "reset link" },
+            routes: [
+                LinkRoute("?type=coupon") { parameters throws(LinkRefusal) in "coupon \(try parameters.text("title"))" },
+                LinkRoute("?type=lesson&kind=video") { _ in "video lesson" },
+                LinkRoute("?type=lesson") { parameters throws(LinkRefusal) in "lesson \(try parameters.integer("page"))" },
+                LinkRoute("?type=reset", make: { parameters throws(LinkRefusal) in "reset \(try parameters.text("token"))" }),
+            ]
+        )
+        let read = { (query: String) in try reader.read(url(base + query))?.link }
+        #expect(try read("?type=coupon&title=10%25") == "coupon 10%")
+        #expect(try read("?page=7&type=lesson") == "lesson 7")
+        #expect(try read("?type=lesson&kind=video") == "video lesson")
+        #expect(try read("?type=reset&token=abc") == "reset abc")
+        #expect(try read("?type=Coupon&title=a") == nil)
+        #expect(try read("?type=") == nil)
+        #expect(try read("?kind=coupon") == nil)
+        #expect(throws: LinkRefusal.doubledParameter("type")) { try read("?type=coupon&type=lesson&title=a") }
+        #expect(throws: LinkRefusal.missingParameter("title")) { try read("?type=coupon") }
+    }
+
+    @Test("Routes a link by its path and ?type= together, and refuses a foreign host")
+    func typedByPathAndParameter() throws {
+        let reader = LinkReader<Int>(
+            hosts: ["app.example.com"],
+            scheme: "exampleapp",
+            routes: [LinkRoute("open?type=a") { _ in 1 }, LinkRoute("open?type=b") { _ in 2 }, LinkRoute("open") { _ in 3 }]
+        )
+        #expect(try reader.read(url("https://app.example.com/open?type=a"))?.link == 1)
+        #expect(try reader.read(url("exampleapp://open?type=b"))?.link == 2)
+        #expect(try reader.read(url("exampleapp://open?type=c"))?.link == 3)
+        #expect(try reader.read(url("exampleapp://?type=a")) == nil)
+        for text in ["https://evil.example.org/open?type=a", "otherapp://open?type=a", "otherapp:?type=a", "https://?type=a"] {
+            let address = try url(text)
+            #expect(throws: LinkRefusal.foreign, "\(text)") { try reader.read(address) }
+        }
+    }
+
+    @MainActor
+    @Test("A typed link that needs a session is held until sign-in")
+    func typedAndHeld() throws {
+        let reader = LinkReader<Int>(
+            hosts: ["app.example.com"],
+            routes: [LinkRoute("?type=coupon", needsSession: true) { _ in 1 }]
+        )
+        let router = LinkRouter(reader, isSignedIn: false)
+        #expect(try router.open(url("https://app.example.com/?type=coupon")) == .held)
+        #expect(router.signedIn() == 1)
     }
 
     @Test("Parameters tell their names and never their values")
