@@ -123,7 +123,13 @@ struct Exchange: Sendable {
     }
 
     private func outcome(_ error: APIError, duration: Duration) -> AttemptOutcome {
-        AttemptOutcome(status: error.status, code: error.code, requestID: error.requestID, duration: duration)
+        AttemptOutcome(
+            status: error.status,
+            code: error.code,
+            requestID: error.requestID,
+            duration: duration,
+            wasSent: !error.surelyNeverLeft
+        )
     }
 }
 

@@ -45,6 +45,8 @@ public struct AttemptOutcome: Hashable, Sendable {
     public var requestID: String?
     /// How long the attempt took.
     public var duration: Duration
+    /// Whether a byte of the request may have reached a server.
+    public var wasSent = true
 }
 
 /// Why a call waits.
