@@ -167,7 +167,7 @@ extension RecoveryPageRoutes {
         let nonce = SecretToken().text
         var headers: HTTPFields = [.contentType: "text/html; charset=utf-8", .cacheControl: "no-store"]
         headers[.contentLanguage] = page.language.rawValue
-        headers[.contentSecurityPolicy] = PageTemplates.policy(nonce: nonce)
+        headers[.contentSecurityPolicy] = PageTemplates.policy(of: page, nonce: nonce)
         return Response(
             status: .init(code: page.status),
             headers: headers,

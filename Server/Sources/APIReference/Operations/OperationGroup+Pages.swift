@@ -19,8 +19,8 @@ extension OperationGroup {
         id: "openResetPage",
         "The page for a new password",
         """
-        Opened with the link's query it shows the form, or that the link is dead. Without, it takes the token from behind `#`, or \
-        offers to send a link.
+        Opened with the link's query it shows the form, or that the link has expired. Without a query its script takes the token \
+        from the fragment and validates it by the API before it shows either; without a token it offers to send a link.
         """,
         answers: [
             .page(200, "The form for a new password, or the one that asks for a link."),

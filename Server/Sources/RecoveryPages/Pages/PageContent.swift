@@ -8,6 +8,7 @@ struct PageContent {
         let heading: String
         let paragraphs: [String]
         var alert = false
+        var hidden = false
     }
 
     struct ResetForm {
@@ -35,6 +36,10 @@ struct PageContent {
         let scheme: String
         let appLink: String?
         let openApp: String
+        /// Where the script validates a token that it takes from the fragment.
+        let validate: String
+        /// The heading over the request for another link, should that token be expired.
+        let again: String
     }
 
     struct RequestForm {

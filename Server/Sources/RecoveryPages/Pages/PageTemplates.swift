@@ -60,9 +60,11 @@ public struct PageTemplates: Sendable {
         return template.markup(content)
     }
 
-    /// The content security policy of a page with this nonce.
-    public static func policy(nonce: String) -> String {
-        "default-src 'none'; style-src 'nonce-\(nonce)'; script-src 'nonce-\(nonce)'; form-action 'self'; "
-            + "base-uri 'none'; frame-ancestors 'none'"
+    /// The content security policy of a page with this nonce. The script may connect to the server only from the page that has to
+    /// validate the token of a fragment.
+    public static func policy(of page: RecoveryPage, nonce: String) -> String {
+        "default-src 'none'; style-src 'nonce-\(nonce)'; script-src 'nonce-\(nonce)'; "
+            + (page.kind == .undecided ? "connect-src 'self'; " : "")
+            + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     }
 }

@@ -24,6 +24,8 @@ struct PageWriter {
         case .reset(let link, let name, let problem):
             content.reset = resetForm(link: link, name: name, problem: problem)
         case .undecided:
+            // The script shows it if the token of the fragment turns out to be expired.
+            content.notice = notice("bad", ContractText.linkExpiredTitle, ContractText.linkExpired, hidden: true)
             content.reset = resetForm(link: nil, name: nil, problem: nil)
             content.request = requestForm(heading: ContractText.resetTitle, lead: PageTexts.requestLead, isUndecided: true)
         case .changed:
@@ -62,9 +64,10 @@ struct PageWriter {
         _ kind: String,
         _ heading: LocalizedText,
         _ text: LocalizedText,
-        alert: Bool = false
+        alert: Bool = false,
+        hidden: Bool = false
     ) -> PageContent.Notice {
-        .init(kind: kind, heading: say(heading), paragraphs: [say(text)], alert: alert)
+        .init(kind: kind, heading: say(heading), paragraphs: [say(text)], alert: alert, hidden: hidden)
     }
 
     private func resetForm(link: ResetLink?, name: String?, problem: LocalizedText?) -> PageContent.ResetForm {
@@ -93,7 +96,9 @@ struct PageWriter {
             minimum: minimum,
             scheme: settings.appScheme ?? "",
             appLink: settings.appScheme.flatMap { link?.url(scheme: $0)?.absoluteString },
-            openApp: say(PageTexts.openApp)
+            openApp: say(PageTexts.openApp),
+            validate: settings.basePath + AccountPath.validateResetToken,
+            again: say(ContractText.requestNewLink)
         )
     }
 

@@ -4,19 +4,33 @@ var d=document,$=function(i){return d.getElementById(i)};
 var hash=location.hash.slice(1),pairs=new URLSearchParams(hash);
 if(location.search||location.hash){history.replaceState(null,"",location.pathname)}
 function once(n){var all=pairs.getAll(n);return all.length===1?all[0]:""}
-function take(form,section){
+function take(form){
 if(!form||form.elements.token.value||!once("token")){return false}
 form.elements.token.value=once("token");
-section.hidden=false;
 ["request","notice"].forEach(function(i){if($(i)){$(i).hidden=true}});
 return true}
+function validate(address,done){
+if(!window.fetch||!window.AbortController){done(false);return}
+var abort=new AbortController(),timer=setTimeout(function(){abort.abort()},5000),body={token:once("token")};
+if(once("email")){body.email=once("email")}
+fetch(address,{method:"POST",headers:{"Content-Type":"application/json"},body:JSON.stringify(body),credentials:"omit",cache:"no-store",redirect:"error",signal:abort.signal})
+.then(function(r){return r.headers.get("X-Error-Code")==="AUTH_RESET_TOKEN_INVALID"},function(){return false})
+.then(function(expired){clearTimeout(timer);done(expired)})}
 var form=$("reset-form");
-if(take(form,$("reset"))){
+if(take(form)){
 form.elements.email.value=once("email");
 var open=$("open-app");
 if(form.dataset.scheme){open.href=form.dataset.scheme+"://reset-password?token="+encodeURIComponent(once("token"))+(once("email")?"&email="+encodeURIComponent(once("email")):"");open.hidden=false}
-form.elements.new_password.focus()}
-take($("freeze-form"),$("freeze"));
+validate(form.dataset.validate,function(expired){
+if(!expired){$("reset").hidden=false;form.elements.new_password.focus();return}
+var request=$("request"),old=request.querySelector("h1"),heading=d.createElement("h2");
+heading.textContent=form.dataset.again;
+while(old.nextElementSibling.localName!=="form"){old.nextElementSibling.remove()}
+old.replaceWith(heading);
+d.title=d.title.replace(old.textContent,$("notice").querySelector("h1").textContent);
+$("email").value=once("email");
+$("notice").hidden=false;$("notice").setAttribute("role","alert");request.hidden=false})}
+if(take($("freeze-form"))){$("freeze").hidden=false}
 if(!form){return}
 var a=form.elements.new_password,b=form.elements.confirm_password,t=form.dataset;
 function points(s){var n=0;

@@ -65,6 +65,14 @@ struct Browser: Sendable {
         try await driver.send("GET", "\(path)/element/\(try await element(selector))/displayed", nil) == true
     }
 
+    /// Expects an element to be shown or hidden, at once or soon.
+    func isShown(_ selector: String, soon expected: Bool, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let clock = ContinuousClock()
+        let deadline = clock.now.advanced(by: .seconds(5))
+        while clock.now < deadline, try await isShown(selector) != expected {}
+        #expect(try await isShown(selector) == expected, sourceLocation: sourceLocation)
+    }
+
     func type(_ text: String, into selector: String) async throws {
         let element = try await element(selector)
         _ = try await driver.send("POST", "\(path)/element/\(element)/clear", [:])
@@ -90,6 +98,12 @@ struct Browser: Sendable {
     /// What a script returns.
     func evaluate(_ script: String) async throws -> JSONValue {
         try await driver.send("POST", "\(path)/execute/sync", ["script": .string(script), "args": []])
+    }
+
+    /// The violations of the pages' content security policy since the last call.
+    func refusals() async throws -> [String] {
+        let entries = try await driver.send("POST", "\(path)/se/log", ["type": "browser"]).arrayValue ?? []
+        return entries.compactMap { $0.objectValue?["message"]?.stringValue }.filter { $0.contains("Content Security Policy") }
     }
 
     /// The page as a PNG.

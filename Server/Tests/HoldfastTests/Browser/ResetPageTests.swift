@@ -1,5 +1,6 @@
 import AccountContract
 import AccountKit
+import AccountRoutes
 import ErrorContract
 import FileMail
 import Foundation
@@ -83,8 +84,9 @@ import Testing
                 #expect(link.contains("#token="))
                 try await driver.browser { browser in
                     try await browser.open(link)
-                    #expect(try await browser.isShown("#reset-form"))
+                    try await browser.isShown("#reset-form", soon: true)
                     #expect(try await browser.isShown("#request") == false)
+                    #expect(try await browser.isShown("#notice") == false)
                     #expect(try await browser.address == server.url.absoluteString + "/reset-password")
                     #expect(
                         try await browser.attribute("href", of: "#open-app")?.hasPrefix("crowns://reset-password?token=") == true
@@ -98,6 +100,73 @@ import Testing
                     try await browser.open(link)
                     #expect(try await browser.isShown("#request"))
                     #expect(try await browser.text("noscript").contains("JavaScript"))
+                }
+            }
+        }
+    }
+
+    @Test(
+        "The page behind a fragment link validates its token at once, and shows the expired-link page instead of the form",
+        arguments: [Language.english, .spanish, .hebrew]
+    )
+    func expiredFragment(language: Language) async throws {
+        try await withServer {
+            $0.resetLinkStyle = .fragment
+            $0.appScheme = "crowns"
+        } _: { server in
+            try await server.register("ana@example.com")
+            let link = try await mailedLink(server, language)
+            let address = try #require(URL(string: link))
+            let email = try EmailAddress("ana@example.com")
+            _ = try await server.client().confirmReset(
+                try ResetLink(address, hosts: ["127.0.0.1"]),
+                newPassword: try Password("another horse battery")
+            )
+            try await WebDriver.run { driver in
+                try await driver.browser(language: language) { browser in
+                    let title = ContractText.linkExpiredTitle.text(in: language)
+                    for used in [link, server.url.absoluteString + "/reset-password#token=unknown&email=ana%40example.com"] {
+                        try await browser.open("about:blank")
+                        try await browser.open(used)
+                        try await browser.shows(title, in: "#notice h1")
+                        try await browser.shows(ContractText.linkExpired.text(in: language), in: "#notice p")
+                        #expect(try await browser.isShown("#reset") == false)
+                        #expect(try await browser.isShown("#open-app") == false)
+                        try await browser.shows(ContractText.requestNewLink.text(in: language), in: "#request h2")
+                        #expect(try await browser.evaluate("return document.querySelectorAll('#request p').length") == 0)
+                        let typed = try await browser.evaluate("return document.getElementById('email').value").stringValue
+                        #expect(typed == email.text)
+                        #expect(try await browser.evaluate("return document.title").stringValue == "\(title) - Crowns")
+                        #expect(try await browser.address == server.url.absoluteString + "/reset-password")
+                    }
+                    #expect(try await browser.refusals() == [])
+                    try await browser.click("#request .primary")
+                    let sent = [Language.english: "Check your email", .spanish: "Revisa tu correo"]
+                    try await browser.shows(sent[language] ?? "נא לבדוק את תיבת האימייל", in: "h1")
+                }
+            }
+        }
+    }
+
+    @Test("A fragment link that can't be validated shows the form, and without scripts the page asks for a link")
+    func unvalidatedFragment() async throws {
+        try await withServer {
+            $0.resetLinkStyle = .fragment
+            $0.limits.policies[.tokenIP] = AccountLimit.tokenIP.policy(1, perSeconds: 3_600)
+        } _: { server in
+            try await server.register("ana@example.com")
+            let link = try await mailedLink(server, .english)
+            _ = try await server.post("/api/validate-reset-token/", #"{"token":"used-up"}"#)
+            try await WebDriver.run { driver in
+                try await driver.browser { browser in
+                    try await browser.open(link)
+                    try await browser.isShown("#reset-form", soon: true)
+                    #expect(try await browser.isShown("#notice") == false)
+                }
+                try await driver.browser(runsScripts: false) { browser in
+                    try await browser.open(link)
+                    #expect(try await browser.isShown("#request"))
+                    #expect(try await browser.isShown("#notice") == false)
                 }
             }
         }

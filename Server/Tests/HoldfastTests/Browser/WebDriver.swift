@@ -80,7 +80,10 @@ struct WebDriver: Sendable {
         ]
         let preferences: JSONValue = ["intl.accept_languages": .string(language.rawValue)]
         let options: JSONValue = ["args": arguments, "prefs": preferences]
-        let capabilities: JSONValue = ["capabilities": ["alwaysMatch": ["browserName": "chrome", "goog:chromeOptions": options]]]
+        let wanted: JSONValue = [
+            "browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": ["browser": "ALL"],
+        ]
+        let capabilities: JSONValue = ["capabilities": ["alwaysMatch": wanted]]
         let answer = try await send("POST", "/session", capabilities)
         let id = try #require(answer.objectValue?["sessionId"]?.stringValue)
         let browser = Browser(driver: self, path: "/session/\(id)")

@@ -44,6 +44,22 @@ import Testing
         }
     }
 
+    @Test("Only the page that validates the token of a fragment may connect, and only to its own server")
+    func connections() async throws {
+        try await withServer { server in
+            for (path, connects) in [
+                ("/reset-password", true), ("/reset-password?token=unknown", false), ("/reset-password?token=", false),
+                ("/reset-password/not-me", false),
+            ] {
+                let page = try await RawHTTP.send("GET", path, to: server.url)
+                let policy = try #require(page["Content-Security-Policy"])
+                #expect(policy.contains("connect-src 'self';") == connects, "\(path)")
+                #expect(policy.matches(of: /connect-src/).count == (connects ? 1 : 0))
+                #expect(page.text.contains(#"data-validate="/api/validate-reset-token/""#) == connects)
+            }
+        }
+    }
+
     @Test("What a link carries is shown as text, never as markup")
     func escaping() async throws {
         try await withServer { server in
