@@ -51,12 +51,12 @@ public struct AccountClient: Sendable {
         firstName: FirstName
     ) async throws(APIError) -> AccountUser {
         let request = RegisterRequest(email: email, password: password, firstName: firstName, locale: api.language)
-        return try await begin(AccountPath.register, request, context: "user_register")
+        return try await begin(AccountPath.register, request, email, context: "user_register")
     }
 
     /// Signs in.
     public func signIn(email: EmailAddress, password: Password) async throws(APIError) -> AccountUser {
-        try await begin(AccountPath.login, LoginRequest(email: email, password: password), context: "user_login")
+        try await begin(AccountPath.login, LoginRequest(email: email, password: password), email, context: "user_login")
     }
 
     /// Continues the session with new credentials.
@@ -101,16 +101,21 @@ public struct AccountClient: Sendable {
             PasswordResetRequest(email: email),
             context: "password_reset_request"
         )
-        return answer.message
+        return answer.message ?? api.catalogue.text(ContractText.resetRequested, in: api.language)
     }
 
     /// Looks whether a link may still be used; does not use it.
     public func validateReset(_ link: ResetLink) async throws(APIError) -> ValidTokenAnswer {
-        try await api.post(
+        let context = "password_reset_validate"
+        let answer: ValidTokenAnswer = try await api.post(
             AccountPath.validateResetToken,
             ValidateResetTokenRequest(token: link.token, email: link.email),
-            context: "password_reset_validate"
+            context: context
         )
+        guard answer.valid else {
+            throw APIError(kind: .badRequest, code: .authResetTokenInvalid, recovery: .requestNewLink, context: context)
+        }
+        return answer
     }
 
     /// Sets a new password by a link. A refused password leaves the link usable; success ends every session.
@@ -121,7 +126,7 @@ public struct AccountClient: Sendable {
             ConfirmPasswordResetRequest(token: link.token, email: link.email, newPassword: newPassword),
             context: "password_reset_confirm"
         )
-        return answer.message
+        return answer.message ?? api.catalogue.text(ContractText.passwordChanged, in: api.language)
     }
 }
 
@@ -129,6 +134,7 @@ extension AccountClient {
     private func begin(
         _ path: String,
         _ request: some Encodable,
+        _ email: EmailAddress,
         context: String
     ) async throws(APIError) -> AccountUser {
         let answer: SessionAnswer = try await api.post(path, request, context: context)
@@ -137,7 +143,9 @@ extension AccountClient {
         } catch {
             throw APIError(accounts: error, context: context)
         }
-        return answer.user
+        var user = answer.user
+        user.email = user.email ?? email
+        return user
     }
 
     private func credentials(context: String) async throws(APIError) -> Credentials {
@@ -173,9 +181,9 @@ extension Credentials {
     fileprivate init(_ answer: SessionAnswer, now: Date) {
         self.init(
             accessToken: answer.accessToken,
-            refreshToken: answer.refreshToken.rawValue,
-            expiresAt: now.addingTimeInterval(Double(answer.expiresIn)),
-            userID: answer.user.id.uuidString
+            refreshToken: answer.refreshToken?.rawValue,
+            expiresAt: answer.expiresIn.map { now.addingTimeInterval(Double($0)) },
+            userID: answer.user?.id?.rawValue
         )
     }
 }

@@ -14,6 +14,10 @@ struct Fixture {
     let client: AccountClient
 
     init(_ steps: ScriptedTransport.Step..., credentials: Credentials? = nil) throws {
+        try self.init(steps, credentials: credentials)
+    }
+
+    init(_ steps: [ScriptedTransport.Step], credentials: Credentials? = nil) throws {
         transport = ScriptedTransport(steps)
         store = MemoryCredentialStore(credentials)
         let base = try #require(URL(string: "https://api.example.org"))

@@ -77,7 +77,7 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
             let (account, expiresAt) = try await recovery.validate(body.token, email: body.email)
             return try .json(
                 ValidTokenAnswer(
-                    userID: account.id.rawValue,
+                    userID: UserID(account.id.rawValue),
                     email: account.email,
                     firstName: account.firstName.rawValue,
                     expiresAt: expiresAt

@@ -96,7 +96,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
 
 extension AccountUser {
     init(_ account: Account) {
-        self.init(id: account.id.rawValue, email: account.email, firstName: account.firstName.rawValue)
+        self.init(id: UserID(account.id.rawValue), email: account.email, firstName: account.firstName.rawValue)
     }
 }
 

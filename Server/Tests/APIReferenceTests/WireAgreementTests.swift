@@ -12,13 +12,16 @@ import Testing
     @Test("What the wire types write has the members that the schemas describe")
     func answers() throws {
         let email = try EmailAddress("ana@example.com")
-        let user = AccountUser(id: UUID(), email: email, firstName: "Ana")
+        let user = AccountUser(id: UserID(UUID()), email: email, firstName: "Ana")
         let token = try RefreshToken("token")
         let answers: [(NamedSchema, any Encodable)] = [
             (AccountAnswers.session, SessionAnswer(user: user, accessToken: "a.b.c", refreshToken: token, expiresIn: 900)),
             (AccountAnswers.user, UserAnswer(user: user)), (AccountAnswers.message, MessageAnswer(message: "Done")),
             (AccountAnswers.legacyReset, LegacyResetAnswer(message: "Done")),
-            (AccountAnswers.validToken, ValidTokenAnswer(userID: UUID(), email: email, firstName: "Ana", expiresAt: Date())),
+            (
+                AccountAnswers.validToken,
+                ValidTokenAnswer(userID: UserID(UUID()), email: email, firstName: "Ana", expiresAt: Date())
+            ),
         ]
         for (schema, answer) in answers { try expect(answer, is: schema) }
         var settings = APISettings.everything

@@ -1,47 +1,78 @@
 public import Foundation
 
 /// An account as its owner sees it.
+///
+/// Holdfast's server sends every member. Other backends leave some out, or send an id that is an integer: an absent, null or
+/// unreadable member decodes to `nil` or to an empty name, so that it doesn't turn a successful sign-in into an error.
 public struct AccountUser: Codable, Hashable, Sendable {
     /// The account's id.
-    public var id: UUID
+    public var id: UserID?
     /// The address of the account.
-    public var email: EmailAddress
-    /// The name that the person is greeted by.
+    public var email: EmailAddress?
+    /// The name to greet the user by; empty if the server sends none.
     public var firstName: String
 
-    /// Creates an answer.
-    public init(id: UUID, email: EmailAddress, firstName: String) {
+    /// Creates an account.
+    public init(id: UserID?, email: EmailAddress?, firstName: String) {
         self.id = id
         self.email = email
         self.firstName = firstName
+    }
+
+    /// Decodes an account. The id is a member named `id` or `user_id`.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: DecodingKeys.self)
+        id = container.ifReadable(.id) ?? container.ifReadable(.userID)
+        email = container.ifReadable(.email)
+        firstName = container.ifReadable(.firstName) ?? ""
     }
 
     enum CodingKeys: String, CodingKey {
         case id, email
         case firstName = "first_name"
     }
+
+    private enum DecodingKeys: String, CodingKey {
+        case id, email
+        case userID = "user_id"
+        case firstName = "first_name"
+    }
 }
 
-/// The answer to register, login and refresh.
+/// The response to register, login and refresh.
+///
+/// Only the access token is required of other backends. They may also send the members of ``user`` beside the tokens.
 public struct SessionAnswer: Codable, Hashable, Sendable {
     /// The account.
     public var user: AccountUser
-    /// What calls carry as `Authorization: Bearer`.
+    /// The token that requests carry as `Authorization: Bearer`.
     public var accessToken: String
-    /// What the session is continued with; each use gives a new one.
-    public var refreshToken: RefreshToken
+    /// The token to refresh the session with, which each refresh replaces; `nil` if the session can't be refreshed.
+    public var refreshToken: RefreshToken?
     /// `Bearer`.
     public var tokenType: String
-    /// The life of the access token, in seconds.
-    public var expiresIn: Int
+    /// The lifetime of the access token in seconds; `nil` if the server doesn't send it.
+    public var expiresIn: Int?
 
-    /// Creates an answer.
-    public init(user: AccountUser, accessToken: String, refreshToken: RefreshToken, expiresIn: Int) {
+    /// Creates a response.
+    public init(user: AccountUser, accessToken: String, refreshToken: RefreshToken?, expiresIn: Int?) {
         self.user = user
         self.accessToken = accessToken
         self.refreshToken = refreshToken
         self.tokenType = "Bearer"
         self.expiresIn = expiresIn
+    }
+
+    /// Decodes a response.
+    /// - Throws: `DecodingError` if there is no access token, or if the refresh token is not a string of at most
+    ///   ``RefreshToken/maximumLength`` bytes.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        accessToken = try container.decode(String.self, forKey: .accessToken)
+        refreshToken = try container.decodeIfPresent(RefreshToken.self, forKey: .refreshToken)
+        tokenType = container.ifReadable(.tokenType) ?? "Bearer"
+        expiresIn = container.seconds(.expiresIn)
+        user = try container.ifReadable(.user) ?? AccountUser(from: decoder)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -60,58 +91,85 @@ extension SessionAnswer: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// The answer to `GET /api/auth/me`.
+/// The response to `GET /api/auth/me`.
 public struct UserAnswer: Codable, Hashable, Sendable {
     /// The account.
     public var user: AccountUser
 
-    /// Creates an answer.
+    /// Creates a response.
     public init(user: AccountUser) {
         self.user = user
     }
+
+    /// Decodes a response. Other backends may send the members of ``user`` at the top level.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        user = try container.ifReadable(.user) ?? AccountUser(from: decoder)
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case user
+    }
 }
 
-/// The answer to a reset request and to a confirmed reset.
+/// The response to a reset request and to a confirmed reset.
 public struct MessageAnswer: Codable, Hashable, Sendable {
     /// Always true.
     public var success: Bool
-    /// The text for the person, in the language of the answer.
-    public var message: String
+    /// The text for the user, in the language of the response; `nil` if another backend sends none.
+    public var message: String?
 
-    /// Creates an answer.
-    public init(message: String) {
+    /// Creates a response.
+    public init(message: String?) {
         self.success = true
         self.message = message
     }
 
-    /// Reads an answer; inside a wrapper (`{"success":true,"data":{"message":…}}`) `success` is not said again.
+    /// Decodes a response; inside a wrapper (`{"success":true,"data":{"message":…}}`) there is no second `success`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        self.success = try container.decodeIfPresent(Bool.self, forKey: .success) ?? true
-        self.message = try container.decode(String.self, forKey: .message)
+        success = container.ifReadable(.success) ?? true
+        message = container.ifReadable(.message)
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case success, message
     }
 }
 
-/// The answer to a token that may still be used.
+/// The response to the validation of a token that is still usable.
+///
+/// Holdfast's server sends every member. An absent, null or unreadable member of another backend's response decodes to `nil` or to
+/// an empty name.
 public struct ValidTokenAnswer: Codable, Hashable, Sendable {
-    /// Always true.
+    /// Whether the token is usable; true unless the server says otherwise.
     public var valid: Bool
-    /// The id of the account that the token is for.
-    public var userID: UUID
+    /// The id of the account that the token belongs to.
+    public var userID: UserID?
     /// The address of the account.
-    public var email: EmailAddress
-    /// The name that the person is greeted by.
+    public var email: EmailAddress?
+    /// The name to greet the user by; empty if the server sends none.
     public var firstName: String
-    /// When the token stops being valid.
-    public var expiresAt: Date
+    /// When the token expires.
+    public var expiresAt: Date?
 
-    /// Creates an answer.
-    public init(userID: UUID, email: EmailAddress, firstName: String, expiresAt: Date) {
+    /// Creates a response.
+    public init(userID: UserID?, email: EmailAddress?, firstName: String, expiresAt: Date?) {
         self.valid = true
         self.userID = userID
         self.email = email
         self.firstName = firstName
         self.expiresAt = expiresAt
+    }
+
+    /// Decodes a response.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        valid = container.ifReadable(.valid) ?? true
+        userID = container.ifReadable(.userID)
+        email = container.ifReadable(.email)
+        firstName = container.ifReadable(.firstName) ?? ""
+        expiresAt = container.ifReadable(.expiresAt)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -198,5 +256,18 @@ public struct LegacyResetAnswer: Codable, Hashable, Sendable {
     enum CodingKeys: String, CodingKey {
         case success, data, message
         case userExistStatus = "user_exist_status"
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// The value of a member, or `nil` if the member is absent, null or not of this type.
+    fileprivate func ifReadable<Value: Decodable>(_ key: Key) -> Value? {
+        (try? decodeIfPresent(Value.self, forKey: key)) ?? nil
+    }
+
+    /// A number of seconds, written as a number or as a string of digits.
+    fileprivate func seconds(_ key: Key) -> Int? {
+        if let number: Double = ifReadable(key) { return Int(exactly: number.rounded(.down)) }
+        return ifReadable(key).flatMap { (text: String) in Int(text) }
     }
 }

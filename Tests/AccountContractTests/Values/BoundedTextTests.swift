@@ -72,7 +72,7 @@ import Testing
         #expect(hides(ConfirmPasswordResetRequest(token: token, email: email, newPassword: password)))
         #expect(hides(RefreshRequest(refreshToken: try RefreshToken("hunter2"))))
         #expect(hides(ResetLink(token: token, email: email)))
-        let user = AccountUser(id: UUID(), email: email, firstName: "Ana")
+        let user = AccountUser(id: UserID(UUID()), email: email, firstName: "Ana")
         #expect(
             hides(SessionAnswer(user: user, accessToken: "hunter2", refreshToken: try RefreshToken("hunter2"), expiresIn: 900))
         )

@@ -1,0 +1,43 @@
+public import Foundation
+
+/// The id of an account: a UUID on Holdfast's server, an integer or another string on other backends.
+///
+/// A UUID is stored in lower case (RFC 9562 §4), so that ids from a response, from an access token and from a command compare
+/// equal as strings. An integer decodes to its decimal digits, and encodes as a string.
+public struct UserID: RawRepresentable, Codable, Hashable, Sendable {
+    /// The id as text.
+    public let rawValue: String
+
+    /// Creates an id.
+    public init(rawValue: String) {
+        self.rawValue = UUID(uuidString: rawValue) == nil ? rawValue : rawValue.lowercased()
+    }
+
+    /// Creates an id from a UUID.
+    public init(_ id: UUID) {
+        rawValue = id.uuidString.lowercased()
+    }
+
+    /// Decodes an id from a JSON string or integer.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let text = try? container.decode(String.self) {
+            self.init(rawValue: text)
+        } else if let number = try? container.decode(UInt64.self) {
+            self.init(rawValue: String(number))
+        } else {
+            self.init(rawValue: String(try container.decode(Int64.self)))
+        }
+    }
+
+    /// Encodes the id as a JSON string.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+extension UserID: CustomStringConvertible {
+    /// The id as text.
+    public var description: String { rawValue }
+}
