@@ -124,7 +124,7 @@ public final class ForgotPasswordModel {
 
     private func fail(_ error: APIError) {
         failure = error
-        var shown = error
+        var shown = error.withoutSession
         if error.kind == .rateLimited {
             shown.message = presenter.text(ContractText.resetLimited(wait: error.retryAfter))
         }

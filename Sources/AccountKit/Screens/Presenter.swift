@@ -62,3 +62,11 @@ extension APIError {
     /// Whether the call ended because nobody wants its answer any more.
     @MainActor var isAbandoned: Bool { kind == .cancelled || Task.isCancelled }
 }
+    /// The error of a call that carried no session. Its 401 can't mean an expired session, so the user isn't asked to sign in.
+    var withoutSession: APIError {
+        guard recovery == .signIn else { return self }
+        var refusal = self
+        (refusal.kind, refusal.code, refusal.message, refusal.recovery) = (.badRequest, .unknown, nil, .retry)
+        return refusal
+    }
+

@@ -145,12 +145,12 @@ public final class ResetPasswordModel {
             state = .linkExpired(presenter.linkExpired)
         } else {
             failure = error
-            state = .checkFailed(presenter.presentation(of: error))
+            state = .checkFailed(presenter.presentation(of: error.withoutSession))
         }
     }
 
     private func refusePassword(_ error: APIError) {
-        let presentation = presenter.presentation(of: error)
+        let presentation = presenter.presentation(of: error.withoutSession)
         let fieldProblem = error.violations.first { $0.field == "new_password" && !$0.message.isEmpty }
         if error.isAbandoned {
             state = .editing

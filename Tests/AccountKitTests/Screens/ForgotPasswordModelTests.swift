@@ -128,6 +128,28 @@ struct ForgotPasswordModelTests {
         #expect(model.state == .editing)
     }
 
+    @Test(
+        "A rejected reset request without a code never says “session expired”",
+        arguments: [
+            ScriptedTransport.Step.answer(status: 401), .answer(status: 403), .answer(status: 400), .answer(status: 404),
+            .answer(status: 401, body: #"{"detail":"Authentication credentials were not provided."}"#),
+            .answer(status: 401, headers: [.wwwAuthenticate: #"Bearer realm="api""#], body: "<html>no</html>"),
+            .answer(status: 200, body: #"{"success":false}"#), .refusal(401, .authSessionExpired),
+            .refusal(401, .authTokenInvalid), .refusal(401, .authTokenMissing),
+        ],
+        Language.supported
+    )
+    func neverSessionExpired(step: ScriptedTransport.Step, language: Language) async throws {
+        let model = try ScreenScript([step, .accepted]).forgot(language)
+        await model.request()
+        let alert = try #require(model.alert)
+        #expect(alert.title == ContractText.errorTitle.text(in: language))
+        #expect(alert.message != ContractText.sessionExpired.text(in: language) && !alert.message.isEmpty)
+        #expect(alert.primary != .signIn && alert.secondary != .signIn)
+        await model.request()
+        #expect(model.isCoolingDown)
+    }
+
     @Test("An alert goes when it is dismissed", arguments: [ErrorPresentation.Action.dismiss, .fixFields])
     func dismissal(action: ErrorPresentation.Action) async throws {
         let model = try ScreenScript().forgot(email: "")
