@@ -18,8 +18,8 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     /// Creates the routes.
     /// - Parameters:
     ///   - limits: Have a rule for each ``AccountLimit``.
-    ///   - idempotency: Lets requests and confirmations be repeated with their keys; what a look at a link is answered with names
-    ///     a person, and is not kept.
+    ///   - idempotency: Lets reset requests and confirmations be repeated with their keys. The response to a validation names the
+    ///     user, and is not stored.
     ///   - forms: Where bodies have the success form a request is answered in it as well.
     ///   - rules: How long links live.
     public init(
@@ -47,8 +47,16 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
             .post(RouterPath(AccountPath.requestPasswordReset), use: request)
         let links = router.limited(by: limits, .client(.tokenIP))
         links.post(RouterPath(AccountPath.validateResetToken), use: validate)
-        links.idempotent(by: idempotency, limits, reader: reader)
-            .post(RouterPath(AccountPath.confirmPasswordReset), use: confirm)
+        confirmations(in: links).post(RouterPath(AccountPath.confirmPasswordReset), use: confirm)
+    }
+
+    /// A group whose keys belong to the token of the link. An app that repeats a request whose response was lost often has another
+    /// address by then.
+    private func confirmations(in links: RouterGroup<Context>) -> RouterGroup<Context> {
+        guard let idempotency else { return links.group() }
+        return links.idempotent(by: idempotency, reader: reader) { request, _ in
+            try await reader.read(ConfirmPasswordResetRequest.self, from: request).token.rawValue
+        }
     }
 
     /// Adds the route of apps in the field. Its errors belong in the success form.

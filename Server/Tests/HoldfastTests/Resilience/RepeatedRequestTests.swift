@@ -2,8 +2,11 @@ import AccountContract
 import AccountRoutes
 import ErrorContract
 import Foundation
+import HTTPTypes
+import HoldfastTesting
 import RateLimiting
 import SQLiteStores
+import ServerMiddleware
 import Testing
 
 @testable import holdfast
@@ -32,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("A confirmation whose answer was lost can be repeated, by who sent it and nobody else")
+    @Test("A confirmation whose response was lost can be repeated with its key, token and password only")
     func confirm() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -43,12 +46,95 @@ import Testing
             let again = try await server.post(path, body, headers: ["Idempotency-Key: k"])
             #expect(first.status == 200 && again.status == 200 && again.body == first.body)
             #expect(again["Idempotency-Replayed"] == "true")
-            let guess = #"{"token":"guessed","new_password":"another horse battery"}"#
-            #expect(try await server.post(path, guess, headers: ["Idempotency-Key: k"]).status == 422)
+            let otherPassword = #"{"token":"\#(token)","new_password":"a third horse battery"}"#
+            #expect(try await server.post(path, otherPassword, headers: ["Idempotency-Key: k"]).status == 422)
+            let otherToken = #"{"token":"guessed","new_password":"another horse battery"}"#
+            #expect(
+                try await server.post(path, otherToken, headers: ["Idempotency-Key: k"])["X-Error-Code"]
+                    == "AUTH_RESET_TOKEN_INVALID"
+            )
             #expect(
                 try await server.post(path, body, headers: ["Idempotency-Key: other"])["X-Error-Code"]
                     == "AUTH_RESET_TOKEN_INVALID"
             )
+        }
+    }
+
+    @Test("A confirmation can be repeated from another address than the first, as by a phone that left its network")
+    func confirmFromAnotherAddress() async throws {
+        try await withServer {
+            $0.limits.identity = ClientIdentity(trustedProxies: (try? [IPRange("127.0.0.1")]) ?? [])
+        } _: { server in
+            try await server.register("ana@example.com")
+            let token = try await server.resetLink(for: "ana@example.com").token.rawValue
+            let body = #"{"token":"\#(token)","new_password":"another horse battery"}"#
+            for client in ["198.51.100.1", "2001:db8::7"] {
+                let answer = try await server.post(
+                    "/api/confirm-password-reset/",
+                    body,
+                    headers: ["Idempotency-Key: k", "X-Forwarded-For: \(client)"]
+                )
+                #expect(answer.status == 200)
+            }
+        }
+    }
+
+    @Test("Confirm's fixed response is stored for 24 hours")
+    func confirmIsStoredForADay() async throws {
+        let start = Date()
+        let clock = ManualClock()
+        let wall: @Sendable () -> Date = { start.addingTimeInterval(clock.now.offset / .seconds(1)) }
+        let time = ServerTime(clock, wall: wall, snapshot: { .now() })
+        try await withMemoryServer(time: time) { server in
+            let account = #"{"email":"ana@example.com","password":"correct horse battery","first_name":"Ana"}"#
+            #expect(try await server.send(.post, "/api/auth/register", account).status == 201)
+            _ = try await server.send(.post, Self.resetPath, #"{"email":"ana@example.com"}"#)
+            try await server.deliver()
+            let token = try #require(server.post.take().first { $0.isReset }?.token)
+            let confirm = {
+                try await server.send(
+                    .post,
+                    "/api/confirm-password-reset/",
+                    #"{"token":"\#(token)","new_password":"another horse battery"}"#,
+                    headers: ["Idempotency-Key": "k"]
+                )
+            }
+            let first = try await confirm()
+            #expect(first.status == 200)
+            clock.advance(by: .seconds(24 * 3_600 - 1))
+            #expect(try await confirm() == first)
+            clock.advance(by: .seconds(1))
+            let late = try await confirm()
+            #expect(late.status == 400 && late.text.contains("AUTH_RESET_TOKEN_INVALID"))
+        }
+    }
+
+    @Test(
+        "Login, register and refresh ignore keys: a repeated key is not refused, and nothing is stored",
+        arguments: ["k", #""quoted""#, "", #"""#, String(repeating: "k", count: 300)]
+    )
+    func ignoredKeys(key: String) async throws {
+        try await withServer { server in
+            let headers = ["Idempotency-Key: \(key)", "Idempotency-Key: \(key)"]
+            var refreshTokens: Set<String> = []
+            for name in ["ana", "eva"] {
+                let credentials = #""email":"\#(name)@example.com","password":"correct horse battery""#
+                let account = "{\(credentials),\"first_name\":\"Ana\"}"
+                #expect(try await server.post("/api/auth/register", account, headers: headers).status == 201)
+                let again = try await server.post("/api/auth/register", account, headers: headers)
+                #expect(again.status == 400 && again["X-Error-Code"] == "AUTH_EMAIL_EXISTS")
+                for _ in 0..<2 {
+                    let login = try await server.post("/api/auth/login", "{\(credentials)}", headers: headers)
+                    #expect(login.status == 200)
+                    let token = try #require(try login.json()["refresh_token"]?.stringValue)
+                    let refresh = #"{"refresh_token":"\#(token)"}"#
+                    let refreshed = try await server.post("/api/auth/refresh", refresh, headers: headers)
+                    #expect(refreshed.status == 200 && refreshed["Idempotency-Replayed"] == nil)
+                    let next = try #require(try refreshed.json()["refresh_token"]?.stringValue)
+                    #expect(refreshTokens.insert(next).inserted)
+                }
+            }
+            #expect(try await server.server.stores.keyCount() == 0)
         }
     }
 
@@ -69,7 +155,8 @@ import Testing
             #expect(try await server.post("/api/confirm-password-reset/", body, headers: headers).status == 200)
             let refresh = try #require(try first.json()["refresh_token"]?.stringValue)
             _ = try await server.post("/api/auth/logout", #"{"refresh_token":"\#(refresh)"}"#, headers: headers)
-            #expect(try await server.server.stores.keyCount() == 2)
+            // The reset request, the confirmation and the sign-out.
+            #expect(try await server.server.stores.keyCount() == 3)
             let secrets = [refresh, link, "another horse battery", "correct horse battery", "key-that-nobody-knows"]
             for file in try server.server.stores.databaseFiles() {
                 let bytes = try Data(contentsOf: file)
