@@ -8,6 +8,9 @@ public import ResilientHTTP
 ///
 /// Keeps the session's credentials in a ``ResilientHTTP/CredentialStore``. Every call throws ``ErrorContract/APIError``; failures of
 /// the store are thrown as one with the kind `custom`.
+///
+/// Every POST carries an `Idempotency-Key`, so that the client's own retries repeat a request whose response was lost. A method that
+/// takes a ``Submission`` carries its key: pass the same one when the user tries again with the same content.
 public struct AccountClient: Sendable {
     /// The client that calls go through.
     public var api: APIClient
@@ -33,7 +36,13 @@ public struct AccountClient: Sendable {
             surroundings: api.surroundings,
             refresh: { [refreshing] token in
                 let request = RefreshRequest(refreshToken: try RefreshToken(token))
-                let answer: SessionAnswer = try await refreshing.post(AccountPath.refresh, request, context: "session_refresh")
+                // The session repeats a refresh whose response was lost; a server accepts the same token for a while.
+                let answer: SessionAnswer = try await refreshing.post(
+                    AccountPath.refresh,
+                    request,
+                    headers: [.idempotencyKey: "\"\(IdempotencyKeyMiddleware.randomKey())\""],
+                    context: "session_refresh"
+                )
                 return Credentials(answer, now: api.surroundings.wallClock())
             },
             revoke: { credentials in
@@ -45,18 +54,41 @@ public struct AccountClient: Sendable {
     }
 
     /// Creates an account and signs in.
+    ///
+    /// If the response to an earlier attempt of the submission was lost, that attempt may have created the account. The server's
+    /// `AUTH_EMAIL_EXISTS` then leads to a sign-in with the same password, and is thrown only if the server refuses that password.
+    /// - Parameter submission: The submit of the form; the same one when the user tries again with the same content.
     public func register(
         email: EmailAddress,
         password: Password,
-        firstName: FirstName
+        firstName: FirstName,
+        submission: Submission = Submission()
     ) async throws(APIError) -> AccountUser {
         let request = RegisterRequest(email: email, password: password, firstName: firstName, locale: api.language)
-        return try await begin(AccountPath.register, request, email, context: "user_register")
+        let refusal: APIError
+        do throws(APIError) {
+            return try await begin(AccountPath.register, request, email, submission, context: "user_register")
+        } catch {
+            guard error.code == .authEmailExists, submission.mayHaveTakenEffect else { throw error }
+            refusal = error
+        }
+        do throws(APIError) {
+            return try await signIn(email: email, password: password)
+        } catch {
+            // Not the password of this submission: the account existed before.
+            throw [.unauthorized, .badRequest, .validation].contains(error.kind) ? refusal : error
+        }
     }
 
     /// Signs in.
-    public func signIn(email: EmailAddress, password: Password) async throws(APIError) -> AccountUser {
-        try await begin(AccountPath.login, LoginRequest(email: email, password: password), email, context: "user_login")
+    /// - Parameter submission: The submit of the form; the same one when the user tries again with the same content.
+    public func signIn(
+        email: EmailAddress,
+        password: Password,
+        submission: Submission = Submission()
+    ) async throws(APIError) -> AccountUser {
+        let request = LoginRequest(email: email, password: password)
+        return try await begin(AccountPath.login, request, email, submission, context: "user_login")
     }
 
     /// Continues the session with new credentials.
@@ -80,7 +112,7 @@ public struct AccountClient: Sendable {
             failure = APIError(accounts: error, context: "user_logout")
         }
         if let token = token.flatMap({ try? RefreshToken($0) }) {
-            try await api.post(AccountPath.logout, RefreshRequest(refreshToken: token), context: "user_logout")
+            try await post(AccountPath.logout, RefreshRequest(refreshToken: token), Submission(), context: "user_logout")
         }
         if let failure { throw failure }
     }
@@ -93,25 +125,29 @@ public struct AccountClient: Sendable {
         return answer.user
     }
 
-    /// Asks for a reset link by mail. The answer does not tell whether there is an account.
-    /// - Returns: The text for the person.
-    public func requestPasswordReset(email: EmailAddress) async throws(APIError) -> String {
-        let answer: MessageAnswer = try await api.post(
+    /// Requests a reset link by email. The response doesn't depend on whether there is an account.
+    /// - Parameter submission: The submit of the form; the same one when the user tries again with the same address. After a success
+    ///   the next request needs another one: the server would repeat its response without sending another email.
+    /// - Returns: The text for the user.
+    public func requestPasswordReset(
+        email: EmailAddress,
+        submission: Submission = Submission()
+    ) async throws(APIError) -> String {
+        try await message(
             AccountPath.requestPasswordReset,
             PasswordResetRequest(email: email),
+            submission,
+            default: ContractText.resetRequested,
             context: "password_reset_request"
         )
-        return answer.message ?? api.catalogue.text(ContractText.resetRequested, in: api.language)
     }
 
-    /// Looks whether a link may still be used; does not use it.
+    /// Validates a link without consuming it.
+    /// - Throws: Code `AUTH_RESET_TOKEN_INVALID` for an expired, used or unknown link; other backends send none.
     public func validateReset(_ link: ResetLink) async throws(APIError) -> ValidTokenAnswer {
+        let request = ValidateResetTokenRequest(token: link.token, email: link.email)
         let context = "password_reset_validate"
-        let answer: ValidTokenAnswer = try await api.post(
-            AccountPath.validateResetToken,
-            ValidateResetTokenRequest(token: link.token, email: link.email),
-            context: context
-        )
+        let answer: ValidTokenAnswer = try await post(AccountPath.validateResetToken, request, Submission(), context: context)
         guard answer.valid else {
             throw APIError(kind: .badRequest, code: .authResetTokenInvalid, recovery: .requestNewLink, context: context)
         }
@@ -119,14 +155,23 @@ public struct AccountClient: Sendable {
     }
 
     /// Sets a new password by a link. A refused password leaves the link usable; success ends every session.
-    /// - Returns: The text for the person.
-    public func confirmReset(_ link: ResetLink, newPassword: Password) async throws(APIError) -> String {
-        let answer: MessageAnswer = try await api.post(
+    ///
+    /// A server that honors keys repeats its response to a confirmation whose response was lost. Other servers refuse the used link:
+    /// ``Submission/mayHaveTakenEffect`` then says that the password may have been changed.
+    /// - Parameter submission: The submit of the form; the same one when the user tries again with the same password.
+    /// - Returns: The text for the user.
+    public func confirmReset(
+        _ link: ResetLink,
+        newPassword: Password,
+        submission: Submission = Submission()
+    ) async throws(APIError) -> String {
+        try await message(
             AccountPath.confirmPasswordReset,
             ConfirmPasswordResetRequest(token: link.token, email: link.email, newPassword: newPassword),
+            submission,
+            default: ContractText.passwordChanged,
             context: "password_reset_confirm"
         )
-        return answer.message ?? api.catalogue.text(ContractText.passwordChanged, in: api.language)
     }
 }
 
@@ -135,9 +180,10 @@ extension AccountClient {
         _ path: String,
         _ request: some Encodable,
         _ email: EmailAddress,
+        _ submission: Submission,
         context: String
     ) async throws(APIError) -> AccountUser {
-        let answer: SessionAnswer = try await api.post(path, request, context: context)
+        let answer: SessionAnswer = try await post(path, request, submission, context: context)
         do {
             try await session.hold(Credentials(answer, now: api.surroundings.wallClock()))
         } catch {
@@ -146,6 +192,18 @@ extension AccountClient {
         var user = answer.user
         user.email = user.email ?? email
         return user
+    }
+
+    /// Posts a mutation whose response is a text alone.
+    private func message(
+        _ path: String,
+        _ request: some Encodable,
+        _ submission: Submission,
+        default text: LocalizedText,
+        context: String
+    ) async throws(APIError) -> String {
+        let answer: MessageAnswer = try await post(path, request, submission, context: context)
+        return answer.message ?? api.catalogue.text(text, in: api.language)
     }
 
     private func credentials(context: String) async throws(APIError) -> Credentials {
@@ -183,7 +241,7 @@ extension Credentials {
             accessToken: answer.accessToken,
             refreshToken: answer.refreshToken?.rawValue,
             expiresAt: answer.expiresIn.map { now.addingTimeInterval(Double($0)) },
-            userID: answer.user?.id?.rawValue
+            userID: answer.user.id?.rawValue
         )
     }
 }

@@ -12,7 +12,8 @@
         /// Creates the screen.
         /// - Parameters:
         ///   - model: What it shows.
-        ///   - signIn: Leads to the sign-in screen, with the model's `makeSignInModel()`.
+        ///   - signIn: Leads to the sign-in screen, with the model's `makeSignInModel()`: after a success, or when the user chooses
+        ///     to sign in after a lost response.
         ///   - perform: Does what is the app's to do: request a new link (`makeForgotPasswordModel()`), leave the screen
         ///     (`dismiss`), write to support.
         public init(
@@ -72,7 +73,8 @@
         }
 
         private func run(_ action: ErrorPresentation.Action) async {
-            if let remaining = await model.perform(action) { perform(remaining) }
+            guard let remaining = await model.perform(action) else { return }
+            if remaining == .signIn { signIn() } else { perform(remaining) }
         }
 
         private func text(_ text: LocalizedText) -> String { model.catalogue.text(text, in: model.language) }

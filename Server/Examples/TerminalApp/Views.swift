@@ -98,6 +98,7 @@ struct ResetPasswordView {
                 let chosen = Alert(presentation: page, language: model.language).choose()
                 switch await model.perform(chosen) {
                 case .requestNewLink: return .requestNewLink
+                case .signIn: return .signIn
                 case .some: return .leave
                 case nil where chosen == .dismiss: return .leave
                 case nil: continue

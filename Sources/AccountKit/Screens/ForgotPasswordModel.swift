@@ -44,6 +44,7 @@ public final class ForgotPasswordModel {
     private let stopwatch: Stopwatch
     @ObservationIgnored private var cooldownEnd: Duration?
     @ObservationIgnored private var failure: APIError?
+    @ObservationIgnored private var submit = RepeatedSubmit<EmailAddress>()
 
     /// Creates the model.
     /// - Parameters:
@@ -86,7 +87,8 @@ public final class ForgotPasswordModel {
         }
         state = .requesting
         do throws(APIError) {
-            _ = try await client.requestPasswordReset(email: address)
+            _ = try await client.requestPasswordReset(email: address, submission: submit.submission(of: address))
+            submit.end()
             cooldownEnd = stopwatch.elapsed + Self.cooldown
             updateSecondsLeft()
             state = .requested(message: requestedText)

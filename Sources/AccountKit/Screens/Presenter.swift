@@ -39,6 +39,16 @@ struct Presenter: Sendable {
         )
     }
 
+    /// A link that the server refuses though the response to an earlier attempt was lost.
+    var passwordProbablyChanged: ErrorPresentation {
+        ErrorPresentation(
+            title: text(ContractText.resetTitle),
+            message: text(ContractText.resetProbablySucceeded),
+            primary: .signIn,
+            secondary: .requestNewLink
+        )
+    }
+
     /// An address that is missing or malformed.
     func problem(_ refusal: EmailRefusal) -> ErrorPresentation {
         refusal == .empty
@@ -59,9 +69,6 @@ struct Presenter: Sendable {
 }
 
 extension APIError {
-    /// Whether the call ended because nobody wants its answer any more.
-    @MainActor var isAbandoned: Bool { kind == .cancelled || Task.isCancelled }
-}
     /// The error of a call that carried no session. Its 401 can't mean an expired session, so the user isn't asked to sign in.
     var withoutSession: APIError {
         guard recovery == .signIn else { return self }
@@ -70,3 +77,6 @@ extension APIError {
         return refusal
     }
 
+    /// Whether the call ended because nobody wants its answer any more.
+    @MainActor var isAbandoned: Bool { kind == .cancelled || Task.isCancelled }
+}

@@ -9,7 +9,9 @@ extension ResetPasswordModel {
     public var isSubmitEnabled: Bool {
         switch state {
         case .editing, .passwordRefused, .failed: true
-        case .linkInvalid, .unchecked, .checking, .checkFailed, .linkExpired, .submitting, .succeeded: false
+        case .linkInvalid, .unchecked, .checking, .checkFailed, .linkExpired, .submitting, .succeeded,
+            .passwordProbablyChanged:
+            false
         }
     }
 
@@ -19,7 +21,7 @@ extension ResetPasswordModel {
     /// Whether nothing follows.
     var isOver: Bool {
         switch state {
-        case .linkInvalid, .linkExpired, .succeeded: true
+        case .linkInvalid, .linkExpired, .succeeded, .passwordProbablyChanged: true
         case .unchecked, .checking, .checkFailed, .editing, .passwordRefused, .submitting, .failed: false
         }
     }
@@ -46,10 +48,11 @@ extension ResetPasswordModel {
     /// The line over the fields, with the person's name if it is known.
     public var greeting: String { presenter.text(ContractText.resetGreeting(name: firstName)) }
 
-    /// The page that stands in place of the form when the link can't be used.
+    /// The page that takes the place of the form when the link can't be used (any more).
     public var deadLink: ErrorPresentation? {
         switch state {
-        case .linkInvalid(let presentation), .linkExpired(let presentation): presentation
+        case .linkInvalid(let presentation), .linkExpired(let presentation), .passwordProbablyChanged(let presentation):
+            presentation
         default: nil
         }
     }

@@ -6,8 +6,9 @@ import ResilientHTTP
 
 /// The screen behind a reset link: looks whether the link may be used, then takes a new password.
 ///
-/// A view calls ``open()`` when it appears, shows ``state``, and leads on from ``State/succeeded(email:)`` to
-/// ``makeSignInModel()`` and from ``State/linkExpired(_:)`` to ``makeForgotPasswordModel(clock:)``. There is no work that
+/// A view calls ``open()`` when it appears, shows ``state``, and leads on from ``State/succeeded(email:)`` and
+/// ``State/passwordProbablyChanged(_:)`` to ``makeSignInModel()`` and from ``State/linkExpired(_:)`` to
+/// ``makeForgotPasswordModel(clock:)``. There is no work that
 /// outlives a call; a cancelled call leaves the model as it was before.
 @Observable
 @MainActor
@@ -30,14 +31,17 @@ public final class ResetPasswordModel {
         /// The server found the password too weak; the reason stands at the field, and the link may still be used.
         /// → `editing` as soon as the password changes, `submitting`, `failed`
         case passwordRefused(reason: String)
-        /// The new password is on its way. → `succeeded`, `passwordRefused`, `linkExpired`, `failed`, `editing` if it was
-        /// cancelled
+        /// The new password is on its way. → `succeeded`, `passwordRefused`, `linkExpired`, `passwordProbablyChanged`, `failed`,
+        /// `editing` if it was canceled
         case submitting
         /// Something is in the way. → `editing`, `submitting`
         case failed(ErrorPresentation)
         /// The password is changed, and the person may sign in with it; the address is known if the link or the server named
         /// it. Nothing follows.
         case succeeded(email: EmailAddress?)
+        /// The response to an attempt was lost, and a server without idempotency keys refuses the link of the next one. The attempt
+        /// has probably consumed the link and set the password: the user is asked to sign in with it. Nothing follows.
+        case passwordProbablyChanged(ErrorPresentation)
     }
 
     /// The new password as it is typed; empty again once it has been accepted.
@@ -62,6 +66,9 @@ public final class ResetPasswordModel {
     private(set) var firstName: String?
     private(set) var email: EmailAddress?
     @ObservationIgnored private var failure: APIError?
+    @ObservationIgnored private var submit = RepeatedSubmit<Password>()
+    /// Whether an attempt may have consumed the link, with whichever password.
+    @ObservationIgnored private var mayHaveConsumedLink = false
 
     /// Creates the model.
     /// - Parameters:
@@ -117,13 +124,38 @@ public final class ResetPasswordModel {
         }
         guard let newPassword = try? Password(password) else { return }
         state = .submitting
+        let submission = submit.submission(of: newPassword)
         do throws(APIError) {
-            _ = try await client.confirmReset(link, newPassword: newPassword)
-            password = ""
-            confirmation = ""
-            state = .succeeded(email: email)
+            _ = try await client.confirmReset(link, newPassword: newPassword, submission: submission)
+            finish(.succeeded(email: email))
         } catch {
-            refusePassword(error)
+            if submission.mayHaveTakenEffect { mayHaveConsumedLink = true }
+            if mayHaveConsumedLink, !error.isAbandoned, await isConsumed(link, by: error) {
+                finish(.passwordProbablyChanged(presenter.passwordProbablyChanged))
+            } else {
+                refusePassword(error)
+            }
+        }
+    }
+
+    /// Ends the screen, without the password that it took.
+    private func finish(_ end: State) {
+        password = ""
+        confirmation = ""
+        submit.end()
+        state = end
+    }
+
+    /// Whether a refused confirmation means that the link is no longer usable. A refusal without a code may also concern the
+    /// password, so the server is asked about the link.
+    private func isConsumed(_ link: ResetLink, by refusal: APIError) async -> Bool {
+        if refusal.code == .authResetTokenInvalid { return true }
+        guard refusal.isDeadLink, refusal.isCodeless else { return false }
+        do throws(APIError) {
+            _ = try await client.validateReset(link)
+            return false
+        } catch {
+            return error.isDeadLink
         }
     }
 
@@ -198,7 +230,7 @@ public final class ResetPasswordModel {
         switch state {
         case .unchecked, .checkFailed: state = .checkFailed(presenter.presentation(of: error))
         case .editing, .passwordRefused, .failed: state = .failed(presenter.presentation(of: error))
-        case .linkInvalid, .checking, .linkExpired, .submitting, .succeeded: return
+        case .linkInvalid, .checking, .linkExpired, .submitting, .succeeded, .passwordProbablyChanged: return
         }
         failure = error
     }
@@ -209,4 +241,7 @@ extension APIError {
     fileprivate var isDeadLink: Bool {
         code == .authResetTokenInvalid || [.badRequest, .unauthorized, .notFound].contains(kind)
     }
+
+    /// Whether the server sent no code, so that the code is the local one of the status.
+    fileprivate var isCodeless: Bool { [.badRequest, .unauthorized, .notFound].contains(code) }
 }

@@ -37,6 +37,7 @@ public final class SignInModel {
     private let client: AccountClient
     private let presenter: Presenter
     @ObservationIgnored private var failure: APIError?
+    @ObservationIgnored private var submit = RepeatedSubmit<LoginRequest>()
 
     /// Creates the model.
     /// - Parameters:
@@ -90,7 +91,9 @@ public final class SignInModel {
     private func signIn(_ address: EmailAddress, _ secret: Password) async {
         state = .signingIn
         do throws(APIError) {
-            let user = try await client.signIn(email: address, password: secret)
+            let submission = submit.submission(of: LoginRequest(email: address, password: secret))
+            let user = try await client.signIn(email: address, password: secret, submission: submission)
+            submit.end()
             password = ""
             state = .signedIn(user)
         } catch {

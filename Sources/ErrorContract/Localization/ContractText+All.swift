@@ -13,8 +13,9 @@ extension ContractText {
     ]
     private static let screens = [
         fieldsEmpty, emailMissingTitle, emailMissing, emailMalformedTitle, emailMalformed, resetTitle, resetGreetingNamed,
-        resetGreetingUnnamed, linkInvalidTitle, linkInvalid, linkExpiredTitle, linkExpired, resetSucceeded, resetRequested,
-        tokenInvalid,
+        resetGreetingUnnamed, linkInvalidTitle, linkInvalid, linkExpiredTitle, linkExpired, resetSucceeded,
+        resetProbablySucceeded,
+        resetRequested, tokenInvalid,
     ]
     private static let labels = [
         confirm, cancel, accept, retry, signIn, requestNewLink, contactSupport, openSettings, updateApp, emailLabel,

@@ -87,4 +87,13 @@ extension ContractText {
         fr: "C’est fait\u{A0}! Votre mot de passe a été mis à jour. Veuillez vous connecter avec votre nouveau mot de passe.",
         de: "Geschafft! Dein Passwort wurde geändert. Bitte melde dich mit deinem neuen Passwort an."
     )
+    /// The server refuses the link after the response to an earlier attempt was lost: the new password is probably set.
+    public static let resetProbablySucceeded = LocalizedText(
+        en: "Try signing in with your new password",
+        es: "Intenta iniciar sesión con tu nueva contraseña",
+        he: "נא לנסות להתחבר עם הסיסמה החדשה",
+        pt: "Tente entrar com sua nova senha",
+        fr: "Essayez de vous connecter avec votre nouveau mot de passe",
+        de: "Versuche, dich mit deinem neuen Passwort anzumelden"
+    )
 }

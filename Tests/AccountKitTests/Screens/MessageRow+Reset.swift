@@ -97,6 +97,17 @@ extension MessageRow {
                 await model.submit()
                 return [model.successText]
             },
+            MessageRow(
+                "confirm refused after a lost response",
+                es: "Intenta iniciar sesión con tu nueva contraseña",
+                en: "Try signing in with your new password"
+            ) { language in
+                let script = try ScreenScript([.linkIsGood, .lost, .refusal(400, .authResetTokenInvalid)])
+                let model = try await script.openedReset(language)
+                await model.submit()
+                await model.perform(.retry)
+                return [model.deadLink?.message]
+            },
         ]
         + [
             ("abc", "Contraseña débil", "Weak password"), ("abcdefgh1", "Contraseña media", "Medium password"),

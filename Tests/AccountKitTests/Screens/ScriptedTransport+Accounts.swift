@@ -19,6 +19,7 @@ extension ScriptedTransport.Step {
     static let linkIsGood = good(firstName: "Ana")
     static let unreachable = Self.failure(TransportError(.unreachable, message: "connection refused", wasSent: false))
     static let offline = Self.failure(TransportError(.noInternet, message: "no route", wasSent: false))
+    static let lost = Self.failure(TransportError(.connectionLost, message: "reset by peer", wasSent: true))
     static let broken = Self.refusal(500, .serverInternalError)
 
     static func good(firstName: String) -> Self {

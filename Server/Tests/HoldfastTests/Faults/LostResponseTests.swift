@@ -1,0 +1,177 @@
+import AccountContract
+import AccountKit
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastAsyncHTTPClient
+import HoldfastTesting
+import ResilientHTTP
+import Testing
+
+/// Responses that are lost between the account server and an app, after the server has done its work.
+@Suite(.timeLimit(.minutes(5))) struct LostResponseTests {
+    /// Whether the client repeats a lost request by itself, or the user does.
+    private static let retries = [RetryPolicy.never, RetryPolicy(backoff: Backoff(base: .zero))]
+    private static let cuts = [0, 1, 200].map { FaultProxy.Cut(place: .response, bytes: $0, isReset: true) }
+
+    /// An app in front of a server, with a proxy between them that cuts connections.
+    private func withApp(
+        _ retry: RetryPolicy,
+        honorsKeys: Bool = true,
+        _ body: @escaping @Sendable (_ server: TestServer, _ proxy: FaultProxy, _ client: AccountClient) async throws -> Void
+    ) async throws {
+        try await withServer { server in
+            try await FaultProxy.run(before: server.url.port ?? 0, keepsHeadsWhole: false) { proxy, port in
+                let transport: any HTTPTransport = .asyncHTTPClient()
+                let api = APIClient(
+                    baseURL: try #require(URL(string: "http://127.0.0.1:\(port)")),
+                    transport: honorsKeys ? transport : KeylessTransport(base: transport),
+                    middleware: [RetryMiddleware(retry)]
+                )
+                try await body(server, proxy, AccountClient(api: api))
+            }
+        }
+    }
+
+    @MainActor
+    private func openedReset(_ server: TestServer, _ client: AccountClient) async throws -> ResetPasswordModel {
+        try await server.register("ana@example.com")
+        let link = try await server.resetLink(for: "ana@example.com")
+        let model = ResetPasswordModel(link: link, client: client, language: .spanish)
+        await model.open()
+        try #require(model.state == .editing)
+        (model.password, model.confirmation) = ("another horse battery", "another horse battery")
+        return model
+    }
+
+    @Test("A lost response to a successful confirm is success", arguments: retries, cuts)
+    @MainActor
+    func confirm(retry: RetryPolicy, cut: FaultProxy.Cut) async throws {
+        try await withApp(retry) { @MainActor server, proxy, client in
+            let model = try await openedReset(server, client)
+            proxy.arm([cut])
+            await model.submit()
+            #expect(proxy.seen.cuts == 1)
+            if retry == .never {
+                #expect(model.alert?.primary == .retry, "\(model.state)")
+                await model.perform(.retry)
+            }
+            #expect(model.state == .succeeded(email: try EmailAddress("ana@example.com")))
+            let signIn = model.makeSignInModel()
+            signIn.password = "another horse battery"
+            await signIn.submit()
+            guard case .signedIn = signIn.state else {
+                Issue.record("\(signIn.state)")
+                return
+            }
+            let confirmations = try await server.mails(atLeast: 2).count
+            #expect(confirmations == 2, "the reset email and one confirmation")
+        }
+    }
+
+    @Test("Without idempotency a confirm refused after a lost response offers to sign in", arguments: retries)
+    @MainActor
+    func confirmWithoutKeys(retry: RetryPolicy) async throws {
+        try await withApp(retry, honorsKeys: false) { @MainActor server, proxy, client in
+            let model = try await openedReset(server, client)
+            proxy.arm([FaultProxy.Cut(place: .response, bytes: 0, isReset: true)])
+            await model.submit()
+            if retry == .never { await model.perform(.retry) }
+            #expect(model.deadLink?.message == "Intenta iniciar sesión con tu nueva contraseña", "\(model.state)")
+            #expect(await model.perform(.signIn) == .signIn)
+            let signIn = model.makeSignInModel()
+            signIn.password = "another horse battery"
+            await signIn.submit()
+            guard case .signedIn = signIn.state else {
+                Issue.record("\(signIn.state)")
+                return
+            }
+        }
+    }
+
+    @Test("Register with a lost response signs in with the same password", arguments: retries, cuts)
+    func register(retry: RetryPolicy, cut: FaultProxy.Cut) async throws {
+        try await withApp(retry) { server, proxy, client in
+            let submission = Submission()
+            let (email, password) = (try EmailAddress("ana@example.com"), try Password("correct horse battery"))
+            let name = try FirstName("Ana")
+            let register = {
+                try await client.register(email: email, password: password, firstName: name, submission: submission)
+            }
+            proxy.arm([cut])
+            if retry == .never {
+                await #expect { try await register() } throws: { ($0 as? APIError)?.recovery == .retry }
+            }
+            let user = try await register()
+            #expect(user.email == email && proxy.seen.cuts == 1)
+            #expect(try await client.me() == user)
+        }
+    }
+
+    @Test("Register with a lost response shows that the address is taken if the password is another one")
+    func registerTaken() async throws {
+        try await withApp(.never) { server, proxy, client in
+            try await server.register("ana@example.com")
+            let submission = Submission()
+            let (email, password) = (try EmailAddress("ana@example.com"), try Password("a password of Eve"))
+            proxy.arm([FaultProxy.Cut(place: .response, bytes: 0, isReset: true)])
+            for expected in [nil, ErrorCode.authEmailExists] {
+                await #expect {
+                    try await client.register(
+                        email: email,
+                        password: password,
+                        firstName: try FirstName("Eve"),
+                        submission: submission
+                    )
+                } throws: { error in
+                    expected == nil || (error as? APIError)?.code == expected
+                }
+            }
+            await #expect { try await client.me() } throws: { ($0 as? APIError)?.code == .authTokenMissing }
+        }
+    }
+
+    @Test("A reset request whose response was lost sends one email")
+    func request() async throws {
+        try await withApp(RetryPolicy(backoff: Backoff(base: .zero))) { server, proxy, client in
+            try await server.register("ana@example.com")
+            proxy.arm([FaultProxy.Cut(place: .response, bytes: 0, isReset: true)])
+            _ = try await client.requestPasswordReset(email: try EmailAddress("ana@example.com"))
+            #expect(proxy.seen.cuts == 1)
+            // A second request has another key: it sends the second email, and there is no third.
+            _ = try await client.requestPasswordReset(email: try EmailAddress("ana@example.com"))
+            #expect(try await server.mails(atLeast: 2).count == 2)
+        }
+    }
+
+    @Test("A refresh whose response was lost is repeated, and the session goes on")
+    func refresh() async throws {
+        try await withApp(RetryPolicy(backoff: Backoff(base: .zero))) { server, proxy, client in
+            try await server.register("ana@example.com")
+            _ = try await client.signIn(
+                email: try EmailAddress("ana@example.com"),
+                password: try Password("correct horse battery")
+            )
+            proxy.arm([FaultProxy.Cut(place: .response, bytes: 0, isReset: true)])
+            try await client.refresh()
+            #expect(proxy.seen.cuts == 1)
+            try await client.refresh()
+            #expect(try await client.me().firstName == "Ana")
+        }
+    }
+}
+
+/// Takes the keys off requests, so that the server is one that has no idempotency.
+private struct KeylessTransport: HTTPTransport {
+    let base: any HTTPTransport
+
+    func send(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        timeout: Duration
+    ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
+        var request = request
+        request.headerFields[.idempotencyKey] = nil
+        return try await base.send(request, body: body, timeout: timeout)
+    }
+}
