@@ -6,19 +6,24 @@
         /// Shows an error as an alert, with one button or two.
         ///
         /// ```swift
-        /// .errorAlert(model.alert, isPresented: $model.isAlertShown, in: model.language) { await model.perform($0) }
+        /// .errorAlert(model.alert, isPresented: $model.isAlertShown, in: model.language, checkAgain: { await orders.reload() }) {
+        ///     await model.perform($0)
+        /// }
         /// ```
         /// - Parameters:
         ///   - presentation: What is shown, if anything.
         ///   - isPresented: Whether it is shown; set to `false` by every button.
         ///   - language: The language of the buttons.
         ///   - catalogue: What has the app's own words.
-        ///   - perform: Does what the person chose. Cancelled when the view goes.
+        ///   - checkAgain: Finds out whether a request took effect whose response was lost, instead of `perform`; `nil` leaves
+        ///     ``ErrorContract/ErrorPresentation/Action/checkAgain`` to `perform`. It must not send the request again.
+        ///   - perform: Does what the user chose. Both are canceled when the view goes.
         public func errorAlert(
             _ presentation: ErrorPresentation?,
             isPresented: Binding<Bool>,
             in language: Language,
             catalogue: ErrorCatalogue = .standard,
+            checkAgain: (@MainActor () async -> Void)? = nil,
             perform: @escaping @MainActor (ErrorPresentation.Action) async -> Void
         ) -> some View {
             modifier(
@@ -27,6 +32,7 @@
                     isPresented: isPresented,
                     language: language,
                     catalogue: catalogue,
+                    checkAgain: checkAgain,
                     perform: perform
                 )
             )
@@ -38,6 +44,7 @@
         @Binding var isPresented: Bool
         let language: Language
         let catalogue: ErrorCatalogue
+        let checkAgain: (@MainActor () async -> Void)?
         let perform: @MainActor (ErrorPresentation.Action) async -> Void
         @State private var chosen: ErrorPresentation.Action?
 
@@ -53,7 +60,11 @@
                 }
                 .task(id: chosen) {
                     guard let action = chosen else { return }
-                    await perform(action)
+                    if action == .checkAgain, let checkAgain {
+                        await checkAgain()
+                    } else {
+                        await perform(action)
+                    }
                     chosen = nil
                 }
         }

@@ -12,7 +12,7 @@
         /// Creates the screen.
         /// - Parameters:
         ///   - model: What it shows.
-        ///   - perform: Does what is the app's to do after an error, such as writing to support.
+        ///   - perform: Does what is the app's to do after an error: write to support, or check whether a request took effect.
         public init(
             model: ErrorLabModel,
             perform: @escaping @MainActor (ErrorPresentation.Action) -> Void = { _ in }

@@ -11,7 +11,7 @@
         /// Creates the screen.
         /// - Parameters:
         ///   - model: What it shows. Keep it while the screen is away, so that the pause between two requests goes on.
-        ///   - perform: Does what is the app's to do after an error, such as writing to support.
+        ///   - perform: Does what is the app's to do after an error: write to support, or check whether a request took effect.
         public init(
             model: ForgotPasswordModel,
             perform: @escaping @MainActor (ErrorPresentation.Action) -> Void = { _ in }

@@ -15,7 +15,7 @@
         ///   - signIn: Leads to the sign-in screen, with the model's `makeSignInModel()`: after a success, or when the user chooses
         ///     to sign in after a lost response.
         ///   - perform: Does what is the app's to do: request a new link (`makeForgotPasswordModel()`), leave the screen
-        ///     (`dismiss`), write to support.
+        ///     (`dismiss`), write to support, check whether a request took effect.
         public init(
             model: ResetPasswordModel,
             signIn: @escaping @MainActor () -> Void,

@@ -13,7 +13,7 @@
         /// - Parameters:
         ///   - model: What it shows.
         ///   - forgotPassword: Leads to the request for a reset link.
-        ///   - perform: Does what is the app's to do after an error, such as writing to support.
+        ///   - perform: Does what is the app's to do after an error: write to support, or check whether a request took effect.
         public init(
             model: SignInModel,
             forgotPassword: @escaping @MainActor () -> Void,

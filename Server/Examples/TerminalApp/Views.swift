@@ -22,6 +22,8 @@ struct SignInView {
             while let alert = model.alert {
                 let action = Alert(presentation: alert, language: model.language).choose()
                 let remaining = await model.perform(action)
+                // Signing in once more changes nothing: the user types the credentials again.
+                if remaining == .checkAgain { break }
                 if action == .dismiss || remaining != nil { return false }
             }
             if case .signedIn(let user) = model.state {
@@ -98,7 +100,8 @@ struct ResetPasswordView {
                 let chosen = Alert(presentation: page, language: model.language).choose()
                 switch await model.perform(chosen) {
                 case .requestNewLink: return .requestNewLink
-                case .signIn: return .signIn
+                // After a lost response the new password shows whether it was set.
+                case .signIn, .checkAgain: return .signIn
                 case .some: return .leave
                 case nil where chosen == .dismiss: return .leave
                 case nil: continue

@@ -45,6 +45,9 @@ public final class ErrorLabModel {
 
     /// The language of the errors.
     public let language: Language
+    /// Finds out whether a request took effect whose response was lost. ``perform(_:)`` calls it for
+    /// ``ErrorContract/ErrorPresentation/Action/checkAgain``, and never sends the request again; if it is `nil`, the action is returned.
+    @ObservationIgnored public var checkAgain: (@MainActor () async -> Void)?
     let client: APIClient
     let recorder: LabRecorder
     let presenter: Presenter
@@ -171,6 +174,9 @@ extension ErrorLabModel {
             }
         case .signIn: await self.run(run.scenario, isSignedIn: true)
         case .dismiss, .fixFields: break
+        case .checkAgain:
+            guard let checkAgain else { return action }
+            await checkAgain()
         case .requestNewLink, .contactSupport, .openSettings, .updateApp: return action
         }
         return nil

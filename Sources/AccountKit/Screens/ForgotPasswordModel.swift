@@ -39,6 +39,9 @@ public final class ForgotPasswordModel {
 
     /// The language of the screen, and of the server's texts.
     public let language: Language
+    /// Finds out whether a request took effect whose response was lost. ``perform(_:)`` calls it for
+    /// ``ErrorContract/ErrorPresentation/Action/checkAgain``, and never sends the request again; if it is `nil`, the action is returned.
+    @ObservationIgnored public var checkAgain: (@MainActor () async -> Void)?
     private let client: AccountClient
     private let presenter: Presenter
     private let stopwatch: Stopwatch
@@ -179,6 +182,10 @@ extension ForgotPasswordModel {
             }
         case .retry, .requestNewLink: await request()
         case .dismiss, .fixFields: dismissAlert()
+        case .checkAgain:
+            dismissAlert()
+            guard let checkAgain else { return action }
+            await checkAgain()
         case .signIn, .contactSupport, .openSettings, .updateApp:
             dismissAlert()
             return action

@@ -59,6 +59,9 @@ public final class ResetPasswordModel {
     public let language: Language
     /// What is asked of a password before it is sent.
     public let rules: PasswordRules
+    /// Finds out whether a request took effect whose response was lost. ``perform(_:)`` calls it for
+    /// ``ErrorContract/ErrorPresentation/Action/checkAgain``, and never sends the request again; if it is `nil`, the action is returned.
+    @ObservationIgnored public var checkAgain: (@MainActor () async -> Void)?
     let client: AccountClient
     let presenter: Presenter
     private let link: ResetLink?
@@ -212,6 +215,10 @@ public final class ResetPasswordModel {
         case .retry: await retry()
         case .dismiss where isOver: return action
         case .dismiss, .fixFields: dismissAlert()
+        case .checkAgain:
+            dismissAlert()
+            guard let checkAgain else { return action }
+            await checkAgain()
         case .requestNewLink, .signIn, .contactSupport, .openSettings, .updateApp:
             dismissAlert()
             return action

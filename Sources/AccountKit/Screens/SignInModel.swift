@@ -34,6 +34,9 @@ public final class SignInModel {
 
     /// The language of the screen, and of the server's texts.
     public let language: Language
+    /// Finds out whether a request took effect whose response was lost. ``perform(_:)`` calls it for
+    /// ``ErrorContract/ErrorPresentation/Action/checkAgain``, and never sends the request again; if it is `nil`, the action is returned.
+    @ObservationIgnored public var checkAgain: (@MainActor () async -> Void)?
     private let client: AccountClient
     private let presenter: Presenter
     @ObservationIgnored private var failure: APIError?
@@ -144,6 +147,10 @@ extension SignInModel {
             }
         case .retry: await submit()
         case .dismiss, .fixFields, .signIn: dismissAlert()
+        case .checkAgain:
+            dismissAlert()
+            guard let checkAgain else { return action }
+            await checkAgain()
         case .requestNewLink, .contactSupport, .openSettings, .updateApp:
             dismissAlert()
             return action

@@ -10,6 +10,8 @@ public enum Recovery: String, Hashable, Sendable, Codable, CaseIterable {
     case wait
     /// Repeat.
     case retry
+    /// Find out whether the request took effect, without sending it again.
+    case checkAgain = "check_again"
     /// Ask for a new link.
     case requestNewLink = "request_new_link"
     /// Write to support.

@@ -159,7 +159,8 @@ extension Recovery {
             case .unauthorized: .signIn
             case .validation: .fixFields
             case .rateLimited, .throttled: .wait
-            case .server, .network, .noInternet, .timeout, .unknownOutcome: .retry
+            case .server, .network, .noInternet, .timeout: .retry
+            case .unknownOutcome: .checkAgain
             default: .dismiss
             }
     }

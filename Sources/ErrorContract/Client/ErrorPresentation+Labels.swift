@@ -18,6 +18,7 @@ extension ErrorPresentation.Action {
         switch self {
         case .dismiss: ContractText.cancel
         case .retry, .retryAt: ContractText.retry
+        case .checkAgain: ContractText.checkAgain
         case .signIn: ContractText.signIn
         case .fixFields: ContractText.accept
         case .requestNewLink: ContractText.requestNewLink

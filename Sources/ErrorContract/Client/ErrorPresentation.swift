@@ -10,6 +10,9 @@ public struct ErrorPresentation: Hashable, Sendable {
         case retry
         /// Repeat, but not before this time.
         case retryAt(Date)
+        /// Find out whether the request took effect, without sending it again. Only the caller knows how: it reloads the data that the
+        /// request was to change, for example.
+        case checkAgain
         /// Sign in again.
         case signIn
         /// Correct the input.
@@ -89,7 +92,9 @@ extension APIError {
     }
 
     private func actions(now: Date) -> (ErrorPresentation.Action, ErrorPresentation.Action?) {
-        switch recovery {
+        // A repeat could make the change twice, whatever the error's recovery says.
+        if kind == .unknownOutcome { return (.checkAgain, .dismiss) }
+        return switch recovery {
         case .dismiss: (.dismiss, nil)
         case .fixFields: (.fixFields, nil)
         case .signIn: (.signIn, .dismiss)
@@ -100,6 +105,7 @@ extension APIError {
                 (.dismiss, nil)
             }
         case .retry: (.retry, .dismiss)
+        case .checkAgain: (.checkAgain, .dismiss)
         case .requestNewLink: (.requestNewLink, .dismiss)
         case .contactSupport: (.contactSupport, .dismiss)
         case .openSettings: (.openSettings, .dismiss)

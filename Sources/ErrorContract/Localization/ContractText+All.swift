@@ -18,7 +18,7 @@ extension ContractText {
         resetRequested, tokenInvalid,
     ]
     private static let labels = [
-        confirm, cancel, accept, retry, signIn, requestNewLink, contactSupport, openSettings, updateApp, emailLabel,
+        confirm, cancel, accept, retry, checkAgain, signIn, requestNewLink, contactSupport, openSettings, updateApp, emailLabel,
         passwordLabel, showPassword, forgotPassword, sendLink, newPassword, confirmPassword,
     ]
     private static let general = [sessionExpiredTitle, sessionExpired, errorTitle, unknownError, network, server]

@@ -36,6 +36,15 @@ extension ContractText {
         fr: "Réessayer",
         de: "Erneut versuchen"
     )
+    /// Finds out whether a request took effect whose response was lost.
+    public static let checkAgain = LocalizedText(
+        en: "Check again",
+        es: "Comprobar de nuevo",
+        he: "בדיקה חוזרת",
+        pt: "Verificar novamente",
+        fr: "Vérifier à nouveau",
+        de: "Erneut prüfen"
+    )
     /// Signs in; also the title of that screen.
     public static let signIn = LocalizedText(
         en: "Sign In",

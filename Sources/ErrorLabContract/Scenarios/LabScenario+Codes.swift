@@ -36,6 +36,7 @@ extension LabScenario {
             case .signIn: "offers to sign in"
             case .wait: "says when to try again"
             case .retry: "offers to try again"
+            case .checkAgain: "offers to check whether the request took effect"
             case .requestNewLink: "offers to ask for a new link"
             case .contactSupport: "leads to support"
             case .openSettings: "leads to the settings"

@@ -78,7 +78,7 @@ struct KindRow: Sendable, CustomTestStringConvertible {
         ),
         KindRow(.server, "SERVER_ERROR_500", .withBackoff, .retry, ContractText.server, again),
         KindRow(.decoding, "DECODING_ERROR", .never, .dismiss, ContractText.unknownError, [.dismiss]),
-        KindRow(.unknownOutcome, "UNKNOWN_OUTCOME", .never, .retry, ContractText.network, again),
+        KindRow(.unknownOutcome, "UNKNOWN_OUTCOME", .never, .checkAgain, ContractText.network, [.checkAgain, .dismiss]),
         KindRow(.notAPI, "NOT_API_RESPONSE", .never, .dismiss, ContractText.unknownError, [.dismiss]),
         KindRow(.invalidRequest, "INVALID_REQUEST", .never, .dismiss, ContractText.unknownError, [.dismiss]),
         KindRow(.custom, "UNKNOWN", .never, .dismiss, ContractText.unknownError, [.dismiss]),

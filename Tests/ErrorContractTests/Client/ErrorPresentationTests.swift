@@ -149,7 +149,7 @@ struct PresentationRow: Sendable, CustomTestStringConvertible {
         PresentationRow("network", local(.network, recovery: .retry), network, .retry, .dismiss),
         PresentationRow("no internet", local(.noInternet, recovery: .retry), network, .retry, .dismiss),
         PresentationRow("time-out", local(.timeout, recovery: .retry), network, .retry, .dismiss),
-        PresentationRow("unknown outcome", local(.unknownOutcome, recovery: .retry), network, .retry, .dismiss),
+        PresentationRow("unknown outcome", local(.unknownOutcome, recovery: .retry), network, .checkAgain, .dismiss),
         PresentationRow("server", answered(500, .serverDatabaseError, message: "relation users"), server, .retry, .dismiss),
         PresentationRow("server without a code", answered(502), server, .retry, .dismiss),
         PresentationRow("decoding", local(.decoding), unknown, .dismiss),
@@ -191,6 +191,24 @@ struct PresentationRow: Sendable, CustomTestStringConvertible {
             #expect(presentation.primary == row.primary)
             #expect(presentation.secondary == row.secondary)
         }
+    }
+
+    @Test(
+        "An unknown outcome offers “Comprobar de nuevo” / “Check again”, never a retry",
+        arguments: Recovery.allCases,
+        [nil, Duration.seconds(30)]
+    )
+    func unknownOutcome(recovery: Recovery, retryAfter: Duration?) {
+        let error = PresentationRow.local(.unknownOutcome, recovery: recovery, retryAfter: retryAfter)
+        for (language, label) in [
+            (Language.spanish, "Comprobar de nuevo"), (.english, "Check again"), (.hebrew, "בדיקה חוזרת"),
+            (.portuguese, "Verificar novamente"), (.french, "Vérifier à nouveau"), (.german, "Erneut prüfen"),
+        ] {
+            let shown = error.presentation(in: language, now: PresentationRow.now)
+            #expect(shown.primary == .checkAgain && shown.secondary == .dismiss)
+            #expect(shown.primaryLabel(in: language) == label)
+        }
+        #expect(APIError(.unknownOutcome).recovery == .checkAgain && !APIError(.unknownOutcome).isRetryable)
     }
 
     @Test("A code of the app's own is shown with the app's text")

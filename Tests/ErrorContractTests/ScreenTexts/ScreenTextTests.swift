@@ -63,6 +63,7 @@ struct ActionLabelTests {
             (ErrorPresentation.Action.dismiss, "Aceptar", "OK"), (.fixFields, "Aceptar", "OK"),
             (.retry, "Reintentar", "Try Again"), (.retryAt(Date(timeIntervalSince1970: 0)), "Reintentar", "Try Again"),
             (.signIn, "Iniciar sesión", "Sign In"), (.requestNewLink, "Solicitar Nuevo", "Request New"),
+            (.checkAgain, "Comprobar de nuevo", "Check again"),
             (.contactSupport, "Contactar a soporte", "Contact Support"), (.openSettings, "Abrir ajustes", "Open Settings"),
             (.updateApp, "Actualizar la app", "Update App"),
         ]

@@ -22,6 +22,7 @@ extension ErrorReference {
         case .signIn: "Sign in again."
         case .wait: "Wait, then repeat."
         case .retry: "Repeat."
+        case .checkAgain: "Find out whether the request took effect, without sending it again."
         case .requestNewLink: "Ask for a new link."
         case .contactSupport: "Write to support."
         case .openSettings: "Change something in the settings: a key, a connected account."
