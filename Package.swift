@@ -97,7 +97,7 @@ let package = Package(
         .testTarget(
             name: "HoldfastURLSessionTests",
             dependencies: [
-                "HoldfastURLSession", "ResilientHTTP", "ErrorContract", "RateLimiting", "HoldfastTesting",
+                "HoldfastURLSession", "ResilientHTTP", "AccountKit", "ErrorContract", "RateLimiting", "HoldfastTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ],

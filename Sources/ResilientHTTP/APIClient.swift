@@ -187,7 +187,7 @@ extension APIClient {
             return Call(context: context, response: response, bytes: bytes)
         } catch {
             let error = APIError(error, isSafeToRepeat: request.isSafeToRepeat, context: name)
-            context.record.close(error)
+            context.record.close(error, message: error.textWithoutServer(in: language, catalogue: catalogue))
             throw error
         }
     }

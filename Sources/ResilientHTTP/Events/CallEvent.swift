@@ -109,6 +109,14 @@ public struct CallSummary: Hashable, Sendable {
     public var status: Int?
     /// The code of the error that the call ended with; `nil` for a success.
     public var code: ErrorCode?
+    /// The kind of the error that the call ended with; `nil` for a success.
+    public var kind: APIError.Kind?
+    /// The text for the error in the client's language, without the server's own words; `nil` for a success.
+    public var message: String?
+    /// The id by which the server's log knows the request that failed.
+    public var requestID: String?
+    /// The time of the error by the server's clock, if the server named it.
+    public var serverTimestamp: Date?
     /// Why it was not repeated, if it failed.
     public var gaveUp: GiveUpReason?
     /// How long the call took.

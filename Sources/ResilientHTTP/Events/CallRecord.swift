@@ -53,14 +53,20 @@ public final class CallRecord: Sendable {
     }
 
     /// Notes the end of the call.
-    func close(_ error: APIError?) {
+    /// - Parameter message: The text for the error without the server's own words; made only if there are listeners.
+    func close(_ error: APIError?, message: @autoclosure () -> String? = nil) {
         guard !listeners.isEmpty else { return }
+        let text = message()
         let summary = state.withLock { state in
             CallSummary(
                 attempts: state.attempts,
                 waits: state.waits,
                 status: state.status,
                 code: error?.code,
+                kind: error?.kind,
+                message: text,
+                requestID: error?.requestID,
+                serverTimestamp: error?.serverTimestamp,
                 gaveUp: error == nil ? nil : state.gaveUp,
                 duration: surroundings.clock.now - begin
             )

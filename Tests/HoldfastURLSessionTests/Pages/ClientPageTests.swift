@@ -1,3 +1,5 @@
+import AccountContract
+import AccountKit
 import ErrorContract
 import Foundation
 import HTTPTypes
@@ -35,14 +37,11 @@ import Testing
 
     @Test("docs/client/events.md")
     func events() async throws {
-        struct Analytics: Sendable {
-            let sent: @Sendable (String) -> Void
-            func send(_ name: String, code: String, endpoint: String, at date: Date) { sent("\(name) \(code) \(endpoint)") }
-        }
         try expectSame("events")
         let seen = Mutex<[String]>([])
-        let analytics = Analytics { text in seen.withLock { $0.append(text) } }
-        let (url, transport) = (try url(), ScriptedTransport([.answer(status: 404)]))
+        @Sendable func print(_ text: String) { seen.withLock { $0.append(text) } }
+        let transport = ScriptedTransport([.answer(status: 404)])
+        let url = try url()
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         // events
         let tally = ErrorTally()
@@ -51,15 +50,78 @@ import Testing
             LogListener(logger),
             tally,
             ClosureListener { event in
-                guard case .finished(let summary) = event.kind, let code = summary.code else { return }
-                analytics.send("api_error", code: code.rawValue, endpoint: event.endpoint.description, at: event.timestamp)
+                guard case .gaveUp(let reason) = event.kind else { return }
+                print("\(event.endpoint) is not repeated: \(reason.rawValue)")
             },
         ]
         _ = try? await api.send(.get, "/api/lessons/17")
         let frequent = tally.counts(lastMinutes: 10)
         // events
-        #expect(seen.withLock { $0 } == ["api_error NOT_FOUND GET /api/lessons/{id}"])
+        #expect(seen.withLock { $0 } == ["GET /api/lessons/{id} is not repeated: not_retryable"])
         #expect(frequent.map(\.count) == [1])
+    }
+
+    @Test("The example for an analytics SDK of docs/client/events.md")
+    func analytics() async throws {
+        let written = try PageExample("client/events.md", mark: "<!-- analytics:")
+        #expect(written.lines == (try PageExample.compiled("analytics", in: #filePath)))
+        let url = try url()
+        let error = #"{"error":{"code":"SERVER_DATABASE_ERROR","message":"x","timestamp":"2025-11-04T10:30:00Z"}}"#
+        let transport = ScriptedTransport([
+            .answer(status: 500, body: error), .answer(status: 200, body: #"{"success":true,"message":"m"}"#),
+            .answer(status: 400),
+        ])
+        // analytics
+        struct ProductAnalytics: AnalyticsListener {
+            func apiError(_ error: AnalyticsError) {
+                Analytics.logEvent(
+                    "api_error",
+                    parameters: [
+                        "code": error.code.rawValue,
+                        "message": error.message,
+                        "endpoint": error.endpoint.description,
+                        "timestamp": (error.serverTimestamp ?? error.timestamp).formatted(.iso8601),
+                    ]
+                )
+            }
+
+            func serverError(_ error: AnalyticsError) {
+                let parameters = ["code": error.code.rawValue, "endpoint": error.endpoint.description]
+                Analytics.logEvent("server_error", parameters: parameters)
+            }
+
+            func passwordResetRequested() { Analytics.logEvent("password_reset_requested", parameters: nil) }
+
+            func passwordResetCompleted() { Analytics.logEvent("password_reset_completed", parameters: nil) }
+
+            func passwordResetError(_ error: AnalyticsError) {
+                Analytics.logEvent("password_reset_error", parameters: ["type": error.kind.rawValue])
+            }
+        }
+
+        let analytics = ProductAnalytics()
+        var api = APIClient(baseURL: url, transport: transport)
+        api.listeners = [AnalyticsAdapter(analytics)]
+        var accountAPI = APIClient(baseURL: url, transport: transport)
+        accountAPI.listeners = [AccountAnalyticsAdapter(analytics)]
+        let accounts = AccountClient(api: accountAPI)
+        // analytics
+        await #expect(throws: APIError.self) { try await api.send(.post, "/api/lessons/17") }
+        let address = try EmailAddress("ana@example.org")
+        _ = try await accounts.requestPasswordReset(email: address)
+        await #expect(throws: APIError.self) { try await accounts.requestPasswordReset(email: address) }
+        #expect(
+            Analytics.events.map(\.name) == [
+                "api_error", "server_error", "password_reset_requested", "api_error", "password_reset_error",
+            ]
+        )
+        #expect(
+            Analytics.events.first?.parameters == [
+                "code": "SERVER_DATABASE_ERROR", "message": "Something went wrong. Please try again.",
+                "endpoint": "POST /api/lessons/{id}", "timestamp": "2025-11-04T10:30:00Z",
+            ]
+        )
+        #expect(Analytics.events.last?.parameters == ["type": "badRequest"])
     }
 
     @Test("docs/client/idempotency.md")
@@ -191,6 +253,18 @@ import Testing
         }
         // transports
         #expect(lines.withLock { $0 } == ["server 503"])
+    }
+}
+
+/// An analytics SDK with the usual entry point.
+private enum Analytics {
+    private static let sent = Mutex<[(name: String, parameters: [String: String]?)]>([])
+
+    static var events: [(name: String, parameters: [String: String]?)] { sent.withLock(\.self) }
+
+    static func logEvent(_ name: String, parameters: [String: Any]?) {
+        let texts = parameters?.mapValues { "\($0)" }
+        sent.withLock { $0.append((name, texts)) }
     }
 }
 

@@ -1,0 +1,37 @@
+public import ResilientHTTP
+
+/// Reports the failed calls and the password resets of an ``AccountClient`` to an analytics SDK.
+///
+/// Use it instead of `AnalyticsAdapter` for the client of the account API:
+///
+/// ```swift
+/// api.listeners = [AccountAnalyticsAdapter(analytics)]
+/// let accounts = AccountClient(api: api)
+/// ```
+public struct AccountAnalyticsAdapter: CallListener {
+    private let listener: any AnalyticsListener
+    private let calls: AnalyticsAdapter
+
+    /// Creates an adapter.
+    public init(_ listener: any AnalyticsListener) {
+        self.listener = listener
+        calls = AnalyticsAdapter(listener)
+    }
+
+    public func hear(_ event: CallEvent) {
+        calls.hear(event)
+        guard case .finished(let summary) = event.kind, let name = event.name, Self.steps.contains(name) else { return }
+        if let error = AnalyticsError(event) {
+            listener.passwordResetError(error)
+        } else if summary.code == nil {
+            if name == Self.request { listener.passwordResetRequested() }
+            if name == Self.confirm { listener.passwordResetCompleted() }
+        }
+    }
+
+    /// The names of the client's calls.
+    private static let (request, validate, confirm) = (
+        "password_reset_request", "password_reset_validate", "password_reset_confirm"
+    )
+    private static let steps: Set<String> = [request, validate, confirm]
+}

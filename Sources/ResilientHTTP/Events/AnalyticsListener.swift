@@ -1,0 +1,102 @@
+public import ErrorContract
+public import Foundation
+
+/// Receives the events that product analytics needs: failed calls, failures of the server, and password resets.
+///
+/// Conform the wrapper of an analytics SDK to it, one call of the SDK per method. ``AnalyticsAdapter`` calls the methods for failed calls;
+/// `AccountAnalyticsAdapter` of `AccountKit` also calls those for password resets. A method that is not implemented does nothing.
+///
+/// ```swift
+/// struct FunnelAnalytics: AnalyticsListener {
+///     func apiError(_ error: AnalyticsError) {
+///         Analytics.logEvent("api_error", parameters: ["code": error.code.rawValue, "message": error.message])
+///     }
+/// }
+/// api.listeners = [AnalyticsAdapter(FunnelAnalytics())]
+/// ```
+///
+/// The methods are called where the call ends: return soon.
+public protocol AnalyticsListener: Sendable {
+    /// `api_error`: a call failed, for whatever reason. A call that the app canceled is not reported.
+    func apiError(_ error: AnalyticsError)
+
+    /// `server_error`: a call failed with a status of 5xx, or 408. ``apiError(_:)`` is called for it, too.
+    func serverError(_ error: AnalyticsError)
+
+    /// `password_reset_requested`: the server accepted the request for a reset link.
+    func passwordResetRequested()
+
+    /// `password_reset_completed`: the server set the new password.
+    func passwordResetCompleted()
+
+    /// `password_reset_error`: the request for a link, the validation of a link or the new password failed. The type of the error is
+    /// ``AnalyticsError/kind``. ``apiError(_:)`` is called for it, too.
+    func passwordResetError(_ error: AnalyticsError)
+}
+
+extension AnalyticsListener {
+    public func apiError(_ error: AnalyticsError) {}
+    public func serverError(_ error: AnalyticsError) {}
+    public func passwordResetRequested() {}
+    public func passwordResetCompleted() {}
+    public func passwordResetError(_ error: AnalyticsError) {}
+}
+
+/// A failed call, as analytics may store it: it holds no secret, no address, no id of a user, and no text that the server wrote.
+public struct AnalyticsError: Hashable, Sendable {
+    /// The kind of failure, such as `rateLimited`.
+    public let kind: APIError.Kind
+    /// The server's code, else a local one such as `NETWORK_ERROR`.
+    public let code: ErrorCode
+    /// The text for the error in the client's language, without the server's own words, which may name a user.
+    public let message: String
+    /// The method and the template of the route, such as `GET /api/lessons/{id}`.
+    public let endpoint: Endpoint
+    /// The HTTP status, if a response came.
+    public let status: Int?
+    /// The time of the error by the server's clock, if the server named it.
+    public let serverTimestamp: Date?
+    /// The time at which the call ended, by the device's clock.
+    public let timestamp: Date
+    /// The id of the request in the server's log.
+    public let requestID: String?
+
+    /// Creates the error of a finished call; `nil` if the event is not a call's end, if the call succeeded and if the app canceled it.
+    public init?(_ event: CallEvent) {
+        guard case .finished(let summary) = event.kind, let kind = summary.kind, let code = summary.code, kind != .cancelled
+        else { return nil }
+        self.kind = kind
+        self.code = code
+        message = summary.message ?? ""
+        endpoint = event.endpoint
+        status = summary.status
+        serverTimestamp = summary.serverTimestamp
+        timestamp = event.timestamp
+        requestID = summary.requestID
+    }
+}
+
+/// Reports failed calls to an ``AnalyticsListener``.
+public struct AnalyticsAdapter: CallListener {
+    private let listener: any AnalyticsListener
+
+    /// Creates an adapter.
+    public init(_ listener: any AnalyticsListener) {
+        self.listener = listener
+    }
+
+    public func hear(_ event: CallEvent) {
+        guard let error = AnalyticsError(event) else { return }
+        listener.apiError(error)
+        if error.kind == .server { listener.serverError(error) }
+    }
+}
+
+extension APIError {
+    /// The text for the error in a language, without the server's own words.
+    func textWithoutServer(in language: Language, catalogue: ErrorCatalogue) -> String {
+        var error = self
+        (error.message, error.violations) = (nil, [])
+        return error.presentation(in: language, now: .distantPast, catalogue: catalogue).message
+    }
+}
