@@ -54,7 +54,7 @@ import Testing
         return model
     }
 
-    @Test("“Check again” on the sign-in screen calls the caller's closure and does not submit")
+    @Test("“Check again” on the sign-in screen calls the closure and does not submit")
     func signIn() async throws {
         let (model, counter) = (try signInModel(), Counter())
         model.checkAgain = { counter.count += 1 }
@@ -65,7 +65,7 @@ import Testing
         #expect(counter.count == 1 && model.state == .editing && lost.count == 1)
     }
 
-    @Test("“Check again” on the forgot-password screen calls the caller's closure and does not submit")
+    @Test("“Check again” after a lost link request calls the closure and does not submit")
     func forgotPassword() async throws {
         let (model, counter) = (
             ForgotPasswordModel(client: try client(), language: .english, email: "ana@example.com"), Counter()
@@ -77,7 +77,7 @@ import Testing
         #expect(counter.count == 1 && model.state == .editing && lost.count == 1)
     }
 
-    @Test("“Check again” on the reset screen calls the caller's closure and does not submit")
+    @Test("“Check again” on the reset screen calls the closure and does not submit")
     func resetPassword() async throws {
         let (model, counter) = (try await resetModel(), Counter())
         model.checkAgain = { counter.count += 1 }
@@ -87,7 +87,7 @@ import Testing
         #expect(counter.count == 1 && model.state == .editing && lost.count == 1)
     }
 
-    @Test("“Check again” in the error lab calls the caller's closure and does not repeat the scenario")
+    @Test("“Check again” in the error lab calls the closure and repeats no scenario")
     func errorLab() async throws {
         let lost = ScriptedTransport.Step.failure(TransportError(.connectionLost, message: "", wasSent: true))
         let script = try LabScript([lost, .reply(attempt: 2)])

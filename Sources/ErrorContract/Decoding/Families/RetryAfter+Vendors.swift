@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Servers with several quotas, each with a remaining count and a reset in fields of its own.
+/// Servers with several quotas, each with its own fields for the remaining count and the reset.
 extension RetryAfter {
     /// Returns the longest reset among the quotas that are used up, or `nil`.
     ///
