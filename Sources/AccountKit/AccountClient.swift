@@ -95,7 +95,7 @@ public struct AccountClient: Sendable {
     /// - Throws: Code `AUTH_TOKEN_MISSING` if nobody is signed in.
     public func refresh() async throws(APIError) {
         do {
-            try await session.refreshNow()
+            try await session.refreshNow(timeout: api.timeout)
         } catch {
             throw APIError(accounts: error, context: "session_refresh")
         }

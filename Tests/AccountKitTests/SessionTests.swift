@@ -60,7 +60,9 @@ import Testing
     func refreshLost() async throws {
         let step = ScriptedTransport.Step.failure(TransportError(.connectionLost, message: "x", wasSent: true))
         let fixture = try Fixture(step, credentials: try Samples.credentials(1))
-        let error = await failure { _ = try await fixture.client.refresh() }
+        var client = fixture.client
+        client.api.timeout = .zero
+        let error = await failure { [client] in _ = try await client.refresh() }
         #expect(error?.kind == .network && error?.context == "session_refresh")
         #expect(try await fixture.store.load() == Samples.credentials(1))
     }

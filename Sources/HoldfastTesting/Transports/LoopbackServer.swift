@@ -85,7 +85,23 @@ public final class LoopbackServer: Sendable {
     /// Starts a server.
     /// - Parameter connections: What becomes of the requests of each connection.
     /// - Throws: ``SetupFailure`` if there is no port to be had.
-    public init(connections: [[Step]]) throws {
+    public convenience init(connections: [[Step]]) throws {
+        try self.init(serving: .scripts(connections))
+    }
+
+    /// Starts a server that accepts any number of connections.
+    /// - Parameter respond: What becomes of a request that was read.
+    /// - Throws: ``SetupFailure`` if there is no port to be had.
+    public convenience init(responding respond: @escaping @Sendable (Received) -> Step) throws {
+        try self.init(serving: .requests(respond))
+    }
+
+    private enum Service: Sendable {
+        case scripts([[Step]])
+        case requests(@Sendable (Received) -> Step)
+    }
+
+    private init(serving service: Service) throws {
         let listener = socket(AF_INET, Self.streamType, 0)
         guard listener >= 0 else { throw SetupFailure(call: "socket", number: errno) }
         state = Mutex(State(listener: listener))
@@ -98,7 +114,17 @@ public final class LoopbackServer: Sendable {
         (arrivals, arrived) = AsyncStream<Void>.makeStream()
         (departures, departed) = AsyncStream<Void>.makeStream()
         Thread.detachNewThread { [self] in
-            accept(connections, on: listener)
+            switch service {
+            case .scripts(let scripts):
+                for script in scripts {
+                    let serves = accept(on: listener) { [self] connection in
+                        for step in script where !serve(step, on: connection) { break }
+                    }
+                    if !serves { break }
+                }
+            case .requests(let respond):
+                while accept(on: listener, { [self] in while serve(respond, on: $0) {} }) {}
+            }
             state.withLock { state in
                 state.listener = nil
                 _ = Self.closeSocket(listener)
@@ -128,37 +154,44 @@ public final class LoopbackServer: Sendable {
         departed.finish()
     }
 
-    private func accept(_ scripts: [[Step]], on listener: Int32) {
-        for script in scripts {
-            let connection = Self.accept(listener)
-            guard connection >= 0 else { return }
-            let isClosed = state.withLock { state in
-                if state.isClosed { return true }
-                state.connections.insert(connection)
-                state.threads += 1
-                return false
-            }
-            guard !isClosed else {
-                _ = Self.closeSocket(connection)
-                return
-            }
-            Thread.detachNewThread { [self] in
-                for step in script where !serve(step, on: connection) { break }
-                state.withLock { state in
-                    state.connections.remove(connection)
-                    _ = Self.closeSocket(connection)
-                }
-                departed.yield()
-                threadEnded()
-            }
+    /// Accepts a connection, and serves it on a thread of its own.
+    /// - Returns: Whether there was one.
+    private func accept(on listener: Int32, _ serve: @escaping @Sendable (Int32) -> Void) -> Bool {
+        let connection = Self.accept(listener)
+        guard connection >= 0 else { return false }
+        let isClosed = state.withLock { state in
+            if state.isClosed { return true }
+            state.connections.insert(connection)
+            state.threads += 1
+            return false
         }
+        guard !isClosed else {
+            _ = Self.closeSocket(connection)
+            return false
+        }
+        Thread.detachNewThread { [self] in
+            serve(connection)
+            state.withLock { state in
+                state.connections.remove(connection)
+                _ = Self.closeSocket(connection)
+            }
+            departed.yield()
+            threadEnded()
+        }
+        return true
     }
 
     /// - Returns: Whether the connection waits for another request.
     private func serve(_ step: Step, on connection: Int32) -> Bool {
         if case .hangUp = step { return false }
+        return serve({ _ in step }, on: connection)
+    }
+
+    /// - Returns: Whether the connection waits for another request.
+    private func serve(_ respond: (Received) -> Step, on connection: Int32) -> Bool {
         guard let request = Self.readRequest(connection) else { return false }
         state.withLock { $0.received.append(request) }
+        let step = respond(request)
         switch step {
         case .answer(let text), .keep(let text), .stall(let text), .dribble(let text), .reset(let text):
             Self.write(Array(text.utf8), to: connection)

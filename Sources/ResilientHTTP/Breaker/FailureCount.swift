@@ -72,7 +72,7 @@ public struct BreakerRules: Hashable, Sendable {
     /// Creates rules.
     /// - Precondition: `failuresInARow`, `minimumCalls` and `failingEndpoints` are positive, `failureShare` is above 0 and at most 1.
     public init(
-        failuresInARow: Int = 5,
+        failuresInARow: Int = 3,
         failureShare: Double = 0.5,
         minimumCalls: Int = 20,
         failingEndpoints: Int = 3,

@@ -23,7 +23,7 @@ public struct GateRules: Hashable, Sendable {
     /// The stretch when a 503 closes a host's gate that stood open.
     public var host = Stretch(2...3, longest: .seconds(6))
     /// The stretch when a 503 closes a host's gate again before it stood wide open: the server named too little.
-    public var hostAgain = Stretch(3.5...4, longest: .seconds(8))
+    public var hostAgain = Stretch(4...4.5, longest: .seconds(9))
     /// The stretch when a 429 closes an endpoint's gate.
     public var endpoint = Stretch(0...0.5, longest: .seconds(10))
     /// The stretch when a 429 closes an endpoint's gate again before it stood wide open.

@@ -77,11 +77,27 @@ public final class Session: Sendable {
         get async throws { try await held()?.credentials }
     }
 
-    /// Refreshes the session now, in one attempt.
+    /// Refreshes the session now.
+    /// - Parameter timeout: The time within which a refresh that fails for a passing reason is repeated; by default it is not.
     /// - Throws: ``ErrorContract/APIError``; the server's refusal if it ended the session.
-    public func refreshNow() async throws {
-        guard let held = try await held() else { throw APIError.signedOut }
-        _ = try await renewed(after: held, by: .refresh, until: nil)
+    public func refreshNow(timeout: Duration = .zero) async throws {
+        guard let held = try await held() else {
+            guard try await joinOtherProcess() else { throw APIError.signedOut }
+            return
+        }
+        _ = try await renewed(after: held, by: .refresh, until: surroundings.clock.now + timeout)
+    }
+
+    /// Takes the session that another process began after this one was signed out.
+    private func joinOtherProcess() async throws -> Bool {
+        let (generation, isStored) = state.withLock { ($0.generation, $0.isStored) }
+        guard isStored, let found = try await store.load() else { return false }
+        state.withLock { state in
+            guard state.generation == generation else { return }
+            let joined = state.replace(with: found.identified())
+            state.endWrite(of: joined)
+        }
+        return true
     }
 
     /// Begins a session with the credentials of a sign-in, or ends it with `nil`. The earlier session ends in memory even if the store fails.

@@ -175,7 +175,7 @@ import Testing
     @Test("docs/client/gate.md")
     func gate() async throws {
         try expectSame("gate")
-        let (url, transport) = (try url(), ScriptedTransport([fine, fine, .answer(status: 503, headers: [.retryAfter: "900"])]))
+        let (url, transport) = (try url(), ScriptedTransport([fine, fine, .answer(status: 503, headers: [.retryAfter: "50"])]))
         // gate
         let gate = GateMiddleware()
         let middleware = ClientPipeline.standard(gate: gate)

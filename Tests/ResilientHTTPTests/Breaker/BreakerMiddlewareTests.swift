@@ -13,7 +13,7 @@ import Testing
 
     private func client(
         _ steps: [ScriptedTransport.Step],
-        rules: BreakerRules = BreakerRules(patience: .zero),
+        rules: BreakerRules = BreakerRules(failuresInARow: 5, patience: .zero),
         retry: RetryMiddleware? = nil
     ) throws -> (APIClient, ScriptedTransport) {
         let transport = ScriptedTransport(steps)
@@ -58,7 +58,7 @@ import Testing
     @Test("A call waits up to 2 s for its turn to be the probe")
     func waits() async throws {
         let steps = Array(repeating: failed, count: 5) + [.answer(status: 200)]
-        let (client, transport) = try client(steps, rules: BreakerRules())
+        let (client, transport) = try client(steps, rules: BreakerRules(failuresInARow: 5))
         for _ in 0..<5 { _ = await failure { _ = try await client.send(.get, "/a") } }
         let call = Task { try await client.send(.get, "/a").response.status.code }
         await clock.waitForSleepers()

@@ -6,7 +6,7 @@ import Testing
 @Suite struct FailureCountTests {
     /// How many of so many failures open the circuit.
     private func fail(_ count: inout FailureCount, times: Int, at now: Duration = .zero) -> Int {
-        (0..<times).reduce(0) { opened, _ in count.noteFailure(BreakerRules(), at: now) ? opened + 1 : opened }
+        (0..<times).reduce(0) { opened, _ in count.noteFailure(BreakerRules(failuresInARow: 5), at: now) ? opened + 1 : opened }
     }
 
     @Test("Five failures in a row open a circuit, and from then on each further one until a success")

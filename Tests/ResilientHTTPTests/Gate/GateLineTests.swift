@@ -60,7 +60,7 @@ import Testing
         close(client)
         let calls = (0..<8).map { _ in call(client) }
         executor.run(clock, until: .milliseconds(6_200))
-        #expect(calls[1...].allSatisfy { $0.error?.kind == .throttled && $0.error?.retryAfter == .seconds(9) })
+        #expect(calls[1...].allSatisfy { $0.error?.kind == .throttled && $0.error?.retryAfter == .seconds(10) })
         #expect(calls[0].error?.status == 503 && calls[0].error?.hold?.isProbe == true)
         #expect(server.instants.count == 2 && gate.waiting == 0)
     }

@@ -1,0 +1,147 @@
+public import ErrorContract
+public import Foundation
+import HTTPTypes
+public import ResilientHTTP
+import Synchronization
+
+/// Many calls whose token has expired, at a server whose refresh endpoint fails a few times: all of them must succeed.
+///
+/// The client sends `GET /items/N` with a token, and `POST /refresh` when it is refused. The server under test accepts ``freshToken`` only,
+/// refuses ``staleToken`` with 401, fails the first refreshes in a way of its choice, and responds to the others with ``freshToken``.
+public struct RefreshStorm: Sendable {
+    /// How a refresh fails.
+    public enum Failure: String, CaseIterable, Sendable {
+        case unavailable, unavailableWithDelay, limited, limitedWithDelay, serverError, resetBeforeResponse, resetWithinBody, hang
+    }
+
+    /// The token that the calls carry at first.
+    public static let staleToken = "stale"
+    /// The token that a refresh brings.
+    public static let freshToken = "fresh"
+
+    /// How the refresh fails.
+    public var failure: Failure
+    /// How many times it fails in a row.
+    public var failures: Int
+    /// How many calls are in flight.
+    public var calls: Int
+
+    /// Creates a storm.
+    public init(_ failure: Failure, failures: Int, calls: Int) {
+        (self.failure, self.failures, self.calls) = (failure, failures, calls)
+    }
+
+    /// What happened.
+    public struct Report: Sendable {
+        /// The errors of calls that failed.
+        public var errors: [APIError] = []
+        /// The largest number of refreshes in flight at once.
+        public var refreshesAtOnce = 0
+        /// How many refreshes were sent.
+        public var refreshes = 0
+    }
+
+    private struct Token: Codable { var token: String }
+
+    /// Makes the calls, all at once.
+    /// - Parameters:
+    ///   - url: The address of the server.
+    ///   - transport: The HTTP engine.
+    ///   - timeout: The time that a call may take.
+    ///   - surroundings: Time and randomness.
+    public func run(
+        _ url: URL,
+        over transport: any HTTPTransport,
+        timeout: Duration = .seconds(30),
+        surroundings: ClientSurroundings
+    ) async -> Report {
+        let middleware = ClientPipeline.standard()
+        let report = Mutex((report: Report(), running: 0))
+        var policies = EndpointPolicies()
+        policies.set(.sessionRefresh, for: "/refresh", method: .post)
+        let refreshing = APIClient(
+            baseURL: url,
+            transport: transport,
+            timeout: timeout,
+            policies: policies,
+            middleware: middleware,
+            surroundings: surroundings
+        )
+        let session = Session(
+            store: MemoryCredentialStore(Credentials(accessToken: Self.staleToken, refreshToken: "r")),
+            surroundings: surroundings
+        ) { token in
+            report.withLock { report in
+                report.running += 1
+                report.report.refreshes += 1
+                report.report.refreshesAtOnce = max(report.report.refreshesAtOnce, report.running)
+            }
+            defer { report.withLock { $0.running -= 1 } }
+            let fresh: Token = try await refreshing.post("/refresh", Token(token: token))
+            return Credentials(accessToken: fresh.token, refreshToken: "r")
+        }
+        let api = APIClient(
+            baseURL: url,
+            transport: transport,
+            timeout: timeout,
+            session: session,
+            middleware: middleware,
+            surroundings: surroundings
+        )
+        let errors = await withTaskGroup(of: APIError?.self) { group in
+            for number in 0..<calls {
+                group.addTask {
+                    do throws(APIError) {
+                        _ = try await api.send(.get, "/items/\(number)")
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+            }
+            return await group.reduce(into: [APIError]()) { errors, error in if let error { errors.append(error) } }
+        }
+        return report.withLock { report in
+            report.report.errors = errors
+            return report.report
+        }
+    }
+}
+
+extension RefreshStorm {
+    /// Runs the storm over real sockets, on a clock that runs four times as fast as the world.
+    public func run(over transport: any HTTPTransport, timeout: Duration = .seconds(30)) async throws -> Report {
+        let left = Mutex(failures)
+        let server = try LoopbackServer { [failure] request in
+            let body = #"{"token":"\#(Self.freshToken)"}"#
+            guard request.head.first?.hasPrefix("POST") == true else {
+                let isFresh = request.header("Authorization") == "Bearer \(Self.freshToken)"
+                return .keep(isFresh ? Self.response("200 OK", body: "{}") : Self.response("401 Unauthorized", body: "{}"))
+            }
+            let fails = left.withLock { left in
+                left -= 1
+                return left >= 0
+            }
+            guard fails else { return .keep(Self.response("200 OK", body: body)) }
+            return switch failure {
+            case .unavailable: .keep(Self.response("503 Service Unavailable"))
+            case .unavailableWithDelay: .keep(Self.response("503 Service Unavailable", header: "Retry-After: 1\r\n"))
+            case .limited: .keep(Self.response("429 Too Many Requests"))
+            case .limitedWithDelay: .keep(Self.response("429 Too Many Requests", header: "Retry-After: 1\r\n"))
+            case .serverError: .keep(Self.response("500 Internal Server Error"))
+            case .resetBeforeResponse: .reset("")
+            case .resetWithinBody: .reset(String(Self.response("200 OK", body: body).dropLast(4)))
+            case .hang: .stall("")
+            }
+        }
+        let clock = MonotonicClock(QuickClock(factor: 4))
+        guard let url = URL(string: server.origin) else { return Report() }
+        let report = await run(url, over: transport, timeout: timeout, surroundings: ClientSurroundings(clock: clock))
+        await server.close()
+        return report
+    }
+
+    private static func response(_ status: String, header: String = "", body: String = "") -> String {
+        "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(header)\r\n\(body)"
+    }
+}
