@@ -16,6 +16,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
     ],
     targets: [
@@ -32,15 +33,18 @@ let package = Package(
             path: "BrownOut",
             swiftSettings: settings
         ),
+        .target(name: "CAllocations", path: "CAllocations"),
         .executableTarget(
             name: "bench-client",
             dependencies: [
+                "CAllocations",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HoldfastAsyncHTTPClient", package: "holdfast-server"),
                 .product(name: "HoldfastURLSession", package: "holdfast"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ResilientHTTP", package: "holdfast"),
             ],
