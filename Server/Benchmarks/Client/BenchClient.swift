@@ -14,7 +14,22 @@ import NIOPosix
 /// - `allocations [CALLS]`: allocations per call, one call at a time.
 /// - `only ENGINE VARIANT LANES CALLS`: calls of one variant without measurement, for a profiler.
 @main struct BenchClient {
-    static func main() async throws {
+    /// Blocks the main thread: an asynchronous `main` ends it, under which Valgrind crashes.
+    static func main() {
+        let end = DispatchSemaphore(value: 0)
+        Task.detached {
+            do {
+                try await run()
+            } catch {
+                FileHandle.standardError.write(Data("error: \(error)\n".utf8))
+                exit(1)
+            }
+            end.signal()
+        }
+        end.wait()
+    }
+
+    private static func run() async throws {
         let servers = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let listener = try await AnsweringServer.start(on: servers)
         guard let port = listener.localAddress?.port, let url = URL(string: "http://127.0.0.1:\(port)") else { throw Unusable() }
