@@ -6,6 +6,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     private enum Source: Sendable {
         case whole([UInt8])
         case stream(AsyncThrowingStream<[UInt8], any Error>)
+        case pull(@Sendable () async throws -> [UInt8]?)
     }
 
     private let source: Source
@@ -13,6 +14,13 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// Creates a body from a stream; the stream's errors should be ``TransportError``.
     public init(_ chunks: AsyncThrowingStream<[UInt8], any Error>) {
         source = .stream(chunks)
+    }
+
+    /// Creates a body from a function that returns the next chunk, or `nil` at the end.
+    ///
+    /// It costs less than a stream. The function is called by one reader at a time and should throw ``TransportError``.
+    public init(next: @escaping @Sendable () async throws -> [UInt8]?) {
+        source = .pull(next)
     }
 
     /// Creates a body that is there already.
@@ -23,22 +31,33 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// Reads the chunks; a body that comes from a stream can be read once.
     public func makeAsyncIterator() -> Iterator {
         switch source {
-        case .whole(let bytes): Iterator(rest: bytes, stream: nil)
-        case .stream(let chunks): Iterator(rest: [], stream: chunks.makeAsyncIterator())
+        case .whole(let bytes): Iterator(source: .whole(bytes))
+        case .stream(let chunks): Iterator(source: .stream(chunks.makeAsyncIterator()))
+        case .pull(let next): Iterator(source: .pull(next))
         }
     }
 
     /// Hands out the chunks of one body.
     public struct Iterator: AsyncIteratorProtocol {
-        var rest: [UInt8]
-        var stream: AsyncThrowingStream<[UInt8], any Error>.Iterator?
+        enum Source {
+            case whole([UInt8])
+            case stream(AsyncThrowingStream<[UInt8], any Error>.Iterator)
+            case pull(@Sendable () async throws -> [UInt8]?)
+        }
+
+        var source: Source
 
         /// The next chunk, or `nil` at the end.
         public mutating func next() async throws -> [UInt8]? {
-            if stream != nil { return try await stream?.next() }
-            guard !rest.isEmpty else { return nil }
-            defer { rest = [] }
-            return rest
+            switch source {
+            case .whole(let bytes):
+                source = .whole([])
+                return bytes.isEmpty ? nil : bytes
+            case .stream(var chunks):
+                defer { source = .stream(chunks) }
+                return try await chunks.next()
+            case .pull(let next): return try await next()
+            }
         }
     }
 
@@ -56,7 +75,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
                 bytes.append(contentsOf: chunk.prefix(limit - bytes.count))
                 return (bytes, true)
             }
-            bytes.append(contentsOf: chunk)
+            // Small bodies have one chunk, which need not be copied.
+            if bytes.isEmpty { bytes = chunk } else { bytes.append(contentsOf: chunk) }
         }
         // A stream ends without an error when its reader is cancelled: what is there would look complete.
         try Task.checkCancellation()
