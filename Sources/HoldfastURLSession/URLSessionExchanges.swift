@@ -7,66 +7,104 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// The requests of one session that are under way, by task.
+/// The exchanges of one session that are in flight, by task.
 final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     typealias Head = CheckedContinuation<(HTTPResponse, ResponseBody), any Error>
 
-    private enum Exchange {
-        /// The head has not come.
-        case waiting(Head)
-        /// The head has come, the body is coming.
-        case receiving(AsyncThrowingStream<[UInt8], any Error>.Continuation)
-        /// The task ended before anybody waited for it: it was cancelled at once.
-        case ended(any Error)
-    }
-
-    private let exchanges = Mutex<[Int: Exchange]>([:])
-    /// The tasks that have not ended.
-    private let running = Mutex<[Int: Progress]>([:])
-
-    private struct Progress {
+    private struct Exchange {
+        let task: URLSessionTask
+        let deadline: ContinuousClock.Instant
+        var phase = Phase.created
         var isCancelled = false
-        /// Whether its time was up.
+        /// Whether its deadline has passed.
         var isExpired = false
     }
 
+    private enum Phase {
+        /// No caller waits yet.
+        case created
+        /// The head has not arrived.
+        case waiting(Head)
+        /// The head of a small response has arrived; the caller is resumed with the first bytes of its body.
+        case held(Head, HTTPResponse, length: Int)
+        /// The caller has the head and reads the body.
+        case receiving(AsyncThrowingStream<[UInt8], any Error>.Continuation)
+        /// The caller has the whole response.
+        case delivered
+    }
+
+    private struct State {
+        var exchanges: [Int: Exchange] = [:]
+        /// The errors of tasks that ended before their callers waited, because they were canceled immediately.
+        var failures: [Int: any Error] = [:]
+        /// When deadlines are checked next.
+        var nextCheck: ContinuousClock.Instant?
+    }
+
+    /// The largest body, in bytes, that is delivered together with the head if it arrives together with the head.
+    static let largestHeldBody = 65_536
+    private let state = Mutex(State())
+
+    /// Registers a task, which is canceled at the deadline, even while its body arrives: `timeoutInterval` would only bound the silence
+    /// between two bytes.
+    func add(_ task: URLSessionTask, deadline: ContinuousClock.Instant) {
+        let isFirst = state.withLock { state in
+            state.exchanges[task.taskIdentifier] = Exchange(task: task, deadline: deadline)
+            if let nextCheck = state.nextCheck, nextCheck <= deadline { return false }
+            state.nextCheck = deadline
+            return true
+        }
+        if isFirst { scheduleCheck(at: deadline) }
+    }
+
+    /// Resumes a continuation with the response of a task.
     func begin(_ task: URLSessionTask, continuation: Head) {
-        let failure = exchanges.withLock { exchanges -> (any Error)? in
-            if case .ended(let error) = exchanges.removeValue(forKey: task.taskIdentifier) { return error }
-            exchanges[task.taskIdentifier] = .waiting(continuation)
+        let failure = state.withLock { state -> (any Error)? in
+            if let failure = state.failures.removeValue(forKey: task.taskIdentifier) { return failure }
+            state.exchanges[task.taskIdentifier]?.phase = .waiting(continuation)
             return nil
         }
         if let failure { continuation.resume(throwing: failure) }
     }
 
-    /// Ends a task when its time is up, its body included: `timeoutInterval` would only bound the silence between two bytes.
-    func limit(_ task: URLSessionTask, to timeout: Duration) {
-        let number = task.taskIdentifier
-        running.withLock { $0[number] = Progress() }
-        // More nanoseconds than an Int holds are centuries.
-        let (seconds, attoseconds) = timeout.components
-        let delay = seconds < 1_000_000_000 ? Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000) : .max
-        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(max(0, delay))) { [weak self, weak task] in
-            if let self, let task { cancel(task, isExpired: true) }
-        }
-    }
-
-    /// Ends a task.
+    /// Cancels a task.
     ///
-    /// Under the lock of redirects: on Linux a task that is cancelled while its session waits to hear about a redirect must not be
-    /// told about it any more, or the process ends.
-    func cancel(_ task: URLSessionTask, isExpired: Bool = false) {
-        running.withLock { running in
-            guard running[task.taskIdentifier] != nil else { return }
-            running[task.taskIdentifier]?.isCancelled = true
-            if isExpired { running[task.taskIdentifier]?.isExpired = true }
+    /// The lock is held meanwhile: on Linux a redirect must not be answered after the cancellation, or the process ends.
+    func cancel(_ task: URLSessionTask) {
+        state.withLock { state in
+            guard state.exchanges[task.taskIdentifier] != nil else { return }
+            state.exchanges[task.taskIdentifier]?.isCancelled = true
             task.cancel()
         }
     }
 
-    /// Whether a task that has ended did so because its time was up; asked once.
-    private func hasExpired(_ task: URLSessionTask) -> Bool {
-        running.withLock { $0.removeValue(forKey: task.taskIdentifier)?.isExpired ?? false }
+    /// One timer serves all tasks of the session. It is set to the earliest deadline; as most tasks end long before their deadlines, it
+    /// fires seldom.
+    private func scheduleCheck(at instant: ContinuousClock.Instant) {
+        let (seconds, attoseconds) = max(.zero, ContinuousClock.now.duration(to: instant)).components
+        // More nanoseconds than an Int holds are centuries.
+        let delay = seconds < 1_000_000_000 ? Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000) : .max
+        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(delay)) { [weak self] in self?.checkDeadlines(at: instant) }
+    }
+
+    private func checkDeadlines(at instant: ContinuousClock.Instant) {
+        let next = state.withLock { state -> ContinuousClock.Instant? in
+            // An earlier check has been scheduled since.
+            guard state.nextCheck == instant else { return nil }
+            let now = ContinuousClock.now
+            state.nextCheck = nil
+            for (number, exchange) in state.exchanges where !exchange.isCancelled {
+                if exchange.deadline <= now {
+                    state.exchanges[number]?.isCancelled = true
+                    state.exchanges[number]?.isExpired = true
+                    exchange.task.cancel()
+                } else {
+                    state.nextCheck = min(state.nextCheck ?? exchange.deadline, exchange.deadline)
+                }
+            }
+            return state.nextCheck
+        }
+        if let next { scheduleCheck(at: next) }
     }
 
     func urlSession(
@@ -75,47 +113,85 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        // On Linux what comes ahead of the answer (100, 103) is told as if it were the answer.
-        if let status = (response as? HTTPURLResponse)?.statusCode, (100..<200).contains(status) {
-            return completionHandler(.allow)
+        defer { completionHandler(.allow) }
+        // On Linux, interim responses (100, 103) are reported as if they were the response.
+        if let status = (response as? HTTPURLResponse)?.statusCode, (100..<200).contains(status) { return }
+        let head = HTTPResponse(urlResponse: response)
+        // A caller that is resumed with the head waits a second time, for the body. Small bodies are in the same packet as their heads.
+        let length = Int(clamping: response.expectedContentLength)
+        let isHeld = (0...Self.largestHeldBody).contains(length)
+        let receiver = state.withLock { state -> Receiver? in
+            // On Linux the head of a 308 is reported twice.
+            guard case .waiting(let caller) = state.exchanges[dataTask.taskIdentifier]?.phase else { return nil }
+            if isHeld {
+                // The length is that of the packed body.
+                let isPacked = head.headerFields.contains(.contentEncoding)
+                state.exchanges[dataTask.taskIdentifier]?.phase = .held(caller, head, length: isPacked ? .max : length)
+                return nil
+            }
+            return receive(dataTask, caller: caller, &state)
         }
-        let (stream, body) = AsyncThrowingStream<[UInt8], any Error>.makeStream()
-        let head = exchanges.withLock { exchanges -> Head? in
-            guard case .waiting(let head) = exchanges[dataTask.taskIdentifier] else { return nil }
-            exchanges[dataTask.taskIdentifier] = .receiving(body)
-            return head
-        }
-        // On Linux the head of a 308 is told twice.
-        guard let head else { return completionHandler(.allow) }
+        receiver?.resume(head)
+    }
+
+    /// A caller that reads its body from a stream.
+    private struct Receiver {
+        let caller: Head
+        let body: AsyncThrowingStream<[UInt8], any Error>
+        let chunks: AsyncThrowingStream<[UInt8], any Error>.Continuation
+
+        func resume(_ head: HTTPResponse) { caller.resume(returning: (head, ResponseBody(body))) }
+    }
+
+    private func receive(_ task: URLSessionTask, caller: Head, _ state: inout State) -> Receiver {
+        let (body, chunks) = AsyncThrowingStream<[UInt8], any Error>.makeStream()
         // A reader that stops early ends the transfer.
-        body.onTermination = { [weak self] in if case .cancelled = $0 { self?.cancel(dataTask) } }
-        head.resume(returning: (HTTPResponse(urlResponse: response), ResponseBody(stream)))
-        completionHandler(.allow)
+        chunks.onTermination = { [weak self] in if case .cancelled = $0 { self?.cancel(task) } }
+        state.exchanges[task.taskIdentifier]?.phase = .receiving(chunks)
+        return Receiver(caller: caller, body: body, chunks: chunks)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        let exchange = exchanges.withLock { $0[dataTask.taskIdentifier] }
-        if case .receiving(let body) = exchange { body.yield([UInt8](data)) }
+        let resume = state.withLock { state -> (() -> Void)? in
+            switch state.exchanges[dataTask.taskIdentifier]?.phase {
+            case .held(let caller, let head, let length) where data.count >= length:
+                state.exchanges[dataTask.taskIdentifier]?.phase = .delivered
+                return { caller.resume(returning: (head, ResponseBody([UInt8](data)))) }
+            case .held(let caller, let head, _):
+                let receiver = receive(dataTask, caller: caller, &state)
+                return {
+                    receiver.chunks.yield([UInt8](data))
+                    receiver.resume(head)
+                }
+            case .receiving(let chunks): return { chunks.yield([UInt8](data)) }
+            case .created, .waiting, .delivered, nil: return nil
+            }
+        }
+        resume?()
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError completion: (any Error)?) {
-        // A late time-out must not turn a whole answer into an error.
-        let error = hasExpired(task) && completion != nil ? URLError(.timedOut) : completion
-        let exchange = exchanges.withLock { exchanges -> Exchange? in
-            let exchange = exchanges.removeValue(forKey: task.taskIdentifier)
-            if exchange == nil { exchanges[task.taskIdentifier] = .ended(error ?? URLError(.cancelled)) }
-            return exchange
+        let (phase, error) = state.withLock { state -> (Phase?, (any Error)?) in
+            guard let exchange = state.exchanges.removeValue(forKey: task.taskIdentifier) else { return (nil, nil) }
+            // A deadline that passes at the very end must not turn a whole response into an error.
+            let error = exchange.isExpired && completion != nil ? URLError(.timedOut) : completion
+            if case .created = exchange.phase { state.failures[task.taskIdentifier] = error ?? URLError(.cancelled) }
+            return (exchange.phase, error)
         }
-        switch exchange {
-        case .waiting(let head):
-            // A redirect that names no address ends on Linux without the delegate being told of the answer.
+        switch phase {
+        case .waiting(let caller):
+            // On Linux, the head of a redirect that names no address is not reported.
             if error == nil, let response = task.response {
-                head.resume(returning: (HTTPResponse(urlResponse: response), ResponseBody()))
+                caller.resume(returning: (HTTPResponse(urlResponse: response), ResponseBody()))
             } else {
-                head.resume(throwing: error ?? URLError(.badServerResponse))
+                caller.resume(throwing: error ?? URLError(.badServerResponse))
             }
-        case .receiving(let body): body.finish(throwing: error.map { TransportError(urlSession: $0, isReceiving: true) })
-        case .ended, nil: break
+        case .held(let caller, let head, _):
+            guard let error else { return caller.resume(returning: (head, ResponseBody())) }
+            let failure = TransportError(urlSession: error, isReceiving: true)
+            caller.resume(returning: (head, ResponseBody { throw failure }))
+        case .receiving(let chunks): chunks.finish(throwing: error.map { TransportError(urlSession: $0, isReceiving: true) })
+        case .created, .delivered, nil: break
         }
     }
 
@@ -127,8 +203,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         // The transport follows redirects itself, by the rules of `Redirection`.
-        running.withLock { running in
-            if running[task.taskIdentifier]?.isCancelled == false { completionHandler(nil) }
+        state.withLock { state in
+            if state.exchanges[task.taskIdentifier]?.isCancelled == false { completionHandler(nil) }
         }
     }
 }

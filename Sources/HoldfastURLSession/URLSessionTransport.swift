@@ -2,6 +2,7 @@ public import HTTPTypes
 public import ResilientHTTP
 
 #if canImport(FoundationNetworking)
+    import Dispatch
     import Foundation
     public import FoundationNetworking
 #else
@@ -20,7 +21,11 @@ public final class URLSessionTransport: HTTPTransport {
 
         init(_ configuration: URLSessionConfiguration) {
             exchanges = URLSessionExchanges()
-            session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
+            #if canImport(FoundationNetworking)
+                session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: DelegateQueue())
+            #else
+                session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
+            #endif
         }
     }
 
@@ -64,11 +69,10 @@ public final class URLSessionTransport: HTTPTransport {
         body: RequestBody?,
         timeout: Duration
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
-        let clock = ContinuousClock()
-        let end = clock.now.advanced(by: timeout)
+        let deadline = ContinuousClock.now.advanced(by: timeout)
         var (request, redirects) = (request, 0)
         while true {
-            let answer = try await exchange(request, body: body, timeout: clock.now.duration(to: end))
+            let answer = try await exchange(request, body: body, deadline: deadline)
             guard followsRedirects, redirects < Redirection.most,
                 let next = Redirection.request(after: answer.0, to: request)
             else { return answer }
@@ -79,12 +83,12 @@ public final class URLSessionTransport: HTTPTransport {
     private func exchange(
         _ request: HTTPRequest,
         body: RequestBody?,
-        timeout: Duration
+        deadline: ContinuousClock.Instant
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
         let urlRequest = try URLRequest(request, body: body)
         let lane = lane(for: request, body: body)
         let task = lane.session.dataTask(with: urlRequest)
-        lane.exchanges.limit(task, to: timeout)
+        lane.exchanges.add(task, deadline: deadline)
         do {
             return try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
@@ -100,6 +104,17 @@ public final class URLSessionTransport: HTTPTransport {
         }
     }
 }
+
+#if canImport(FoundationNetworking)
+    /// Calls a delegate in order, on a dispatch queue: an operation queue of Foundation on Linux takes several times as long for a block.
+    private final class DelegateQueue: OperationQueue, @unchecked Sendable {
+        private let queue = DispatchQueue(label: "URLSessionTransport")
+
+        override func addOperation(_ block: @escaping @Sendable () -> Void) {
+            queue.async(execute: block)
+        }
+    }
+#endif
 
 extension HTTPTransport where Self == URLSessionTransport {
     /// A transport through `URLSession`.
