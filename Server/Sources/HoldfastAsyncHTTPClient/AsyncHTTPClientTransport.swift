@@ -3,6 +3,7 @@ public import HTTPTypes
 public import NIOCore
 import NIOHTTPCompression
 public import ResilientHTTP
+import Tracing
 
 /// Sends requests through AsyncHTTPClient: for servers and commands.
 ///
@@ -13,6 +14,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     /// The largest body that is unpacked, in bytes.
     public static let largestUnpackedBody = 64 * 1024 * 1024
     private let engine: Engine
+    private let loops: EventLoops
     private let followsRedirects: Bool
 
     /// Creates a transport with an engine of its own, which is shut down with it.
@@ -30,7 +32,10 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         configuration.redirectConfiguration = .disallow
         configuration.decompression = .enabled(limit: .size(Self.largestUnpackedBody))
         configuration.connectionPool.retryConnectionEstablishment = false
+        // Without a tracer of the process, the engine would still describe each request to one that discards it.
+        if configuration.tracing.tracer is NoOpTracer { configuration.tracing.tracer = nil }
         engine = Engine(HTTPClient(eventLoopGroupProvider: .shared(eventLoopGroup), configuration: configuration))
+        loops = EventLoops(eventLoopGroup)
         self.followsRedirects = followsRedirects
     }
 
@@ -73,13 +78,13 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         body: RequestBody?,
         deadline: NIODeadline
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
-        let request = try HTTPClient.Request(request, body: body)
-        let reception = Reception()
-        let task = engine.client.execute(request: request, delegate: reception, deadline: deadline)
-        task.futureResult.whenComplete { reception.end($0) }
-        let reading = Reading(reception: reception, task: task, engine: engine)
+        let message = try HTTPClient.Request(request, body: body)
+        let reception = Reception(loops, host: message.host)
         do {
-            return (HTTPResponse(try await reading.head()), reading.body)
+            let head = try await reception.head(of: message, deadline: deadline, client: engine.client)
+            // Most bodies are small and have arrived with their heads.
+            if let whole = reception.whole() { return (HTTPResponse(head), ResponseBody(whole)) }
+            return (HTTPResponse(head), ResponseBody(next: BodyReader(reception, engine: engine).next))
         } catch {
             throw TransportError(asyncHTTPClient: error, isReceiving: false)
         }

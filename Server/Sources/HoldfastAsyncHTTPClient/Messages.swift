@@ -33,6 +33,7 @@ extension HTTPResponse {
     init(_ head: HTTPResponseHead) {
         // A status beyond three digits traps in `Status`.
         self.init(status: .init(code: min(max(Int(head.status.code), 0), 999)))
+        headerFields.reserveCapacity(head.headers.count)
         for (name, value) in head.headers {
             guard let name = HTTPField.Name(name) else { continue }
             headerFields.append(HTTPField(name: name, value: value))

@@ -1,49 +1,104 @@
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
+import ResilientHTTP
 import Synchronization
 
-/// Takes what the engine receives for one request, and keeps it for its reader: where 64 KiB wait, the engine reads on when they are taken.
+/// Receives one response from the engine and stores it for its reader.
 ///
-/// A small answer is complete before its reader comes for it, who need not be sent back and forth between two threads for its end.
+/// The engine pauses while 64 KiB are stored and continues when the reader has taken them. The reader is resumed when the event loop has
+/// processed all bytes that arrived with the head, so that a small response costs one switch between threads, not three.
 final class Reception: HTTPClientResponseDelegate {
     typealias Response = Void
+    private typealias HeadReader = CheckedContinuation<HTTPResponseHead, any Error>
+    private typealias ChunkReader = CheckedContinuation<ByteBuffer?, any Error>
 
     private struct State {
+        /// The exchange, until its end.
+        var task: HTTPClient.Task<Void>?
+        var isCancelled = false
         var head: HTTPResponseHead?
         var chunks = CircularBuffer<ByteBuffer>()
-        /// The bytes in all chunks.
-        var waiting = 0
-        /// Kept when no more waits than may.
+        /// The number of bytes in all chunks.
+        var stored = 0
+        /// Succeeds when fewer bytes are stored than the limit.
         var taken: EventLoopPromise<Void>?
         var end: Result<Void, any Error>?
-        var headReader: CheckedContinuation<HTTPResponseHead, any Error>?
-        var chunkReader: CheckedContinuation<ByteBuffer?, any Error>?
+        var headReader: HeadReader?
+        var chunkReader: ChunkReader?
     }
 
     /// The exchange ended without a head and without an error.
     struct NoHead: Error {}
 
-    /// How many bytes may wait for the reader.
-    static let mostWaiting = 65_536
+    /// The number of stored bytes at which the engine pauses.
+    static let mostStored = 65_536
     private let state = Mutex(State())
+    private let member: EventLoops.Member
+    private let wasIdle: Bool
+
+    /// - Parameter loops: Of which one runs the exchange.
+    init(_ loops: EventLoops, host: String) {
+        (member, wasIdle) = loops.acquire(host: host)
+    }
+
+    /// Sends a request and returns the head of its response.
+    ///
+    /// If the event loop is idle, it starts the exchange itself: started from this thread, the exchange would wake the loop several times.
+    /// If the loop is busy, it is awake, and this thread starts the exchange while the loop works.
+    func head(of request: HTTPClient.Request, deadline: NIODeadline, client: HTTPClient) async throws -> HTTPResponseHead {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { reader in
+                state.withLock { $0.headReader = reader }
+                if wasIdle {
+                    member.loop.execute { self.start(request, deadline: deadline, client: client) }
+                } else {
+                    start(request, deadline: deadline, client: client)
+                }
+            }
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    private func start(_ request: HTTPClient.Request, deadline: NIODeadline, client: HTTPClient) {
+        guard !state.withLock(\.isCancelled) else { return end(.failure(CancellationError())) }
+        let task = client.execute(request: request, delegate: self, eventLoop: .delegate(on: member.loop), deadline: deadline)
+        task.futureResult.whenComplete { self.end($0) }
+        let isCancelled = state.withLock { state in
+            if state.end == nil { state.task = task }
+            return state.isCancelled
+        }
+        if isCancelled { task.cancel() }
+    }
+
+    /// Ends the exchange, if it has not ended.
+    func cancel() {
+        let task = state.withLock { state in
+            state.isCancelled = true
+            return state.task
+        }
+        task?.cancel()
+    }
 
     func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
-        let reader = state.withLock { state in
-            state.head = head
-            return state.headReader.take()
-        }
-        reader?.resume(returning: head)
+        state.withLock { $0.head = head }
+        task.eventLoop.execute { self.resumeHeadReader() }
         return task.eventLoop.makeSucceededVoidFuture()
     }
 
+    private func resumeHeadReader() {
+        let (reader, head) = state.withLock { ($0.headReader.take(), $0.head) }
+        if let head { reader?.resume(returning: head) }
+    }
+
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
-        let (reader, taken) = state.withLock { state -> (CheckedContinuation<ByteBuffer?, any Error>?, EventLoopPromise<Void>?) in
+        let (reader, taken) = state.withLock { state -> (ChunkReader?, EventLoopPromise<Void>?) in
             if let reader = state.chunkReader.take() { return (reader, nil) }
             guard state.end == nil else { return (nil, nil) }
             state.chunks.append(buffer)
-            state.waiting += buffer.readableBytes
-            if state.waiting >= Self.mostWaiting { state.taken = task.eventLoop.makePromise() }
+            state.stored += buffer.readableBytes
+            if state.stored >= Self.mostStored { state.taken = task.eventLoop.makePromise() }
             return (nil, state.taken)
         }
         reader?.resume(returning: buffer)
@@ -52,52 +107,49 @@ final class Reception: HTTPClientResponseDelegate {
 
     func didFinishRequest(task: HTTPClient.Task<Void>) {}
 
-    /// Notes that the exchange is over; what came before its end is still read.
-    func end(_ result: Result<Void, any Error>) {
-        let (headReader, chunkReader, taken) = state.withLock { state in
-            guard state.end == nil else { return (nil, nil, nil) as Waiting }
+    /// Notes the end of the exchange. The reader still gets the chunks that arrived before the end.
+    private func end(_ result: Result<Void, any Error>) {
+        let waiting = state.withLock { state -> Waiting? in
+            guard state.end == nil else { return nil }
             state.end = result
-            return (state.headReader.take(), state.chunkReader.take(), state.taken.take())
+            state.task = nil
+            return (state.headReader.take(), state.head, state.chunkReader.take(), state.taken.take())
         }
-        // Nobody counts on it any more, but a promise must be kept.
+        guard let (headReader, head, chunkReader, taken) = waiting else { return }
+        member.release()
+        // The engine no longer waits for it, but a promise must be completed.
         taken?.succeed()
-        headReader?.resume(throwing: result.failure ?? NoHead())
+        if let head { headReader?.resume(returning: head) } else { headReader?.resume(throwing: result.failure ?? NoHead()) }
         if let error = result.failure { chunkReader?.resume(throwing: error) } else { chunkReader?.resume(returning: nil) }
     }
 
-    private typealias Waiting = (
-        CheckedContinuation<HTTPResponseHead, any Error>?, CheckedContinuation<ByteBuffer?, any Error>?, EventLoopPromise<Void>?
-    )
+    private typealias Waiting = (HeadReader?, HTTPResponseHead?, ChunkReader?, EventLoopPromise<Void>?)
 
-    /// Waits for the head.
-    func head() async throws -> HTTPResponseHead {
-        try await withCheckedThrowingContinuation { reader in
-            let known = state.withLock { state -> Result<HTTPResponseHead, any Error>? in
-                if let head = state.head { return .success(head) }
-                if let end = state.end { return .failure(end.failure ?? NoHead()) }
-                state.headReader = reader
-                return nil
-            }
-            if let known { reader.resume(with: known) }
-        }
-    }
-
-    /// All of the body, if it has come to its end by now.
+    /// Returns the whole body, if it has arrived.
     func whole() -> [UInt8]? {
         state.withLock { state in
             guard case .success = state.end else { return nil }
             defer { state.chunks.removeAll() }
+            if state.chunks.count <= 1 { return state.chunks.first.map { [UInt8](buffer: $0) } ?? [] }
             return state.chunks.reduce(into: []) { $0 += $1.readableBytesView }
         }
     }
 
-    /// Waits for the next piece of the body; `nil` at its end. One reader at a time.
-    func next() async throws -> ByteBuffer? {
+    /// Returns the next chunk of the body, or `nil` at its end. One reader at a time.
+    func next() async throws -> [UInt8]? {
+        try await withTaskCancellationHandler {
+            try await nextChunk()
+        } onCancel: {
+            cancel()
+        }.map { [UInt8](buffer: $0) }
+    }
+
+    private func nextChunk() async throws -> ByteBuffer? {
         try await withCheckedThrowingContinuation { reader in
             let (known, taken) = state.withLock { state -> (Result<ByteBuffer?, any Error>?, EventLoopPromise<Void>?) in
                 if let chunk = state.chunks.popFirst() {
-                    state.waiting -= chunk.readableBytes
-                    return (.success(chunk), state.waiting < Self.mostWaiting ? state.taken.take() : nil)
+                    state.stored -= chunk.readableBytes
+                    return (.success(chunk), state.stored < Self.mostStored ? state.taken.take() : nil)
                 }
                 if let end = state.end { return (end.map { nil }, nil) }
                 state.chunkReader = reader
@@ -105,6 +157,31 @@ final class Reception: HTTPClientResponseDelegate {
             }
             taken?.succeed()
             if let known { reader.resume(with: known) }
+        }
+    }
+}
+
+/// The reader of one body. Releasing it before the end of the body closes the request.
+final class BodyReader: Sendable {
+    private let reception: Reception
+    /// An engine must not be shut down while a body is read.
+    private let engine: AsyncHTTPClientTransport.Engine
+
+    init(_ reception: Reception, engine: AsyncHTTPClientTransport.Engine) {
+        self.reception = reception
+        self.engine = engine
+    }
+
+    deinit {
+        reception.cancel()
+    }
+
+    /// Returns the next chunk of the body, or `nil` at its end.
+    func next() async throws -> [UInt8]? {
+        do {
+            return try await reception.next()
+        } catch {
+            throw TransportError(asyncHTTPClient: error, isReceiving: true)
         }
     }
 }

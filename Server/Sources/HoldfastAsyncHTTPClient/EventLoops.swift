@@ -1,0 +1,42 @@
+import NIOCore
+import Synchronization
+
+/// Chooses the event loop of each exchange.
+///
+/// Calls to a host one after the other get the same loop, which is also the loop of the connection that they share: if an exchange and
+/// its connection have two loops, each step switches between two threads. With concurrent calls to a host, the loops share the work.
+final class EventLoops: Sendable {
+    /// An event loop and the number of exchanges that it runs.
+    final class Member: Sendable {
+        let loop: any EventLoop
+        fileprivate let load = Atomic(0)
+
+        init(_ loop: any EventLoop) {
+            self.loop = loop
+        }
+
+        /// Reports the end of an exchange.
+        func release() {
+            load.subtract(1, ordering: .relaxed)
+        }
+    }
+
+    private let members: [Member]
+    private let turns = Atomic<UInt>(0)
+
+    init(_ group: any EventLoopGroup) {
+        members = group.makeIterator().map { Member($0) }
+    }
+
+    /// Returns the loop for an exchange with a host, and whether the loop ran no exchange: the host's own loop, unless the next one in turn
+    /// runs fewer exchanges. The caller releases the loop at the end of the exchange.
+    func acquire(host: String) -> (Member, wasIdle: Bool) {
+        let count = UInt(members.count)
+        var member = members[Int(UInt(bitPattern: host.hashValue) % count)]
+        if member.load.load(ordering: .relaxed) > 0 {
+            let other = members[Int(turns.wrappingAdd(1, ordering: .relaxed).newValue % count)]
+            if other.load.load(ordering: .relaxed) < member.load.load(ordering: .relaxed) { member = other }
+        }
+        return (member, member.load.add(1, ordering: .relaxed).oldValue == 0)
+    }
+}
