@@ -84,7 +84,9 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         let (seconds, attoseconds) = max(.zero, ContinuousClock.now.duration(to: instant)).components
         // More nanoseconds than an Int holds are centuries.
         let delay = seconds < 1_000_000_000 ? Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000) : .max
-        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(delay)) { [weak self] in self?.checkDeadlines(at: instant) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(delay)) { [weak self] in
+            self?.checkDeadlines(at: instant)
+        }
     }
 
     private func checkDeadlines(at instant: ContinuousClock.Instant) {

@@ -20,6 +20,21 @@ import Testing
         }
     }
 
+    @Test("Joins the values of a repeated request header")
+    func repeated() async throws {
+        try await withServer(answer("204 X")) { server in
+            var request = server.request(headers: [.accept: "application/json"])
+            for (name, value) in [("X-One", "a"), ("x-one", "b"), ("Cookie", "c=1"), ("Cookie", "d=2")] {
+                request.headerFields.append(HTTPField(name: try #require(HTTPField.Name(name)), value: value))
+            }
+            _ = try await URLSessionTransport().send(request, body: nil, timeout: .seconds(300))
+            let received = try #require(server.received.first)
+            #expect(received.header("X-One") == "a, b")
+            #expect(received.header("Cookie") == "c=1; d=2")
+            #expect(received.header("Accept") == "application/json")
+        }
+    }
+
     @Test("The transport is made in a word")
     func factory() async throws {
         func make(_ transport: some HTTPTransport) -> any HTTPTransport { transport }
