@@ -17,6 +17,30 @@ extension TransportCheck {
                 try await expectClosed(server)
             }
         },
+        TransportCheck("The status of a response is returned although its body never arrives") { transport in
+            try await withServer(.stall(head("503 X", ["Content-Length: 9", "Retry-After: 30"]))) { server in
+                let (response, body) = try await transport.send(server.request(), body: nil, timeout: .milliseconds(300))
+                try expect(response.status.code == 503 && field("Retry-After", response) == "30", "read \(response)")
+                let error = try await failure { _ = try await body.collect(upTo: 9) }
+                try expect(error.code == .timeout && error.wasSent, "\(error), sent: \(error.wasSent)")
+            }
+        },
+        TransportCheck("A deadline is kept while a later one is pending") { transport in
+            try await withServer(.stall("")) { patient in
+                try await withServer(.stall("")) { server in
+                    try await withThrowingTaskGroup(of: Void.self) { group in
+                        group.addTask { _ = try await exchange(transport, patient.request(), timeout: .seconds(600)) }
+                        for await _ in patient.arrivals { break }
+                        let error = try await failure {
+                            _ = try await exchange(transport, server.request(), timeout: .milliseconds(300))
+                        }
+                        try expect(error.code == .timeout, "\(error)")
+                        group.cancelAll()
+                        _ = await group.nextResult()
+                    }
+                }
+            }
+        },
         TransportCheck("Trap: a body that keeps coming, byte by byte, ends when the time of the whole exchange is up") {
             transport in
             try await withServer(.dribble(head("200 OK", ["Content-Length: 900000"]))) { server in

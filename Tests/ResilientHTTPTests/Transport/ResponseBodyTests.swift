@@ -2,6 +2,7 @@ import ErrorContract
 import HTTPTypes
 import HoldfastTesting
 import ResilientHTTP
+import Synchronization
 import Testing
 
 @Suite struct ResponseBodyTests {
@@ -25,6 +26,28 @@ import Testing
         ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
             (HTTPResponse(status: .init(code: status), headerFields: headers), body)
         }
+    }
+
+    @Test("Reads the chunks of a function until it returns nil")
+    func pulled() async throws {
+        let body = pulledBody([[1, 2], [3]])
+        var read: [[UInt8]] = []
+        for try await chunk in body { read.append(chunk) }
+        #expect(read == [[1, 2], [3]])
+        #expect(try await pulledBody([[1, 2], [3]]).collect(upTo: 3).bytes == [1, 2, 3])
+        #expect(try await pulledBody([[1, 2], [3]]).collect(upTo: 2) == ([1, 2], true))
+        #expect(try await pulledBody([[1, 2]]).collect(upTo: 1) == ([1], true))
+    }
+
+    @Test("Throws the error of the function for the next chunk")
+    func pulledError() async {
+        let body = ResponseBody { throw TransportError(.connectionLost, message: "reset", wasSent: true) }
+        await #expect { try await body.collect(upTo: 9) } throws: { ($0 as? TransportError)?.code == .connectionLost }
+    }
+
+    private func pulledBody(_ chunks: [[UInt8]]) -> ResponseBody {
+        let rest = Mutex(chunks[...])
+        return ResponseBody { rest.withLock { $0.popFirst() } }
     }
 
     @Test(
