@@ -10,7 +10,7 @@ import NIOPosix
 
 /// Measures what the client and its transports cost over the loopback interface. See `docs/benchmarks.md`.
 ///
-/// - `[ROUNDS [CALLS]]`: times. In each round every variant has one turn, in random order, so that other load hits all alike.
+/// - `[ROUNDS [CALLS [ENGINE]]]`: times. In each round every variant has one turn, in random order, so that other load hits all alike.
 /// - `allocations [CALLS]`: allocations per call, one call at a time.
 /// - `only ENGINE VARIANT LANES CALLS`: calls of one variant without measurement, for a profiler.
 @main struct BenchClient {
@@ -45,7 +45,8 @@ import NIOPosix
         default:
             let numbers = arguments.compactMap { Int($0) }
             let (rounds, calls) = (max(2, numbers.first ?? 60), max(64, numbers.dropFirst().first ?? 300))
-            try await measureTimes(families, rounds: rounds, calls: calls)
+            let picked = families.filter { arguments.count < 3 || $0.name == arguments[2] }
+            try await measureTimes(picked, rounds: rounds, calls: calls)
         }
         try await engine.shutdown()
         try await listener.close()
