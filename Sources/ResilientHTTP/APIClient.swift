@@ -180,7 +180,12 @@ extension APIClient {
         )
         do {
             let (response, rest) = try await passage.pass(request, body: body, context: context)
-            let bytes = try await rest.collect(upTo: maximumBodySize).bytes
+            let bytes: [UInt8]
+            if let whole = rest.whole(upTo: maximumBodySize) {
+                bytes = whole
+            } else {
+                bytes = try await rest.collect(upTo: maximumBodySize).bytes
+            }
             // A middleware may have answered by itself.
             if response.status.kind != .successful { throw exchange.refusal(response, bytes: bytes, context: context) }
             context.record.close(nil)

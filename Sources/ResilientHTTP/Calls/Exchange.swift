@@ -10,7 +10,7 @@ struct Exchange: Sendable {
     let catalogue: ErrorCatalogue
     let maximumBodySize: Int
 
-    func send(
+    nonisolated(nonsending) func send(
         _ request: HTTPRequest,
         body: RequestBody?,
         context: CallContext
@@ -42,7 +42,7 @@ struct Exchange: Sendable {
         }
     }
 
-    private func exchange(
+    private nonisolated(nonsending) func exchange(
         _ request: HTTPRequest,
         body: RequestBody?,
         timeout: Duration,
@@ -58,9 +58,13 @@ struct Exchange: Sendable {
             let isSuccess = response.status.kind == .successful
             let limit = isSuccess ? maximumBodySize : ErrorDecoder.maximumBodySize
             do {
-                let collected = try await answer.1.collect(upTo: limit)
-                if isSuccess, collected.isTruncated { throw unreadable(response, nil, context: context) }
-                bytes = collected.bytes
+                if let whole = answer.1.whole(upTo: limit) {
+                    bytes = whole
+                } else {
+                    let collected = try await answer.1.collect(upTo: limit)
+                    if isSuccess, collected.isTruncated { throw unreadable(response, nil, context: context) }
+                    bytes = collected.bytes
+                }
             } catch  where !isSuccess && !Task.isCancelled {
                 // The status has said it all; only the server's words are lost.
                 bytes = []

@@ -8,7 +8,9 @@ struct Passage: Sendable {
     /// Hands a request on to the layer of an index, the first being the outermost, and to the transport behind the last.
     ///
     /// What is given to a layer as the rest of the way doesn't escape it: nothing is allocated for it.
-    func pass(
+    ///
+    /// It stays on the executor of its caller, which is the right one already: asking for it at each layer takes time.
+    nonisolated(nonsending) func pass(
         _ request: HTTPRequest,
         body: RequestBody?,
         context: CallContext,

@@ -61,6 +61,11 @@ public struct ResponseBody: AsyncSequence, Sendable {
         }
     }
 
+    /// The bytes of a body that has arrived and has at most a number of bytes; `nil` for any other, which must be collected.
+    func whole(upTo limit: Int) -> [UInt8]? {
+        if case .whole(let bytes) = source, bytes.count <= limit { bytes } else { nil }
+    }
+
     /// Reads the body whole.
     /// - Parameter limit: The number of bytes past which reading stops.
     /// - Returns: The bytes, and whether there were more than the limit.
