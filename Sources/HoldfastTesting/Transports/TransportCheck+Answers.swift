@@ -58,6 +58,16 @@ extension TransportCheck {
                 try expect(response.status.code == 201 && body == Array("ok".utf8), "read \(response)")
             }
         },
+        TransportCheck("A 401 with a challenge is a response, and no credentials are sent") { transport in
+            for challenge in ["Bearer", "Basic realm=\"x\"", "Bearer error=\"invalid_token\""] {
+                try await withServer(answer("401 X", ["WWW-Authenticate: \(challenge)"], body: "{}"), answer("200 OK")) {
+                    server in
+                    let (response, body) = try await exchange(transport, server.request(), timeout: .seconds(20))
+                    try expect(response.status.code == 401 && body == Array("{}".utf8), "\(challenge): read \(response)")
+                    try expect(server.received.count == 1, "\(challenge): sent \(server.received.count) requests")
+                }
+            }
+        },
         TransportCheck("Requests at the same time get each its own answer") { transport in
             try await withServer(answer("200 OK", body: "one")) { first in
                 try await withServer(answer("200 OK", body: "two")) { second in
