@@ -57,25 +57,38 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         if isFirst { scheduleCheck(at: deadline) }
     }
 
-    /// Resumes a continuation with the response of a task.
-    func begin(_ task: URLSessionTask, continuation: Head) {
+    /// Stores a continuation, which is resumed with the response of a task.
+    /// - Returns: Whether the task must be started: it must not if it has been canceled, and the continuation has been resumed then.
+    func begin(_ task: URLSessionTask, continuation: Head) -> Bool {
         let failure = state.withLock { state -> (any Error)? in
             if let failure = state.failures.removeValue(forKey: task.taskIdentifier) { return failure }
+            if state.exchanges[task.taskIdentifier]?.isCancelled == true {
+                let isExpired = state.exchanges.removeValue(forKey: task.taskIdentifier)?.isExpired == true
+                return URLError(isExpired ? .timedOut : .cancelled)
+            }
             state.exchanges[task.taskIdentifier]?.phase = .waiting(continuation)
             return nil
         }
         if let failure { continuation.resume(throwing: failure) }
+        return failure == nil
     }
 
     /// Cancels a task.
     ///
-    /// The lock is held meanwhile: on Linux a redirect must not be answered after the cancellation, or the process ends.
+    /// On Linux a session that waits for the answer to a redirect must get it before the cancellation or not at all, or the process ends.
+    /// Therefore the redirect is answered under the lock, and only if no cancellation has been noted.
     func cancel(_ task: URLSessionTask) {
-        state.withLock { state in
-            guard state.exchanges[task.taskIdentifier] != nil else { return }
+        let isRunning = state.withLock { state in
+            guard state.exchanges[task.taskIdentifier] != nil else { return false }
             state.exchanges[task.taskIdentifier]?.isCancelled = true
-            task.cancel()
+            return true
         }
+        if isRunning { cancelLater([task]) }
+    }
+
+    /// Cancels tasks from another thread: a cancellation waits for the queue of the session, on which this method may have been called.
+    private func cancelLater(_ tasks: [URLSessionTask]) {
+        DispatchQueue.global().async { for task in tasks { task.cancel() } }
     }
 
     /// One timer serves all tasks of the session. It is set to the earliest deadline; as most tasks end long before their deadlines, it
@@ -90,22 +103,24 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     }
 
     private func checkDeadlines(at instant: ContinuousClock.Instant) {
-        let next = state.withLock { state -> ContinuousClock.Instant? in
+        let (next, expired) = state.withLock { state -> (ContinuousClock.Instant?, [URLSessionTask]) in
             // An earlier check has been scheduled since.
-            guard state.nextCheck == instant else { return nil }
+            guard state.nextCheck == instant else { return (nil, []) }
             let now = ContinuousClock.now
+            var expired: [URLSessionTask] = []
             state.nextCheck = nil
             for (number, exchange) in state.exchanges where !exchange.isCancelled {
                 if exchange.deadline <= now {
                     state.exchanges[number]?.isCancelled = true
                     state.exchanges[number]?.isExpired = true
-                    exchange.task.cancel()
+                    expired.append(exchange.task)
                 } else {
                     state.nextCheck = min(state.nextCheck ?? exchange.deadline, exchange.deadline)
                 }
             }
-            return state.nextCheck
+            return (state.nextCheck, expired)
         }
+        if !expired.isEmpty { cancelLater(expired) }
         if let next { scheduleCheck(at: next) }
     }
 

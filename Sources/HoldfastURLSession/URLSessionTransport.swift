@@ -2,7 +2,6 @@ public import HTTPTypes
 public import ResilientHTTP
 
 #if canImport(FoundationNetworking)
-    import Dispatch
     import Foundation
     public import FoundationNetworking
 #else
@@ -92,8 +91,7 @@ public final class URLSessionTransport: HTTPTransport {
         do {
             return try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
-                    lane.exchanges.begin(task, continuation: continuation)
-                    task.resume()
+                    if lane.exchanges.begin(task, continuation: continuation) { task.resume() }
                     if lane.session !== self.lane.session { lane.session.finishTasksAndInvalidate() }
                 }
             } onCancel: {
@@ -106,12 +104,13 @@ public final class URLSessionTransport: HTTPTransport {
 }
 
 #if canImport(FoundationNetworking)
-    /// Calls a delegate in order, on a dispatch queue: an operation queue of Foundation on Linux takes several times as long for a block.
+    /// Calls a delegate immediately, on the serial queue on which the session works.
+    ///
+    /// Otherwise each of the three calls for a response would wake another thread. `URLSessionExchanges` is made for this: it never blocks,
+    /// and calls nothing of the session that waits for that queue.
     private final class DelegateQueue: OperationQueue, @unchecked Sendable {
-        private let queue = DispatchQueue(label: "URLSessionTransport")
-
         override func addOperation(_ block: @escaping @Sendable () -> Void) {
-            queue.async(execute: block)
+            block()
         }
     }
 #endif
