@@ -75,8 +75,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
 
     /// Cancels a task.
     ///
-    /// On Linux a session that waits for the answer to a redirect must get it before the cancellation or not at all, or the process ends.
-    /// Therefore the redirect is answered under the lock, and only if no cancellation has been noted.
+    /// On Linux a session that waits for the decision about a redirect must get it before the cancellation or not at all, or the process ends.
+    /// Therefore the decision is made under the lock, and only if no cancellation has been noted.
     func cancel(_ task: URLSessionTask) {
         let isRunning = state.withLock { state in
             guard state.exchanges[task.taskIdentifier] != nil else { return false }
