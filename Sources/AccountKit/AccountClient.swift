@@ -47,7 +47,12 @@ public struct AccountClient: Sendable {
             },
             revoke: { credentials in
                 guard let token = credentials.refreshToken.flatMap({ try? RefreshToken($0) }) else { return }
-                try? await api.post(AccountPath.logout, RefreshRequest(refreshToken: token), context: "user_logout")
+                try? await api.post(
+                    AccountPath.logout,
+                    RefreshRequest(refreshToken: token),
+                    headers: [.idempotencyKey: "\"\(IdempotencyKeyMiddleware.randomKey())\""],
+                    context: "user_logout"
+                )
             },
             prompt: prompt
         )
@@ -104,10 +109,11 @@ public struct AccountClient: Sendable {
     /// Ends the session here and on the server. The credentials are forgotten even if the server can't be reached, and the server is
     /// told even if they can't be forgotten.
     public func signOut() async throws(APIError) {
-        let token = try await credentials(context: "user_logout").refreshToken
+        var token = try await credentials(context: "user_logout").refreshToken
         var failure: APIError?
         do {
-            try await session.hold(nil)
+            // A refresh may have replaced the token meanwhile.
+            if let replaced = try await session.hold(nil) { token = replaced.refreshToken }
         } catch {
             failure = APIError(accounts: error, context: "user_logout")
         }

@@ -4,11 +4,11 @@ public import ResilientHTTP
 
 extension APIClient {
     /// Creates a client for an app, with all that the library does for one: `URLSession`, 30 s for a call and 10 s for an attempt,
-    /// retries that are safe, the gate, the breaker, and the app's own quotas per endpoint.
+    /// retries that are safe, the gate and the breaker. On Apple platforms it follows the device's connection (`Connectivity.system`).
     ///
-    /// The quotas are kept in memory, for all of the client's calls together, and hold a call back with an error of the kind
-    /// `throttled` rather than let it wait. An app that keeps them over restarts or per user, or wants other middleware, names a
-    /// transport and composes ``ResilientHTTP/ClientPipeline/standard(retry:gate:throttle:breaker:)`` itself.
+    /// Quotas of the app's own are one argument, such as `throttle: .appsInTheField`. They are stored in memory, for all calls of the client
+    /// together, and refuse a call with an error of the kind `throttled` instead of letting it wait. An app that stores them over restarts or
+    /// per user, or wants other middleware, names a transport and composes ``ResilientHTTP/ClientPipeline/standard(retry:gate:throttle:breaker:)`` itself.
     /// - Parameters:
     ///   - baseURL: The address that paths are relative to, with scheme and host.
     ///   - language: The language that answers are asked for in.
@@ -31,6 +31,10 @@ extension APIClient {
         let quotas = throttle.map { policy in
             Throttler(policy: policy, routes: policies.routes, basePath: baseURL.path(percentEncoded: true))
         }
+        var surroundings = surroundings
+        #if canImport(Network)
+            if surroundings.connectivity == nil { surroundings.connectivity = .system }
+        #endif
         self.init(
             baseURL: baseURL,
             transport: .urlSession(),

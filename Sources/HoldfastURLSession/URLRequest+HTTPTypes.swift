@@ -16,7 +16,7 @@ extension URLRequest {
         }
         self.init(url: url)
         httpMethod = request.method.rawValue
-        // The transport ends the exchange itself, see `URLSessionExchanges.limit`. On Linux the session's own time-out, should it fire
+        // The transport ends the exchange itself, see `URLSessionExchanges.add(_:deadline:)`. On Linux the session's own time-out, should it fire
         // while the session waits to hear about a redirect, ends the process.
         timeoutInterval = 7 * 86_400
         allHTTPHeaderFields = request.headerFields.byName

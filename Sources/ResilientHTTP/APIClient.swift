@@ -118,7 +118,9 @@ public struct APIClient: Sendable {
         options: CallOptions = CallOptions(),
         context: String? = nil
     ) async throws(APIError) {
-        _ = try await call(.post, path, body: json(body, context: context), headers: headers, options: options, context: context)
+        try await call(.post, path, body: json(body, context: context), headers: headers, options: options, context: context) {
+            _ in
+        }
     }
 
     /// Sends a request and returns the answer of a success, read whole.
@@ -132,8 +134,7 @@ public struct APIClient: Sendable {
         options: CallOptions = CallOptions(),
         context: String? = nil
     ) async throws(APIError) -> (response: HTTPResponse, body: [UInt8]) {
-        let call = try await call(method, path, body: body, headers: headers, options: options, context: context)
-        return (call.response, call.bytes)
+        try await call(method, path, body: body, headers: headers, options: options, context: context) { ($0.response, $0.bytes) }
     }
 }
 
@@ -153,17 +154,19 @@ extension APIClient {
         options: CallOptions,
         context: String?
     ) async throws(APIError) -> Value {
-        try decoded(try await call(method, path, body: body, headers: headers, options: options, context: context))
+        try await call(method, path, body: body, headers: headers, options: options, context: context, read: decoded)
     }
 
-    private func call(
+    /// Makes a call; what reads its response belongs to it, so that an unreadable one is a failed call.
+    private func call<Result>(
         _ method: HTTPRequest.Method,
         _ path: String,
         body: RequestBody?,
         headers: HTTPFields,
         options: CallOptions,
-        context name: String?
-    ) async throws(APIError) -> Call {
+        context name: String?,
+        read: (Call) throws -> Result
+    ) async throws(APIError) -> Result {
         let request = try makeRequest(method, path, body: body, headers: headers, context: name)
         let endpoint = routes.endpoint(of: request)
         let policy = options.applied(to: policies[endpoint])
@@ -188,8 +191,9 @@ extension APIClient {
             }
             // A middleware may have answered by itself.
             if response.status.kind != .successful { throw exchange.refusal(response, bytes: bytes, context: context) }
+            let result = try read(Call(context: context, response: response, bytes: bytes))
             context.record.close(nil)
-            return Call(context: context, response: response, bytes: bytes)
+            return result
         } catch {
             let error = APIError(error, isSafeToRepeat: request.isSafeToRepeat, context: name)
             context.record.close(error, message: error.textWithoutServer(in: language, catalogue: catalogue))

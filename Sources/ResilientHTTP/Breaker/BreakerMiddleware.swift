@@ -26,6 +26,8 @@ public final class BreakerMiddleware: ClientMiddleware {
 
     let table: GateTable
     private let counts = Mutex(Counts())
+    /// Whether any failure is counted: most of the time none is, and then nothing has to be locked.
+    private let hasCounts = Atomic<Bool>(false)
 
     /// Creates the middleware; its circuits are shared by all calls of the client.
     public init(_ rules: BreakerRules = BreakerRules()) {
@@ -84,9 +86,8 @@ public final class BreakerMiddleware: ClientMiddleware {
             table.update(context) { $0.noteNeutral(passes[$1]) }
             return nil
         case .success:
-            let now = context.now
-            noteSuccess(context, at: now)
-            table.update(context) { $0.noteSuccess(passes[$1], at: now) }
+            if hasCounts.load(ordering: .acquiring) { noteSuccess(context, at: context.now) }
+            table.update(context) { $0.noteSuccess(passes[$1], at: context.now) }
             return nil
         case .failure, .lostConnection:
             let now = context.now
@@ -105,7 +106,10 @@ public final class BreakerMiddleware: ClientMiddleware {
 
     private func noteSuccess(_ context: CallContext, at now: Duration) {
         counts.withLock { counts in
-            guard !(counts.endpoints.isEmpty && counts.connections.isEmpty) else { return }
+            defer {
+                let isEmpty = counts.endpoints.isEmpty && counts.connections.isEmpty && counts.failing.isEmpty
+                hasCounts.store(!isEmpty, ordering: .releasing)
+            }
             let key = GateKey.endpoint(context.origin, context.endpoint)
             counts.connections[context.origin] = nil
             counts.failing[context.origin] = nil
@@ -124,20 +128,22 @@ public final class BreakerMiddleware: ClientMiddleware {
     ) -> (host: Bool, endpoint: Bool) {
         guard isCounted else { return (false, false) }
         return counts.withLock { counts in
+            hasCounts.store(true, ordering: .releasing)
             let key = GateKey.endpoint(context.origin, context.endpoint)
             var isHostOpened = passes.host.isProbe
             if verdict == .lostConnection {
-                if counts.connections[context.origin] != nil || counts.connections.count < Self.capacity {
-                    let opens = counts.connections[context.origin, default: FailureCount()].noteFailure(rules, at: now)
-                    isHostOpened = isHostOpened || opens
-                }
+                let opens = counts.connections[context.origin, default: FailureCount()].noteFailure(rules, at: now)
+                isHostOpened = isHostOpened || opens
                 return (isHostOpened, passes.endpoint.isProbe)
             }
-            guard counts.endpoints[key] != nil || counts.endpoints.count < Self.capacity else { return (isHostOpened, false) }
+            // Forgotten counts begin anew; a table that stays full would count no new endpoint.
+            if counts.endpoints[key] == nil, counts.endpoints.count >= Self.capacity { counts.endpoints = [:] }
             guard counts.endpoints[key, default: FailureCount()].noteFailure(rules, at: now) || passes.endpoint.isProbe else {
                 return (isHostOpened, false)
             }
-            counts.failing[context.origin, default: []].insert(context.endpoint)
+            if counts.failing[context.origin]?.count ?? 0 < rules.failingEndpoints {
+                counts.failing[context.origin, default: []].insert(context.endpoint)
+            }
             let failing = counts.failing[context.origin]?.count ?? 0
             return (isHostOpened || failing >= rules.failingEndpoints, true)
         }

@@ -45,7 +45,7 @@ public final class GateMiddleware: ClientMiddleware {
         do {
             let answer = try await next(request, body)
             let now = context.now
-            table.update(context, creating: .host) { $0.noteSuccess(passes[$1], at: now) }
+            table.update(context, at: now, creating: .host) { $0.noteSuccess(passes[$1], at: now) }
             return answer
         } catch {
             throw settle(error, passes, context)
@@ -80,11 +80,14 @@ public final class GateMiddleware: ClientMiddleware {
             guard scope == (isHost ? .host : .endpoint) else { return gate.noteNeutral(pass) }
             var opening: Duration?
             if let delay = believed(error, isHost: isHost) {
+                // What is not confirmed keeps its bound with the stretch, too.
+                let isConfirmed = isHost && error.isRetryAfterConfirmed
+                let longest = isConfirmed ? nil : max(.zero, rules.longestClosure - delay)
                 opening = gate.noteRefusal(
                     pass,
                     delay: delay,
-                    first: isHost ? rules.host : rules.endpoint,
-                    again: isHost ? rules.hostAgain : rules.endpointAgain,
+                    first: (isHost ? rules.host : rules.endpoint).bounded(by: longest),
+                    again: (isHost ? rules.hostAgain : rules.endpointAgain).bounded(by: longest),
                     mayPace: isHost,
                     at: now,
                     chance: chance

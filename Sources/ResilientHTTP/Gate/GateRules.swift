@@ -15,6 +15,10 @@ public struct GateRules: Hashable, Sendable {
             (self.range, self.longest) = (range, longest)
         }
 
+        func bounded(by limit: Duration?) -> Stretch {
+            limit.map { Stretch(range, longest: min(longest, $0)) } ?? self
+        }
+
         func applied(to delay: Duration, chance: Double) -> Duration {
             delay + min(longest, delay * (range.lowerBound + (range.upperBound - range.lowerBound) * chance))
         }

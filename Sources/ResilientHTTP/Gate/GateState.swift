@@ -8,6 +8,8 @@
 struct GateState: Sendable {
     /// How many probes may be in flight at most before the gate counts as wide open.
     static let wide = 64
+    /// The stretch of a closure of a busy client's gate.
+    private static let busy = GateRules.Stretch(0...0.5, longest: .seconds(8))
 
     /// What an admitted request is.
     enum Pass: Hashable, Sendable {
@@ -44,12 +46,21 @@ struct GateState: Sendable {
     /// How many times in a row the gate was closed without a named delay.
     private var unnamedClosures = 0
     private var pace: Pace?
+    /// Whether the client was busy enough to be paced: it notices a recovery by many requests, and need not stay away for long.
+    private var isBusy = false
     private var served = ServedRate()
 
-    init() {}
+    /// Creates an open gate.
+    /// - Parameter number: Tells the gates of a table apart, so that no probe of an earlier one counts here.
+    init(number: UInt64 = 0) {
+        opening = number << 32
+    }
 
     /// Whether no gate would decide differently without this state.
     var isWideOpen: Bool { closedUntil == nil && allowance == nil && unnamedClosures == 0 && pace == nil }
+
+    /// Whether the gate is no longer closed, and no probe is in flight.
+    func isIdle(at now: Duration) -> Bool { !isClosed(at: now) && probes == 0 }
 
     /// Decides about one request. O(1).
     /// - Parameters:
@@ -62,36 +73,40 @@ struct GateState: Sendable {
             if closedUntil <= now { self.closedUntil = nil }
         }
         if let allowance {
-            guard probes < allowance else { return .opening }
+            // Others wait for a vital request, and among them may be the probe.
+            guard isVital || probes < allowance else { return .opening }
             probes += 1
             return .admitted(.probe(opening))
         }
         if var pace {
             let wait = pace.take(at: now, waiters: waiters)
             self.pace = pace.isOver ? nil : pace
+            if pace.isOver { isBusy = false }
             if let wait, self.pace != nil { return .paced(wait) }
         }
         return .admitted(.free)
     }
 
-    /// Whether a waiter may be let through now: how many.
-    var room: Int {
-        guard closedUntil == nil else { return 0 }
+    /// How many waiters may be let through.
+    func room(at now: Duration) -> Int {
+        guard !isClosed(at: now) else { return 0 }
         guard let allowance else { return .max }
         return max(0, allowance - probes)
     }
 
     /// How many waiters ask again after a change: those who may go, and all if the gate closed meanwhile, since most of them wait in vain then.
-    func wakes(since known: UInt64) -> Int { opening == known ? room : .max }
+    func wakes(since known: UInt64, at now: Duration) -> Int { opening == known ? room(at: now) : .max }
 
     /// Notes that a request was served.
     mutating func noteSuccess(_ pass: Pass = .free, at now: Duration) {
         served.note(at: now)
+        pace?.noteSuccess()
         guard leave(pass), let allowance else { return }
         // A probe that went out while the gate was closed opens it.
         closedUntil = nil
         unnamedClosures = 0
         self.allowance = allowance * 2 < Self.wide ? allowance * 2 : nil
+        if self.allowance == nil { isBusy = false }
     }
 
     /// Notes that a request ended in a way that says nothing about the server's load.
@@ -112,7 +127,7 @@ struct GateState: Sendable {
         leave(pass)
         if mayPace, slow(at: now) { return nil }
         note(closing: now)
-        let stretch = isClosedAgain ? again : first
+        let stretch = isBusy ? Self.busy : isClosedAgain ? again : first
         let end = close(until: now + stretch.applied(to: delay, chance: chance))
         namedUntil = max(namedUntil ?? .zero, now + delay)
         return end
@@ -162,11 +177,16 @@ struct GateState: Sendable {
 
     /// Paces instead of closing, if the server serves others at the same time.
     private mutating func slow(at now: Duration) -> Bool {
-        guard !isClosed(at: now), allowance == nil || pace != nil else { return false }
+        guard !isClosed(at: now) else { return false }
         let rate = served.rate(at: now)
-        guard rate >= (pace == nil ? Pace.leastRate : 1) else { return false }
-        if pace == nil { pace = Pace(rate: rate, at: now) } else { pace?.refuse(served: rate, at: now) }
-        return true
+        guard pace != nil else {
+            guard rate >= Pace.leastRate else { return false }
+            pace = Pace(rate: rate, at: now)
+            isBusy = true
+            allowance = nil
+            return true
+        }
+        return pace?.refuse(served: rate, at: now) ?? false
     }
 
     /// - Returns: Whether the request was a probe of the present opening.
@@ -185,6 +205,8 @@ struct GateState: Sendable {
 struct Pace: Hashable, Sendable {
     /// The rate, per second, below which a client is not paced: its gate closes.
     static let leastRate = 3.0
+    /// The number of refusals in a row after which the gate closes instead.
+    static let mostRefusals = 10
 
     private var rate: Double
     /// The rate from which on pacing ends.
@@ -193,6 +215,7 @@ struct Pace: Hashable, Sendable {
     private var instant: Duration
     private var lastRefusal: Duration
     private var lastCut: Duration
+    private var refusalsInARow = 0
 
     init(rate served: Double, at now: Duration) {
         rate = served * 0.8
@@ -209,8 +232,8 @@ struct Pace: Hashable, Sendable {
         let seconds = max(.zero, now - instant) / .seconds(1)
         instant = max(instant, now)
         let isQuiet = now - lastRefusal > .milliseconds(750)
-        for _ in 0..<Int(min(60, seconds)) { rate = min(end, rate * (isQuiet ? 3 : 1.1)) }
-        rate = min(end, rate * (1 + (isQuiet ? 2 : 0.1) * (seconds - seconds.rounded(.down))))
+        for _ in 0..<Int(min(60, seconds)) { rate = min(end, rate * (isQuiet ? 3 : 1.05)) }
+        rate = min(end, rate * (1 + (isQuiet ? 2 : 0.05) * (seconds - seconds.rounded(.down))))
         tokens = min(2, tokens + rate * seconds)
         guard tokens < 1 else {
             tokens -= 1
@@ -219,12 +242,19 @@ struct Pace: Hashable, Sendable {
         return .seconds((Double(waiters) + 1 - tokens) / rate)
     }
 
+    /// Notes that a request was served.
+    mutating func noteSuccess() { refusalsInARow = 0 }
+
     /// Notes a refusal; the rate is cut at most twice a second.
-    mutating func refuse(served: Double, at now: Duration) {
+    /// - Returns: Whether pacing goes on; if not, the server serves nothing any more.
+    mutating func refuse(served: Double, at now: Duration) -> Bool {
         lastRefusal = now
-        guard now - lastCut > .milliseconds(500) else { return }
+        refusalsInARow += 1
+        guard refusalsInARow < Self.mostRefusals else { return false }
+        guard now - lastCut > .milliseconds(500) else { return true }
         lastCut = now
-        rate = min(rate, max(served * 0.8, rate * 0.5))
+        rate = max(1, min(rate, max(served * 0.8, rate * 0.5)))
+        return true
     }
 }
 

@@ -50,6 +50,13 @@ final class GateTable: Sendable {
         /// Endpoints whose gates are not wide open.
         var endpoints: [GateKey: GateState] = [:]
         var line = WaiterLine<GateKey>()
+        /// How many gates were created.
+        var gates: UInt64 = 0
+
+        mutating func makeGate() -> GateState {
+            gates += 1
+            return GateState(number: gates)
+        }
 
         func place(of origin: String) -> Int? { hosts.firstIndex { $0.origin == origin } }
     }
@@ -58,10 +65,12 @@ final class GateTable: Sendable {
         case admitted(Passes)
         case refused(Duration)
         /// Waits in line until woken, or until an instant.
-        case waits(UInt64, until: Duration)
+        case waits(UInt64, at: GateKey, until: Duration)
     }
 
     private let state = Mutex(State())
+    /// How many gates are stored: most of the time none, and then nothing has to be locked.
+    private let stored = Atomic<Int>(0)
     private let maximumWaiters: Int
 
     init(maximumWaiters: Int) {
@@ -79,6 +88,7 @@ final class GateTable: Sendable {
     ///   - patience: How long it waits; a call that opted in, or that others wait for, waits until its deadline.
     /// - Throws: ``Refusal``; `CancellationError` if the task is canceled while it waits.
     func admit(_ context: CallContext, patience: Patience) async throws -> Passes {
+        guard stored.load(ordering: .acquiring) > 0 else { return Passes() }
         let now = context.now
         let mayWaitLong = context.policy.waitsInLine || context.policy.isVital
         let latest = Patience(
@@ -97,7 +107,7 @@ final class GateTable: Sendable {
             switch step {
             case .admitted(let passes): return passes
             case .refused(let wait): throw Refusal(wait: wait)
-            case .waits(let id, let instant):
+            case .waits(let id, let key, let instant):
                 if !isNoted { context.record.note(.waiting(instant - context.now, .gate)) }
                 isNoted = true
                 do {
@@ -115,7 +125,11 @@ final class GateTable: Sendable {
                 state.withLock { $0.line.leave(id) }
                 step = self.step(context, at: context.now, latest: latest)
                 // Its turn was not used: the next one gets it.
-                if case .refused = step { wakeNext(context) }
+                switch step {
+                case .refused: wakeNext(context)
+                case .waits(_, at: let next, until: _) where next != key: wakeNext(at: key)
+                case .waits, .admitted: break
+                }
             }
         }
     }
@@ -164,7 +178,7 @@ final class GateTable: Sendable {
         guard now < latest, wait <= latest - now, state.line.count < maximumWaiters else {
             return .refused(answer == .opening ? .seconds(1) : wait)
         }
-        return .waits(state.line.enter(at: key), until: now + wait)
+        return .waits(state.line.enter(at: key), at: key, until: now + wait)
     }
 
     /// Changes the gates of a call, and wakes the calls that may go then.
@@ -172,28 +186,39 @@ final class GateTable: Sendable {
     ///   - context: The call.
     ///   - creating: The gate that is changed even if it was not stored before.
     ///   - change: Changes one gate.
-    func update(_ context: CallContext, creating: Scope? = nil, _ change: (inout GateState, Scope) -> Void) {
+    func update(
+        _ context: CallContext,
+        at instant: Duration? = nil,
+        creating: Scope? = nil,
+        _ change: (inout GateState, Scope) -> Void
+    ) {
+        guard creating != nil || stored.load(ordering: .acquiring) > 0 else { return }
+        let now = instant ?? context.now
         let wakes = state.withLock { state -> [WaiterLine<GateKey>.Wake] in
+            defer { stored.store(state.hosts.count + state.endpoints.count, ordering: .releasing) }
             var wakes: [WaiterLine<GateKey>.Wake] = []
             if creating == .host, state.hosts.count < Self.hosts, state.place(of: context.origin) == nil {
-                state.hosts.append((context.origin, GateState()))
+                state.hosts.append((context.origin, state.makeGate()))
             }
             if let place = state.place(of: context.origin) {
                 let opening = state.hosts[place].gate.opening
                 change(&state.hosts[place].gate, .host)
                 if state.line.count > 0 {
-                    let count = state.hosts[place].gate.wakes(since: opening)
+                    let count = state.hosts[place].gate.wakes(since: opening, at: now)
                     wakes += state.line.wakeFirst(count, at: .host(context.origin))
                 }
             }
             guard creating == .endpoint || !state.endpoints.isEmpty else { return wakes }
             let key = GateKey.endpoint(context.origin, context.endpoint)
+            if creating == .endpoint, state.endpoints[key] == nil, state.endpoints.count >= Self.capacity {
+                state.endpoints = state.endpoints.filter { !$0.value.isIdle(at: now) }
+            }
             let isNew = creating == .endpoint && state.endpoints.count < Self.capacity
-            guard var gate = state.endpoints[key] ?? (isNew ? GateState() : nil) else { return wakes }
+            guard var gate = state.endpoints[key] ?? (isNew ? state.makeGate() : nil) else { return wakes }
             let opening = gate.opening
             change(&gate, .endpoint)
             state.endpoints[key] = gate.isWideOpen ? nil : gate
-            return state.line.count > 0 ? wakes + state.line.wakeFirst(gate.wakes(since: opening), at: key) : wakes
+            return state.line.count > 0 ? wakes + state.line.wakeFirst(gate.wakes(since: opening, at: now), at: key) : wakes
         }
         for wake in wakes { wake.resume() }
     }
@@ -214,6 +239,10 @@ final class GateTable: Sendable {
             return wakes
         }
         for wake in wakes { wake.resume() }
+    }
+
+    private func wakeNext(at key: GateKey) {
+        for wake in state.withLock({ $0.line.wakeFirst(1, at: key) }) { wake.resume() }
     }
 
     private func wakeNext(_ context: CallContext) {

@@ -56,8 +56,11 @@ extension RetryPolicy {
             wait = max(pause, named) + named * (stretch * chance())
             reason = .retryAfter
         }
-        // The gate lets nothing through before.
-        if let hold = error.hold { wait = max(wait, hold.wait) }
+        // The gate lets nothing through before. A call that was the probe joins the line behind the others, so that the next refusal does not
+        // cost it another retry.
+        if let hold = error.hold, hold.wait > wait || hold.isProbe {
+            (wait, reason) = (max(wait, hold.isProbe ? hold.wait * 1.1 : hold.wait), .gate)
+        }
         guard wait < attempt.timeLeft else { return .giveUp(.deadline) }
         return .wait(wait, reason)
     }

@@ -2,6 +2,8 @@ import Synchronization
 
 /// Stores the credentials of an app's one session.
 ///
+/// A store keeps credentials as they are, all members included.
+///
 /// Several processes may share a store, such as an app and its extension. ``Session`` then relies on
 /// ``save(_:replacing:)`` and ``exclusively(_:)``: override both in such a store.
 public protocol CredentialStore: Sendable {
@@ -24,7 +26,7 @@ extension CredentialStore {
 
     /// Loads, compares and saves. Another process that saves between these steps is not noticed.
     public func save(_ credentials: Credentials?, replacing expected: Credentials?) async throws -> Bool {
-        guard try await load() == expected else { return false }
+        guard try await load().hasTokens(of: expected) else { return false }
         try await save(credentials)
         return true
     }

@@ -1,5 +1,6 @@
 import ErrorContract
 import Logging
+import RateLimiting
 import Synchronization
 
 /// What a 401 asks for.
@@ -85,29 +86,28 @@ extension Session {
     private func refreshed() async throws -> Refreshed {
         // Compared with below: what the store holds must be what this process holds.
         await persistQuietly(state.withLock(\.generation))
+        let known = state.withLock(\.generation)
         do {
             return try await store.exclusively { [self] in
                 let (before, generation, isStored) = state.withLock { ($0.credentials, $0.generation, $0.isStored) }
                 if isStored {
                     let found = try await store.load()
-                    if found != before { return adopt(found, basedOn: generation) }
+                    if !found.hasTokens(of: before) { return adopt(found, basedOn: generation) }
                 }
                 guard let token = before?.refreshToken else { return .impossible(generation, nil) }
-                let session = before?.sessionID
                 do {
-                    let fresh = try await limited { [self] in try await refresh(token) }.identified(as: session)
+                    let fresh = try await limited { [self] in try await refresh(token) }.continuing(before)
                     return try await keep(fresh, replacing: before, basedOn: generation, isStored: isStored)
                 } catch let error as APIError where error.isRefusalOfCredentials {
                     surroundings.logger?.debug("Session refresh refused", metadata: ["code": "\(error.code)"])
-                    guard isStored, let found = try? await store.load(), found != before else {
-                        return .impossible(generation, error)
-                    }
+                    let found = isStored ? try await store.load() : before
+                    guard !found.hasTokens(of: before) else { return .impossible(generation, error) }
                     // Another process refreshed with the same token, and was first.
                     return adopt(found, basedOn: generation)
                 }
             }
         } catch {
-            throw paused(by: APIError(error, isSafeToRepeat: true, context: "session_refresh"))
+            throw paused(by: APIError(error, isSafeToRepeat: true, context: "session_refresh"), basedOn: known)
         }
     }
 
@@ -132,7 +132,7 @@ extension Session {
         isStored: Bool
     ) async throws -> Refreshed {
         guard let held = state.withLock({ $0.renew(fresh, basedOn: generation, at: surroundings.clock.now) }) else {
-            await revoke?(fresh)
+            discard(fresh)
             return .superseded
         }
         do {
@@ -140,29 +140,32 @@ extension Session {
                 try await persist(held.generation)
                 return .renewed(held)
             }
-            if try await store.save(fresh, replacing: before) {
+            let isWritten = try await writes.run { [self] () async throws -> Bool in
+                guard try await store.save(fresh, replacing: before) else { return false }
                 state.withLock { $0.endWrite(of: held.generation) }
-                return .renewed(held)
+                return true
             }
+            if isWritten { return .renewed(held) }
         } catch {
             // The session works until the app ends; losing it now would help no user.
             surroundings.logger?.warning("Session not stored", metadata: ["error.type": "\(type(of: error))"])
             return .renewed(held)
         }
-        await revoke?(fresh)
+        discard(fresh)
         return adopt(try await store.load(), basedOn: held.generation)
     }
 
     private func end(basedOn generation: UInt64) async throws -> Bool {
-        let (before, isStored) = state.withLock { ($0.credentials, $0.isStored) }
-        guard state.withLock({ $0.end(basedOn: generation) }) else { return false }
-        let ended = state.withLock(\.generation)
-        if isStored {
-            // What another process stored meanwhile stays.
-            _ = try? await store.save(nil, replacing: before)
-            state.withLock { $0.endWrite(of: ended) }
-        } else {
+        let (before, isStored, ended) = state.withLock { ($0.credentials, $0.isStored, $0.end(basedOn: generation)) }
+        guard let ended else { return false }
+        guard isStored else {
             await persistQuietly(ended)
+            return true
+        }
+        // What another process stored meanwhile stays.
+        try? await writes.run { [self] () async throws in
+            _ = try await store.save(nil, replacing: before)
+            state.withLock { $0.endWrite(of: ended) }
         }
         return true
     }
@@ -176,7 +179,7 @@ extension Session {
     }
 
     /// Notes a passing failure, and when the next attempt may begin.
-    private func paused(by error: APIError) -> SessionFailure {
+    private func paused(by error: APIError, basedOn known: UInt64) -> SessionFailure {
         var error = error
         if error.kind == .unknownOutcome {
             // The server accepts the refresh token once more for a while, so that a lost response can be asked for again.
@@ -189,15 +192,17 @@ extension Session {
         let (now, chance) = (surroundings.clock.now, surroundings.chance())
         let pause: Duration
         if let named = error.retryAfter, named > .zero {
+            // A longer delay fails the calls at once, but without a body that confirms it the next ones may try again.
             if named > timing.longestWait { error.retry = .never }
-            pause = named + named * (0.1 * chance)
+            let believed = error.isRetryAfterConfirmed ? named : min(named, timing.longestWait)
+            pause = believed + believed * (0.1 * chance)
         } else {
             pause = timing.backoff.ceiling(beforeRetry: state.withLock(\.failures)) * (0.5 + 0.5 * chance)
         }
         let instant = now + pause
         let failure = error
         // Only what reached the server counts, not what the client itself held back.
-        state.withLock { $0.noteFailure(failure, isAttempt: failure.reachedServer, until: instant) }
+        state.withLock { $0.noteFailure(failure, basedOn: known, isAttempt: failure.reachedServer, until: instant) }
         return .paused(failure, until: instant)
     }
 
@@ -234,8 +239,30 @@ extension APIError {
     }
 
     /// Whether a server refused the credentials, rather than being unable to check them.
+    ///
+    /// A 400 or 403 counts only if the API says so in its body: proxies and limits use these statuses as well. Another stale credential, such as
+    /// an API key, says nothing about the session.
     fileprivate var isRefusalOfCredentials: Bool {
-        guard let status else { return false }
-        return [400, 401, 403].contains(status) && kind != .notAPI
+        guard let status, [400, 401, 403].contains(status), kind != .notAPI, retryAfter == nil else { return false }
+        let isOtherCredential = code.rawValue.hasPrefix("API_KEY_") || code.rawValue.hasPrefix("SOCIAL_")
+        let isExplained = ![.badRequest, .forbidden].contains(code) || message != nil || !details.isEmpty
+        return !isOtherCredential && (status == 401 || isExplained)
+    }
+}
+
+extension Credentials? {
+    /// Whether both hold the same tokens, or both none. A store need not keep more than the tokens.
+    func hasTokens(of other: Credentials?) -> Bool {
+        self?.accessToken == other?.accessToken && self?.refreshToken == other?.refreshToken
+    }
+}
+
+extension Credentials {
+    /// The credentials of a refresh, with what its response left out.
+    fileprivate func continuing(_ before: Credentials?) -> Credentials {
+        var credentials = identified(as: before?.sessionID)
+        credentials.refreshToken = refreshToken ?? before?.refreshToken
+        credentials.userID = userID ?? before?.userID
+        return credentials
     }
 }

@@ -1,6 +1,7 @@
 import ErrorContract
 import Foundation
 import Logging
+import RateLimiting
 import Synchronization
 
 /// The session of one user, shared by all calls of an app.
@@ -46,6 +47,8 @@ public final class Session: Sendable {
     let renewal = SingleFlight<SessionState.Held>()
     private let loading = SingleFlight<Void>()
     private let writing = SingleFlight<Void>()
+    /// One write at a time: a store may compare and write in two steps.
+    let writes = ConcurrencyLimit(1, maximumWaiters: .max)
 
     /// Creates a session.
     /// - Parameters:
@@ -103,9 +106,21 @@ public final class Session: Sendable {
     /// Begins a session with the credentials of a sign-in, or ends it with `nil`. The earlier session ends in memory even if the store fails.
     ///
     /// The change is written to the store even if the caller is canceled, and after every change before it.
+    /// - Returns: The credentials that were replaced, to be revoked at the server.
     /// - Throws: The store's error.
-    public func hold(_ credentials: Credentials?) async throws {
-        try await persist(state.withLock { $0.replace(with: credentials?.identified()) })
+    @discardableResult
+    public func hold(_ credentials: Credentials?) async throws -> Credentials? {
+        let (replaced, generation) = state.withLock { ($0.credentials, $0.replace(with: credentials?.identified())) }
+        try await persist(generation)
+        return replaced
+    }
+
+    /// Revokes credentials that no call will use. It happens in a slot of its own, one after another: no refresh waits for it.
+    func discard(_ credentials: Credentials) {
+        guard let revoke, state.withLock({ $0.beginRevocation(of: credentials) }) else { return }
+        Task { [self] in
+            while let next = state.withLock({ $0.nextRevocation() }) { await revoke(next) }
+        }
     }
 }
 
@@ -143,9 +158,11 @@ extension Session {
                     isCancellable: false,
                     unless: { [self] in state.withLock { $0.stored < generation ? .join : .ready(()) } },
                     { [self] in
-                        let (credentials, generation) = state.withLock { $0.beginWrite() }
-                        try await store.save(credentials)
-                        state.withLock { $0.endWrite(of: generation) }
+                        try await writes.run { [self] in
+                            let (credentials, generation) = state.withLock { $0.beginWrite() }
+                            try await store.save(credentials)
+                            state.withLock { $0.endWrite(of: generation) }
+                        }
                     }
                 )
             } catch {
@@ -182,6 +199,8 @@ struct SessionState {
     private var renewals: [Duration] = []
     /// Which session the user continued by signing in again when the client asked for it.
     private var continuation: (from: String, to: String)?
+    /// The credentials to be revoked, and whether one is being revoked.
+    private var revocations: (waiting: [Credentials], isRunning: Bool) = ([], false)
     /// How many attempts to refresh failed in a row, and when the next one may begin.
     private(set) var failures = 0
     private var pause: (until: Duration, failure: APIError)?
@@ -220,10 +239,20 @@ struct SessionState {
     }
 
     /// Ends the session unless it changed since a generation.
-    mutating func end(basedOn known: UInt64) -> Bool {
-        guard generation == known else { return false }
-        _ = replace(with: nil)
-        return true
+    /// - Returns: The new generation; `nil` if the session changed.
+    mutating func end(basedOn known: UInt64) -> UInt64? { generation == known ? replace(with: nil) : nil }
+
+    /// - Returns: Whether the revocations have to be started.
+    mutating func beginRevocation(of credentials: Credentials) -> Bool {
+        revocations.waiting.append(credentials)
+        defer { revocations.isRunning = true }
+        return !revocations.isRunning
+    }
+
+    /// - Returns: The next credentials to revoke; `nil` ends the revocations.
+    mutating func nextRevocation() -> Credentials? {
+        if revocations.waiting.isEmpty { revocations.isRunning = false }
+        return revocations.waiting.isEmpty ? nil : revocations.waiting.removeFirst()
     }
 
     /// Takes the credentials of a sign-in that the client asked for. The calls of the session that ended go on with them, unless another user
@@ -253,7 +282,8 @@ struct SessionState {
     mutating func endWrite(of written: UInt64) { stored = max(stored, written) }
 
     /// Notes a failed attempt, after which the next one has to wait.
-    mutating func noteFailure(_ error: APIError, isAttempt: Bool, until instant: Duration) {
+    mutating func noteFailure(_ error: APIError, basedOn known: UInt64, isAttempt: Bool, until instant: Duration) {
+        guard generation == known else { return }
         if isAttempt { failures += 1 }
         pause = (instant, error)
     }

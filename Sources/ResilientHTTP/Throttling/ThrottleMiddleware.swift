@@ -42,6 +42,7 @@ public struct ThrottleMiddleware: ClientMiddleware {
         } catch var error as APIError {
             error.context = context.name
             error.retryAt = error.retryAfter.map { now().addingTimeInterval(Double($0.wholeSecondsRoundedUp)) }
+            error.hold = error.retryAfter.map { LocalHold(.throttle, wait: $0) }
             context.record.note(.refusedLocally(.throttle, retryAfter: error.retryAfter))
             throw error
         }

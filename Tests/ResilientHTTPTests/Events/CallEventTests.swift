@@ -12,13 +12,13 @@ import Testing
     private let clock = ManualClock()
 
     /// Keeps what it hears.
-    private final class Ear: CallListener {
+    final class Ear: CallListener {
         private let heard = Mutex<[CallEvent]>([])
         var events: [CallEvent] { heard.withLock { $0 } }
         func hear(_ event: CallEvent) { heard.withLock { $0.append(event) } }
     }
 
-    private func client(_ steps: [ScriptedTransport.Step], listeners: [any CallListener]) throws -> APIClient {
+    func client(_ steps: [ScriptedTransport.Step], listeners: [any CallListener]) throws -> APIClient {
         let surroundings = ClientSurroundings(
             clock: MonotonicClock(clock),
             wallClock: { Date(timeIntervalSince1970: 1_762_252_200) },
@@ -64,7 +64,7 @@ import Testing
             return
         }
         #expect(summary.attempts == 2 && summary.code == nil && summary.status == 200)
-        #expect(summary.waits == [.init(duration: .seconds(8), reason: .retryAfter)])
+        #expect(summary.waits == [.init(duration: .seconds(8), reason: .gate)])
         #expect(ear.events.allSatisfy { $0.endpoint == Endpoint(.get, "/users/{id}") && $0.name == "sync_data" })
         #expect(Set(ear.events.map(\.call)).count == 1)
         #expect(!"\(ear.events)".contains("secret") && !"\(ear.events)".contains("12345"), "no id, no query")
@@ -119,5 +119,20 @@ import Testing
         #expect(policies[Endpoint(.get, "/api/orders/{id}")].timeout == .seconds(9))
         #expect(policies[Endpoint(.post, "/api/orders/{id}")] == EndpointPolicy(sendsIdempotencyKey: true))
         #expect(policies[Endpoint(.get, "/api/orders")] == EndpointPolicy())
+    }
+}
+
+extension CallEventTests {
+    @Test("A success whose body can't be decoded is a failed call for its listeners")
+    func undecodable() async throws {
+        let ear = Ear()
+        let client = try client([.answer(status: 200, body: #"{"id":"x"}"#)], listeners: [ear])
+        let error = await failure { let _: Activity = try await client.get("/a") }
+        #expect(error?.kind == .decoding)
+        guard case .finished(let summary) = ear.events.last?.kind else {
+            Issue.record("no end")
+            return
+        }
+        #expect(summary.code == .decodingError && summary.attempts == 1)
     }
 }

@@ -139,4 +139,49 @@ import Testing
         for number in 0..<3_000 { _ = await failure { _ = try await client.send(.get, "/word\(String(number, radix: 36))x") } }
         #expect(gate.count <= GateTable.capacity)
     }
+
+    @Test("A refresh passes the gate whose probe waits for it: a call that begins while the gate is closed succeeds")
+    func probeWaitsForRefresh() async throws {
+        let middleware = ClientPipeline.standard(gate: gate)
+        let surroundings = ClientSurroundings(clock: MonotonicClock(clock), chance: { 0 })
+        let url = try #require(URL(string: "https://api.example.org"))
+        let transport = ScriptedTransport([
+            .answer(status: 503), .answer(status: 401), .answer(status: 200, body: #"{"token":"fresh"}"#), .answer(status: 200),
+        ])
+        var refreshing = APIClient(baseURL: url, transport: transport, middleware: middleware, surroundings: surroundings)
+        refreshing.policies.set(.sessionRefresh, for: "/refresh", method: .post)
+        let session = Session(store: MemoryCredentialStore(.number(1)), surroundings: surroundings) { [refreshing] _ in
+            let fresh: [String: String] = try await refreshing.post("/refresh", [String: String]())
+            return Credentials(accessToken: fresh["token"] ?? "", refreshToken: "r")
+        }
+        let client = APIClient(
+            baseURL: url,
+            transport: transport,
+            session: session,
+            middleware: middleware,
+            surroundings: surroundings
+        )
+        _ = await failure { _ = try await client.send(.post, "/b") }
+        let call = Task { try await client.send(.get, "/a").response.status.code }
+        await clock.waitForSleepers()
+        clock.advance(by: .milliseconds(500))
+        #expect(try await call.value == 200 && transport.sent.count == 4)
+    }
+
+    @Test("A probe of an earlier gate of the endpoint does not open a later one")
+    func earlierProbe() {
+        var (earlier, later) = (GateState(number: 1), GateState(number: 2))
+        let stretch = GateRules().endpoint
+        for number in 0..<2 {
+            var gate = number == 0 ? earlier : later
+            gate.noteRefusal(delay: .seconds(1), first: stretch, again: stretch, at: .zero, chance: 0)
+            if number == 0 { earlier = gate } else { later = gate }
+        }
+        guard case .admitted(let probe) = earlier.admit(at: .seconds(1)) else {
+            Issue.record("not admitted")
+            return
+        }
+        later.noteSuccess(probe, at: .zero)
+        #expect(later.admit(at: .zero) == .closed(.seconds(1)))
+    }
 }

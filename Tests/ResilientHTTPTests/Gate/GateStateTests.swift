@@ -88,7 +88,7 @@ import Testing
         var allowed = 1
         while allowed < GateState.wide {
             let probes = try (0..<allowed).map { _ in try #require(pass(gate.admit(at: now))) }
-            #expect(gate.admit(at: now) == .opening && gate.room == 0)
+            #expect(gate.admit(at: now) == .opening && gate.room(at: now) == 0)
             // One success doubles; the others end without saying anything.
             gate.noteSuccess(probes[0], at: now)
             for probe in probes.dropFirst() { gate.noteNeutral(probe) }
@@ -106,7 +106,7 @@ import Testing
         for _ in 0..<199 { gate.noteSuccess(at: now) }
         #expect(gate.admit(at: now) == .opening)
         gate.noteSuccess(probe, at: now)
-        #expect(gate.room == 2)
+        #expect(gate.room(at: now) == 2)
     }
 
     @Test("Trap: a herd when a shared Retry-After ends: a thousand gates with the same delay open one after the other")
@@ -209,7 +209,7 @@ import Testing
                 default:
                     gate.noteSuccess(pass, at: now)
                     // A probe of the present opening ends a closure early.
-                    if gate.room > 0 { closedUntil = .zero }
+                    if gate.room(at: now) > 0 { closedUntil = .zero }
                 }
             }
             for pass in inFlight { gate.noteNeutral(pass) }

@@ -48,7 +48,12 @@ import Testing
     @Test("If it fails for longer than the deadlines allow, the calls fail, but never with an expired session")
     func outage() async throws {
         let report = try await run(RefreshStorm(.unavailable, failures: 1_000_000, calls: 50), timeout: .seconds(10))
-        #expect(report.errors.count == 50 && report.errors.allSatisfy { $0.kind == .server && $0.recovery != .signIn })
+        #expect(report.errors.count == 50)
+        #expect(
+            Set(report.errors.map(\.kind)).isSubset(of: [.server, .throttled, .timeout]),
+            "\(Set(report.errors.map(\.kind)))"
+        )
+        #expect(report.errors.allSatisfy { $0.recovery != .signIn })
     }
 
     @Test("A delay beyond every deadline fails the calls at once, with the time in their errors")
@@ -87,11 +92,11 @@ import Testing
                 return .number(2)
             }
         )
-        for _ in 0..<10 {
+        while attempts.value < 10 {
             await #expect(throws: APIError.self) { try await session.refreshNow() }
             clock.advance(by: .seconds(2))
         }
-        clock.advance(by: .seconds(8))
+        clock.advance(by: .seconds(2))
         try await session.refreshNow()
         #expect(try await session.credentials == .number(2))
     }
@@ -113,10 +118,16 @@ import Testing
             }
         )
         _ = try await session.credentials
-        let refresh = Task { try await session.refreshNow(timeout: .seconds(30)) }
-        await clock.waitForSleepers()
-        clock.advance(by: .seconds(1))
-        try await refresh.value
+        let isOver = Counter()
+        async let refresh: Void = {
+            defer { isOver.increment() }
+            try await session.refreshNow(timeout: .seconds(30))
+        }()
+        while isOver.value == 0 {
+            for _ in 0..<10 { await Task.yield() }
+            clock.advance(by: .milliseconds(20))
+        }
+        try await refresh
         #expect(tokens.withLock(\.self) == ["rt1", "rt1"])
     }
 }

@@ -70,7 +70,9 @@ private struct History {
 
     private func memories() async throws -> [(String, Credentials?)] {
         var memories: [(String, Credentials?)] = []
-        for (number, process) in processes.enumerated() { memories.append(("process \(number)", try await process.session.credentials)) }
+        for (number, process) in processes.enumerated() {
+            memories.append(("process \(number)", try await process.session.credentials))
+        }
         return memories
     }
 

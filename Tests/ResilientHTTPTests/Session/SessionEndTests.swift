@@ -1,0 +1,235 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastTesting
+import Synchronization
+import Testing
+
+@testable import ResilientHTTP
+
+/// Refreshes that end after the session has changed.
+@Suite("A refresh that ends late", .timeLimit(.minutes(2))) struct SessionEndTests {
+    /// Holds refreshes back until they are released.
+    private final class Endpoint: Sendable {
+        private let waiters = Mutex<[CheckedContinuation<Void, Never>]>([])
+        private let outcome: @Sendable () throws -> Credentials
+
+        init(_ outcome: @escaping @Sendable () throws -> Credentials) {
+            self.outcome = outcome
+        }
+
+        var isAsked: Bool { waiters.withLock { !$0.isEmpty } }
+
+        func refresh() async throws -> Credentials {
+            await withCheckedContinuation { waiter in waiters.withLock { $0.append(waiter) } }
+            return try outcome()
+        }
+
+        func release() {
+            for waiter in waiters.withLock({ waiters in
+                defer { waiters = [] }
+                return waiters
+            }) { waiter.resume() }
+        }
+    }
+
+    private let revoked = RevokedTokens()
+    private let prompts = Counter()
+    private let store = MemoryCredentialStore(.number(1))
+
+    private func session(_ endpoint: Endpoint) -> Session {
+        Session(
+            store: store,
+            surroundings: ClientSurroundings(clock: MonotonicClock(ManualClock())),
+            refresh: { _ in try await endpoint.refresh() },
+            revoke: { [revoked] in revoked.note($0) },
+            prompt: { [prompts] in
+                prompts.increment()
+                return nil
+            }
+        )
+    }
+
+    /// Begins a refresh, changes the session meanwhile, and lets the refresh end.
+    private func run(
+        _ outcome: @escaping @Sendable () throws -> Credentials,
+        meanwhile change: (Session) async throws -> Void
+    ) async throws -> Session {
+        let endpoint = Endpoint(outcome)
+        let session = session(endpoint)
+        _ = try await session.credentials
+        async let refresh: Void? = try? session.refreshNow()
+        while !endpoint.isAsked { await Task.yield() }
+        try await change(session)
+        endpoint.release()
+        await refresh
+        return session
+    }
+
+    @Test("A late success does not bring a session back after its sign-out, and is revoked")
+    func signOut() async throws {
+        let session = try await run({ .number(2) }, meanwhile: { try await $0.hold(nil) })
+        #expect(try await session.credentials == nil)
+        #expect(await store.load() == nil)
+        while revoked.all.isEmpty { await Task.yield() }
+        #expect(revoked.all == [.number(2)])
+    }
+
+    @Test("A late success does not replace the session of a user who signed in meanwhile")
+    func otherUser() async throws {
+        let session = try await run({ .number(2) }, meanwhile: { try await $0.hold(.number(7)) })
+        #expect(try await session.credentials == .number(7))
+        #expect(await store.load() == .number(7))
+        while revoked.all.isEmpty { await Task.yield() }
+        #expect(revoked.all == [.number(2)])
+    }
+
+    @Test("A late refusal does not sign out a user who signed in meanwhile, and asks no user to sign in")
+    func refusal() async throws {
+        let refused: @Sendable () throws -> Credentials = { throw APIError(DecodedError(status: 401)) }
+        let session = try await run(refused, meanwhile: { try await $0.hold(.number(7)) })
+        #expect(try await session.credentials == .number(7))
+        #expect(await store.load() == .number(7))
+        #expect(prompts.value == 0)
+    }
+
+    @Test("A sign-out by another process is not undone by a late success")
+    func otherProcessSignsOut() async throws {
+        let store = store
+        let session = try await run({ .number(2) }, meanwhile: { _ in await store.save(nil) })
+        #expect(try await session.credentials == nil)
+        #expect(await store.load() == nil)
+        while revoked.all.isEmpty { await Task.yield() }
+        #expect(revoked.all == [.number(2)])
+    }
+
+    @Test("A refused refresh takes the tokens of another process that refreshed first")
+    func otherProcessRefreshes() async throws {
+        let store = store
+        var fresh = Credentials.number(5)
+        fresh.sessionID = Credentials.number(1).identified().sessionID
+        let refused: @Sendable () throws -> Credentials = { throw APIError(DecodedError(status: 401)) }
+        let session = try await run(refused, meanwhile: { [fresh] _ in await store.save(fresh) })
+        #expect(try await session.credentials == .number(5))
+        #expect(prompts.value == 0)
+    }
+
+    @Test(
+        "Only the API's own refusal of the token ends a session",
+        arguments: [
+            (401, nil, nil, true), (403, nil, nil, false), (403, ErrorCode.authRefreshFailed, nil, true), (400, nil, nil, false),
+            (401, .apiKeyInvalid, nil, false), (403, .authRefreshFailed, Duration.seconds(9), false),
+        ] as [(Int, ErrorCode?, Duration?, Bool)]
+    )
+    func refusals(status: Int, code: ErrorCode?, retryAfter: Duration?, ends: Bool) async throws {
+        var answer = DecodedError(status: status)
+        (answer.code, answer.retryAfter) = (code, retryAfter)
+        let session = try await run({ [answer] in throw APIError(answer) }, meanwhile: { _ in })
+        #expect(try await session.credentials == (ends ? nil : .number(1)))
+    }
+
+    @Test("A refresh that returns an access token only keeps the refresh token and the user")
+    func accessTokenOnly() async throws {
+        let held = Credentials(accessToken: "at1", refreshToken: "rt1", userID: "ana")
+        let session = Session(
+            store: MemoryCredentialStore(held),
+            refresh: { _ in Credentials(accessToken: "at2", refreshToken: nil) }
+        )
+        try await session.refreshNow()
+        let credentials = try await session.credentials
+        #expect(credentials?.accessToken == "at2" && credentials?.refreshToken == "rt1" && credentials?.userID == "ana")
+    }
+
+    @Test("A delay of an hour at the refresh endpoint that nothing confirms blocks the session for a minute at most")
+    func unconfirmedDelay() async throws {
+        let clock = ManualClock()
+        let isDown = Mutex(true)
+        let session = Session(
+            store: store,
+            surroundings: ClientSurroundings(clock: MonotonicClock(clock), chance: { 0 }),
+            refresh: { _ in
+                guard isDown.withLock({ $0 }) else { return .number(2) }
+                var answer = DecodedError(status: 503)
+                answer.retryAfter = .seconds(3_600)
+                throw APIError(answer)
+            }
+        )
+        await #expect(throws: APIError.self) { try await session.refreshNow() }
+        isDown.withLock { $0 = false }
+        clock.advance(by: .seconds(60))
+        try await session.refreshNow()
+        #expect(try await session.credentials == .number(2))
+    }
+
+    @Test("A sign-out reaches the store even if its caller is canceled")
+    func canceledSignOut() async throws {
+        let session = session(Endpoint { .number(2) })
+        _ = try await session.credentials
+        let signOut = Task { _ = try await session.hold(nil) }
+        signOut.cancel()
+        try await signOut.value
+        #expect(await store.load() == nil)
+    }
+
+    @Test("Writes reach the store in the order of the changes")
+    func order() async throws {
+        let slow = SlowStore()
+        let session = Session(store: slow, refresh: { _ in .number(2) })
+        _ = try await session.credentials
+        async let signIn = session.hold(.number(7))
+        while await slow.writes == 0 { await Task.yield() }
+        async let signOut = session.hold(nil)
+        for _ in 0..<20 { await Task.yield() }
+        await slow.release()
+        _ = try await (signIn, signOut)
+        #expect(await slow.load() == nil)
+    }
+
+    @Test("After a prompt the waiting calls go on, unless another user is known to have signed in", arguments: ["ana", "eva"])
+    func promptedUser(user: String) async throws {
+        let held = Credentials(accessToken: "at1", refreshToken: nil, userID: "ana")
+        let session = Session(
+            store: MemoryCredentialStore(held),
+            refresh: { _ in .number(2) },
+            prompt: { Credentials(accessToken: "at9", refreshToken: "rt9", userID: user) }
+        )
+        let server = TokenServer(valid: "at9")
+        let client = APIClient(
+            baseURL: try #require(URL(string: "https://api.example.org")),
+            transport: server,
+            session: session,
+            middleware: []
+        )
+        let error = await failure { _ = try await client.send(.get, "/a") }
+        #expect((error == nil) == (user == "ana") && server.sent(with: "at9") == (user == "ana" ? 1 : 0))
+        #expect(try await session.credentials?.accessToken == "at9")
+    }
+}
+
+/// The credentials that were revoked.
+private final class RevokedTokens: Sendable {
+    private let credentials = Mutex<[Credentials]>([])
+    var all: [Credentials] { credentials.withLock(\.self) }
+    func note(_ revoked: Credentials) { credentials.withLock { $0.append(revoked) } }
+}
+
+/// A store whose first write waits until it is released.
+private actor SlowStore: CredentialStore {
+    private var credentials: Credentials? = .number(1)
+    private(set) var writes = 0
+    private var isReleased = false
+    private var waiter: CheckedContinuation<Void, Never>?
+
+    func load() -> Credentials? { credentials }
+
+    func save(_ new: Credentials?) async {
+        writes += 1
+        if !isReleased { await withCheckedContinuation { waiter = $0 } }
+        credentials = new
+    }
+
+    func release() {
+        isReleased = true
+        waiter?.resume()
+    }
+}
