@@ -5,13 +5,16 @@ import NIOPosix
 import Synchronization
 
 /// A server on the loopback whose workers and queue are bounded: 503 with `Retry-After: 2` for what would wait too long, silence when refusals
-/// alone keep it busy.
+/// alone keep it busy. A silent server refuses nothing: it does not respond to what would wait too long.
 final class BusyServer: Sendable {
     private let capacity: Mutex<ServerCapacity>
     private let clock: QuickClock
     private let begin: QuickClock.Instant
 
-    init(rate: Double, clock: QuickClock) {
+    fileprivate let isSilent: Bool
+
+    init(rate: Double, isSilent: Bool, clock: QuickClock) {
+        self.isSilent = isSilent
         capacity = Mutex(ServerCapacity(rate: rate))
         self.clock = clock
         begin = clock.now
@@ -61,6 +64,7 @@ private final class Responder: ChannelInboundHandler {
             let (seconds, attoseconds) = wait.components
             let delay = TimeAmount.nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
             context.eventLoop.assumeIsolated().scheduleTask(in: delay) { self.answer(.ok, [:], context: context) }
+        case .refused where server.isSilent: break
         case .refused: answer(.serviceUnavailable, ["Retry-After": "2"], context: context)
         case .ignored: break
         }

@@ -14,6 +14,8 @@ struct Fleet: Sendable {
     var rate: Double
     /// How much faster than the world its time runs.
     var factor: Int
+    /// Whether the server sends no response instead of a refusal.
+    var isSilent = false
 
     /// The calls per second of all together.
     var offered: Double { Double(clients) * rate }
@@ -22,7 +24,9 @@ struct Fleet: Sendable {
 
     static let all = [
         Fleet(name: "200 phones × 0.4/s", clients: 200, rate: 0.4, factor: 4),
+        Fleet(name: "200 phones × 0.4/s, silent server", clients: 200, rate: 0.4, factor: 4, isSilent: true),
         Fleet(name: "20 services × 40/s", clients: 20, rate: 40, factor: 1),
+        Fleet(name: "4 services × 40/s", clients: 4, rate: 40, factor: 1),
     ]
 }
 
@@ -81,7 +85,7 @@ extension Fleet {
         let clock = QuickClock(factor: factor)
         let begin = clock.now
         let (servers, group) = (MultiThreadedEventLoopGroup(numberOfThreads: 1), MultiThreadedEventLoopGroup(numberOfThreads: 1))
-        let server = BusyServer(rate: capacity, clock: clock)
+        let server = BusyServer(rate: capacity, isSilent: isSilent, clock: clock)
         let listener = try await server.start(on: servers)
         guard let port = listener.localAddress?.port, let url = URL(string: "http://127.0.0.1:\(port)") else { throw NoAddress() }
         let sent = Counter()

@@ -68,7 +68,7 @@ final class App {
     init(server: URL, language: Language) {
         self.server = server
         self.language = language
-        client = AccountClient(api: APIClient(baseURL: server, transport: .urlSession(), language: language))
+        client = AccountClient(api: APIClient(baseURL: server, language: language, throttle: .appsInTheField))
         router = LinkRouter(AppLink.reader(host: server.host ?? ""), isSignedIn: false)
     }
 

@@ -51,7 +51,7 @@ import Testing
 
     @Test("What the client holds back itself is counted by what held it")
     func refusals() async throws {
-        let client = try client([.answer(status: 503, headers: [.retryAfter: "600"])])
+        let client = try client([.answer(status: 503, headers: [.retryAfter: "50"])])
         for _ in 0..<3 { await #expect(throws: APIError.self) { try await client.send(.get, "/a") } }
         #expect(try count("http_client_refusals", [("endpoint", "GET /a"), ("by", "gate")]) == 2)
         #expect(try count("http_client_attempts", [("endpoint", "GET /a"), ("status", "5xx")]) == 1)

@@ -91,7 +91,8 @@ extension WaitReason {
         case .backoff: "a pause before the next attempt"
         case .gate: "the server asked to be left alone"
         case .throttle: "the app's own limit"
-        case .session: "the session is being renewed"
+        case .session: "the session is being refreshed"
+        case .connectivity: "the device has no connection"
         }
     }
 }
@@ -113,7 +114,9 @@ extension GiveUpReason {
         case .notSafe: "it may have taken effect, and repeating it is not safe without --key"
         case .oneShotBody: "its body can be sent only once"
         case .retriesUsed: "all retries are used"
-        case .refusedAgain: "the server refused again at the time it had named"
+        case .refusedAgain: "the request was a probe for all calls, and failed as well"
+        case .heldBack: "the client held it back for longer than it waits"
+        case .sessionRefresh: "the session could not be refreshed in time"
         case .deadline: "the wait would end after the time of the call"
         case .waitTooLong: "the server asks for a longer wait than the client sleeps through"
         case .budget: "too many calls of this client fail"

@@ -7,7 +7,7 @@ import Testing
 
 /// `holdfast call` as a process, against a server that writes its answers byte by byte.
 @Suite(.timeLimit(.minutes(10))) struct CallTests {
-    @Test("A 503 that names a delay is waited for and repeated; each step and the answer are told")
+    @Test("A 503 that names a delay is waited for and repeated, and each step is printed")
     func waits() async throws {
         let steps: [LoopbackServer.Step] = [
             answer("503 X", ["Retry-After: 1", "X-Error-Code: SERVER_SERVICE_UNAVAILABLE"]),
@@ -17,7 +17,7 @@ import Testing
             let run = try await Binary.run(["call", "GET", server.origin + "/a?x=1"], in: folder)
             #expect(run.status == 0, "\(run.errors)")
             #expect(run.output.contains("attempt 1: 503 SERVER_SERVICE_UNAVAILABLE after"))
-            #expect(run.output.contains(/waits 1\.\d\d\d s: the server said when to come back/))
+            #expect(run.output.contains(/waits [34]\.\d\d\d s: the server asked to be left alone/))
             #expect(run.output.contains("attempt 2: 200 after"))
             #expect(run.output.contains("200, 14 bytes, application/json\n\n{\"name\":\"Ana\"}"))
             #expect(!run.output.contains("\u{1B}"), "colours are for terminals")
