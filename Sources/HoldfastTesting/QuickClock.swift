@@ -23,7 +23,7 @@ public struct QuickClock: Clock {
 
     /// The present instant.
     public var now: Instant { Instant(offset: start.duration(to: .now) * factor) }
-    /// What one nanosecond of the world is.
+    /// One nanosecond of the world, on this clock.
     public var minimumResolution: Duration { .nanoseconds(factor) }
 
     /// Sleeps until a deadline. Ends at once when the task is canceled.

@@ -31,7 +31,7 @@ public struct RefreshStorm: Sendable {
         (self.failure, self.failures, self.calls) = (failure, failures, calls)
     }
 
-    /// What happened.
+    /// The result of a storm.
     public struct Report: Sendable {
         /// The errors of calls that failed.
         public var errors: [APIError] = []

@@ -90,7 +90,7 @@ public final class LoopbackServer: Sendable {
     }
 
     /// Starts a server that accepts any number of connections.
-    /// - Parameter respond: What becomes of a request that was read.
+    /// - Parameter respond: Returns the step for a request that was read.
     /// - Throws: ``SetupFailure`` if there is no port to be had.
     public convenience init(responding respond: @escaping @Sendable (Received) -> Step) throws {
         try self.init(serving: .requests(respond))
@@ -154,7 +154,7 @@ public final class LoopbackServer: Sendable {
         departed.finish()
     }
 
-    /// Accepts a connection, and serves it on a thread of its own.
+    /// Accepts a connection, and serves it on a separate thread.
     /// - Returns: Whether there was one.
     private func accept(on listener: Int32, _ serve: @escaping @Sendable (Int32) -> Void) -> Bool {
         let connection = Self.accept(listener)

@@ -56,7 +56,7 @@ public final class BreakerMiddleware: ClientMiddleware {
         }
     }
 
-    /// What the end of a request says about the server.
+    /// The verdict of a request on its server.
     private enum Verdict {
         case success, failure, lostConnection, neutral
 

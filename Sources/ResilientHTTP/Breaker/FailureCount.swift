@@ -64,9 +64,9 @@ public struct BreakerRules: Hashable, Sendable {
     public var patience: Duration
     /// The largest number of calls that wait.
     public var maximumWaiters = 1_024
-    /// How far the share looks back.
+    /// The window of the share.
     static let window: Duration = .seconds(30)
-    /// The number of calls that the share looks back on.
+    /// The largest number of calls in the share.
     static let maximumCalls = 1_000
 
     /// Creates rules.

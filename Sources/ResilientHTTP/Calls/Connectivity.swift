@@ -5,7 +5,7 @@ import Synchronization
     import Network
 #endif
 
-/// What is known of the device's connection: calls that opted in wait for one, and gates that were closed on another network open early.
+/// The state of the device's connection: calls that opted in wait for one, and gates that were closed on another network open early.
 ///
 /// On Apple platforms ``system`` follows the network path. Elsewhere, and in tests, create one and report changes to it.
 ///

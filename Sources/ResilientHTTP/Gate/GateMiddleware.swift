@@ -38,7 +38,7 @@ public final class GateMiddleware: ClientMiddleware {
         if let changes = context.surroundings.connectivity?.changes,
             networkChanges.exchange(changes, ordering: .relaxed) != changes
         {
-            // What was refused on one network path may work on another one.
+            // A host that refused requests on one network path may serve them on another one.
             table.reopen { _ in true }
         }
         let passes = try await context.admitted(to: table, as: .gate, patience: patience(request, context))
@@ -80,7 +80,7 @@ public final class GateMiddleware: ClientMiddleware {
             guard scope == (isHost ? .host : .endpoint) else { return gate.noteNeutral(pass) }
             var opening: Duration?
             if let delay = believed(error, isHost: isHost) {
-                // What is not confirmed keeps its bound with the stretch, too.
+                // The bound of a delay that is not confirmed includes the stretch.
                 let isConfirmed = isHost && error.isRetryAfterConfirmed
                 let longest = isConfirmed ? nil : max(.zero, rules.longestClosure - delay)
                 opening = gate.noteRefusal(

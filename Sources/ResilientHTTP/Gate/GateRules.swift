@@ -1,7 +1,7 @@
 /// How long gates stay closed, and who waits at them.
 ///
 /// The defaults follow from a search over policies for a server at a fifth of its capacity, see `docs/benchmarks.md`: longer stretches let the
-/// server answer more of what it can, shorter ones notice sooner that it has recovered.
+/// server serve more of what it can, shorter ones notice sooner that it has recovered.
 public struct GateRules: Hashable, Sendable {
     /// By how much a delay is stretched that a server names, as a part of the delay, so that a fleet does not come back at once.
     public struct Stretch: Hashable, Sendable {

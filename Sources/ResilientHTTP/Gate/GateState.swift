@@ -11,7 +11,7 @@ struct GateState: Sendable {
     /// The stretch of a closure of a busy client's gate.
     private static let busy = GateRules.Stretch(0...0.5, longest: .seconds(8))
 
-    /// What an admitted request is.
+    /// The role of an admitted request.
     enum Pass: Hashable, Sendable {
         /// An ordinary request.
         case free
@@ -51,7 +51,7 @@ struct GateState: Sendable {
     private var served = ServedRate()
 
     /// Creates an open gate.
-    /// - Parameter number: Tells the gates of a table apart, so that no probe of an earlier one counts here.
+    /// - Parameter number: Distinguishes the gates of a table, so that no probe of an earlier one counts here.
     init(number: UInt64 = 0) {
         opening = number << 32
     }

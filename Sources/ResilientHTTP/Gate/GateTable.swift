@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a gate stands in front of.
+/// The host or endpoint that a gate guards.
 enum GateKey: Hashable {
     case host(String)
     case endpoint(String, Endpoint)
@@ -18,7 +18,7 @@ final class GateTable: Sendable {
     /// Which of a call's gates.
     enum Scope { case host, endpoint }
 
-    /// What the gates of one call let it through as.
+    /// The passes of one call, one from each of its gates.
     struct Passes: Sendable {
         var host = GateState.Pass.free
         var endpoint = GateState.Pass.free

@@ -60,7 +60,7 @@ public struct AuthoriseMiddleware: ClientMiddleware {
         }
     }
 
-    /// - Parameter refusal: What the server refused the present credentials with; `nil` if they are replaced ahead of their expiry, for which
+    /// - Parameter refusal: The refusal of the present credentials; `nil` if they are replaced ahead of their expiry, for which
     ///   one attempt is enough.
     private func renewed(
         after stale: SessionState.Held?,

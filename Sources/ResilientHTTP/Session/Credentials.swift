@@ -38,7 +38,7 @@ extension Credentials: Hashable {
         hasher.combine(expiresAt)
     }
 
-    /// The same credentials with a session identifier. Without one of their own it is derived from the tokens, so that two processes that
+    /// The same credentials with a session identifier. If they have none, it is derived from the tokens, so that two processes that
     /// load the same credentials derive the same identifier.
     func identified(as known: String? = nil) -> Credentials {
         var credentials = self

@@ -3,7 +3,7 @@ import Logging
 import RateLimiting
 import Synchronization
 
-/// What a 401 asks for.
+/// The renewal that a 401 asks for.
 enum Renewal: Hashable {
     /// Refresh; if that is impossible, ask the user to sign in.
     case refresh
@@ -15,7 +15,7 @@ extension Session {
     /// Returns credentials newer than those that were refused.
     /// - Parameters:
     ///   - stale: The credentials that were refused; `nil` if the request carried none.
-    ///   - way: What the refusal asks for.
+    ///   - way: The renewal that the refusal asks for.
     ///   - deadline: Until when passing failures are waited out; `nil` for one attempt.
     /// - Returns: `nil` if so many renewals succeeded lately that one more would not help.
     /// - Throws: ``APIError``: `unauthorized` if there are none, the refresh's own error if it failed for a passing reason.
@@ -162,7 +162,7 @@ extension Session {
             await persistQuietly(ended)
             return true
         }
-        // What another process stored meanwhile stays.
+        // Credentials that another process stored meanwhile stay.
         try? await writes.run { [self] () async throws in
             _ = try await store.save(nil, replacing: before)
             state.withLock { $0.endWrite(of: ended) }

@@ -6,7 +6,7 @@ import Synchronization
 
 /// The session of one user, shared by all calls of an app.
 ///
-/// However many calls meet an expired token, it is refreshed once: the callers wait for the refresh in flight, and a caller whose token has
+/// An expired token is refreshed once, for any number of calls: the callers wait for the refresh in flight, and a caller whose token has
 /// been replaced meanwhile takes the new one. A refresh that fails for a passing reason (no response, a time-out, 429, 5xx) is repeated,
 /// one attempt at a time, as long as the deadline of a waiting call allows it. Only a refusal of the refresh token ends the session.
 ///
@@ -115,7 +115,7 @@ public final class Session: Sendable {
         return replaced
     }
 
-    /// Revokes credentials that no call will use. It happens in a slot of its own, one after another: no refresh waits for it.
+    /// Revokes credentials that no call will use. It happens in a separate slot, one after another: no refresh waits for it.
     func discard(_ credentials: Credentials) {
         guard let revoke, state.withLock({ $0.beginRevocation(of: credentials) }) else { return }
         Task { [self] in
@@ -149,7 +149,7 @@ extension Session {
         return end.timeIntervalSince(surroundings.wallClock()) <= timing.skew / .seconds(1)
     }
 
-    /// Writes the present state unless that was done already. Writes never overtake each other, and each stores the state of its own moment.
+    /// Writes the present state unless that was done already. Writes never overtake each other, and each stores the state of its moment.
     func persist(_ generation: UInt64) async throws {
         while state.withLock({ $0.stored < generation }) {
             do {
@@ -173,7 +173,7 @@ extension Session {
     }
 }
 
-/// What a session holds, and what is known of its store. A value under the session's lock.
+/// The credentials of a session, and the generation that its store holds. A value under the session's lock.
 struct SessionState {
     /// Credentials and which ones they are.
     struct Held: Hashable {
@@ -227,7 +227,7 @@ struct SessionState {
     }
 
     /// Replaces the tokens of the session unless it changed since a generation.
-    /// - Returns: What is held then; `nil` if the session changed.
+    /// - Returns: The new credentials; `nil` if the session changed.
     mutating func renew(_ new: Credentials, basedOn known: UInt64, at now: Duration?) -> Held? {
         guard generation == known else { return nil }
         if let now {
@@ -288,7 +288,7 @@ struct SessionState {
         pause = (instant, error)
     }
 
-    /// What a caller with refused credentials does next.
+    /// The next step of a caller with refused credentials.
     func entrance(after stale: Held?, at now: Duration) -> SingleFlight<Held>.Entrance {
         if let stale, stale.generation != generation {
             // The credentials that were refused have been replaced already.

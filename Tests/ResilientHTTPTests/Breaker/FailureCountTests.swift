@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test("What it stores is bounded")
+    @Test("The stored calls are bounded")
     func bounded() {
         var count = FailureCount()
         for call in 0..<100_000 { count.noteSuccess(at: .nanoseconds(call)) }

@@ -8,7 +8,7 @@ import Synchronization
 
 /// Clients of one server that works at a fifth of its capacity for half a minute, in simulated time: exact, and without sockets.
 struct BrownOut {
-    /// What the server does with requests that would wait too long.
+    /// The treatment of requests that would wait too long.
     enum Refusal: Sendable {
         /// It responds with 503 and `Retry-After: 2`.
         case named
@@ -31,11 +31,11 @@ struct BrownOut {
         var isGood: Bool
     }
 
-    /// What the clients did.
+    /// The result of a brown-out.
     struct Outcome {
         var calls: [Call]
         var sent: [Duration]
-        /// What could have been served in the brown-out.
+        /// The number of calls that could have been served in the brown-out.
         var ideal: Double
 
         /// Requests in the brown-out per call that began in it.
@@ -44,7 +44,7 @@ struct BrownOut {
                 / Double(calls.count { $0.begin >= .seconds(3) && $0.begin < .seconds(33) })
         }
 
-        /// What was served in the brown-out, as a part of what could have been.
+        /// The calls served in the brown-out, as a part of those that could have been.
         var goodput: Double {
             Double(calls.count { $0.isGood && $0.end >= .seconds(3) && $0.end < .seconds(33) }) / ideal
         }
@@ -67,7 +67,7 @@ struct BrownOut {
         func note(_ call: Call) { ended.withLock { $0.append(call) } }
     }
 
-    /// Runs clients, each with a pipeline of its own, for 48 s; the server is in trouble from the 3rd to the 33rd.
+    /// Runs clients, each with its own pipeline, for 48 s; the server is in trouble from the 3rd to the 33rd.
     func run(_ middleware: () -> [any ClientMiddleware]) throws -> Outcome {
         let (clock, executor) = (ManualClock(), SteppedExecutor())
         let capacity = Double(clients) * rate * 1.25

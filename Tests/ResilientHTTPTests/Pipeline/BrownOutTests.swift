@@ -30,7 +30,7 @@ import Testing
         #expect(ours.goodput >= 0.9, "\(ours.goodput)")
     }
 
-    @Test("Retries alone multiply what the server has to refuse: the test can tell the difference")
+    @Test("Retries alone multiply the refusals of the server, and the test detects it")
     func withoutGate() throws {
         let retrying = try BrownOut(clients: 100, rate: 0.4).run { [RetryMiddleware()] }
         #expect(retrying.attemptsPerCall > 1, "\(retrying.attemptsPerCall)")

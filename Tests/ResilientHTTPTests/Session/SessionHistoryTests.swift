@@ -42,7 +42,7 @@ private struct History {
     private let shared = SharedStore()
     private var processes: [Process]
     private var calls: [Task<Void, Never>] = []
-    /// What the last sign-in or sign-out asked for.
+    /// The session that the last sign-in or sign-out asked for.
     private var expected: Int?
     private var steps: [String] = []
 
@@ -52,7 +52,7 @@ private struct History {
         for _ in 0..<2 { processes.append(try Process(world: world, store: shared, clock: clock)) }
     }
 
-    /// - Returns: What went wrong.
+    /// - Returns: The findings.
     mutating func run() async throws -> [String] {
         for _ in 0..<Int.random(in: 5...30, using: &random) {
             try await act()
@@ -131,7 +131,7 @@ private struct History {
         }
     }
 
-    /// Lets all that is in flight end, and every process look at the store once more.
+    /// Lets all that is in flight end, and every process read the store once more.
     private mutating func settle() async {
         world.releaseAll()
         let running = Counter()
