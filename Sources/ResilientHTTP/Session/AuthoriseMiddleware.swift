@@ -42,7 +42,7 @@ public struct AuthoriseMiddleware: ClientMiddleware {
     private func bind(_ context: CallContext, to held: SessionState.Held?) throws {
         guard let id = held?.sessionID else { return }
         let bound = context.bind(id)
-        guard bound != id, !session.mayContinue(bound) else { return }
+        guard bound != id, !session.mayContinue(bound, as: id) else { return }
         var error = APIError.signedOut
         error.recovery = .dismiss
         throw error.named(context)

@@ -30,7 +30,9 @@ extension Session {
                     unless: { [self] in state.withLock { $0.entrance(after: stale, at: surroundings.clock.now) } },
                     { [self] in try await renew(by: way) }
                 )
-                return (held, isShared)
+                // A flight that began for an earlier session may end after another sign-in.
+                guard let stale, !mayContinue(stale.sessionID, as: held.sessionID) else { return (held, isShared) }
+                continue
             } catch let failure as SessionFailure {
                 switch failure {
                 case .ended(let refusal): throw refusal ?? .signedOut
@@ -85,11 +87,13 @@ extension Session {
     /// Refreshes once, while no other process does.
     private func refreshed() async throws -> Refreshed {
         // Compared with below: what the store holds must be what this process holds.
-        await persistQuietly(state.withLock(\.generation))
+        let isPersisted = await persistQuietly(state.withLock(\.generation))
         let known = state.withLock(\.generation)
         do {
             return try await store.exclusively { [self] in
                 let (before, generation, isStored) = state.withLock { ($0.credentials, $0.generation, $0.isStored) }
+                // Changed since it was written: what the store holds says nothing about another process.
+                if !isStored, isPersisted { return .superseded }
                 if isStored {
                     let found = try await store.load()
                     if !found.hasTokens(of: before) { return adopt(found, basedOn: generation) }
@@ -170,11 +174,15 @@ extension Session {
         return true
     }
 
-    private func persistQuietly(_ generation: UInt64) async {
+    /// - Returns: Whether the store took it.
+    @discardableResult
+    private func persistQuietly(_ generation: UInt64) async -> Bool {
         do {
             try await persist(generation)
+            return true
         } catch {
             surroundings.logger?.warning("Session not stored", metadata: ["error.type": "\(type(of: error))"])
+            return false
         }
     }
 

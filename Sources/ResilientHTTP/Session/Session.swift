@@ -140,8 +140,8 @@ extension Session {
         return state.withLock(\.held)
     }
 
-    /// Whether calls that began in a session may go on in the present one.
-    func mayContinue(_ session: String) -> Bool { state.withLock { $0.mayContinue(session) } }
+    /// Whether calls that began in one session may carry the tokens of another.
+    func mayContinue(_ session: String?, as other: String?) -> Bool { state.withLock { $0.mayContinue(session, as: other) } }
 
     /// Whether a token expires so soon that it should be replaced before it is used.
     func isEnding(_ held: SessionState.Held) -> Bool {
@@ -268,10 +268,13 @@ struct SessionState {
         return generation
     }
 
-    /// Whether calls that began in one session may go on with what is held.
-    func mayContinue(_ session: String?) -> Bool {
-        guard let session, let current = credentials?.sessionID, session != current else { return true }
-        return continuation.map { $0 == (session, current) } ?? false
+    /// Whether calls that began in one session may go on with the present credentials.
+    func mayContinue(_ session: String?) -> Bool { mayContinue(session, as: credentials?.sessionID) }
+
+    /// Whether calls that began in one session may carry the tokens of another.
+    func mayContinue(_ session: String?, as other: String?) -> Bool {
+        guard let session, let other, session != other else { return true }
+        return continuation.map { $0 == (session, other) } ?? false
     }
 
     mutating func beginWrite() -> (Credentials?, UInt64) {
