@@ -24,6 +24,9 @@ struct BaseAddress: Hashable, Sendable {
 
     /// Whether a path can stand behind the base: it begins with a slash, is percent-encoded and has no fragment.
     static func isPath(_ path: String) -> Bool {
-        path.utf8.first == UInt8(ascii: "/") && path.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }
+        var path = path
+        return path.withUTF8 { bytes in
+            bytes.first == UInt8(ascii: "/") && bytes.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }
+        }
     }
 }

@@ -52,10 +52,11 @@ struct Exchange: Sendable {
         request.headerFields[.requestTimeout] = String(timeout.wholeMilliseconds)
         let response: HTTPResponse
         let bytes: [UInt8]
+        let isSuccess: Bool
         do {
             let answer = try await transport.send(request, body: body, timeout: timeout)
             response = answer.0
-            let isSuccess = response.status.kind == .successful
+            isSuccess = response.status.kind == .successful
             let limit = isSuccess ? maximumBodySize : ErrorDecoder.maximumBodySize
             do {
                 if let whole = answer.1.whole(upTo: limit) {
@@ -72,7 +73,7 @@ struct Exchange: Sendable {
         } catch {
             throw APIError(error, isSafeToRepeat: request.isSafeToRepeat, context: context.name)
         }
-        guard response.status.kind == .successful else { throw refusal(response, bytes: bytes, context: context) }
+        guard isSuccess else { throw refusal(response, bytes: bytes, context: context) }
         if let refusal = refusalInSuccess(response, bytes: bytes, context: context) { throw refusal }
         return (response, ResponseBody(bytes))
     }

@@ -58,6 +58,9 @@ final class GateTable: Sendable {
             return GateState(number: gates)
         }
 
+        /// How many gates of hosts are not wide open.
+        var narrowHosts: Int { hosts.count { !$0.gate.isWideOpen } }
+
         func place(of origin: String) -> Int? { hosts.firstIndex { $0.origin == origin } }
     }
 
@@ -69,8 +72,10 @@ final class GateTable: Sendable {
     }
 
     private let state = Mutex(State())
-    /// How many gates are stored: most of the time none, and then nothing has to be locked.
+    /// How many gates are stored. While none is, the end of a request changes nothing.
     private let stored = Atomic<Int>(0)
+    /// How many gates are not wide open. While none is, all requests are let through.
+    private let narrow = Atomic<Int>(0)
     private let maximumWaiters: Int
 
     init(maximumWaiters: Int) {
@@ -78,7 +83,7 @@ final class GateTable: Sendable {
     }
 
     /// How many gates are not wide open.
-    var count: Int { state.withLock { $0.endpoints.count + $0.hosts.count { !$0.gate.isWideOpen } } }
+    var count: Int { state.withLock { $0.endpoints.count + $0.narrowHosts } }
     /// How many calls wait at gates.
     var waiting: Int { state.withLock(\.line.count) }
 
@@ -88,7 +93,7 @@ final class GateTable: Sendable {
     ///   - patience: How long it waits; a call that opted in, or that others wait for, waits until its deadline.
     /// - Throws: ``Refusal``; `CancellationError` if the task is canceled while it waits.
     func admit(_ context: CallContext, patience: Patience) async throws -> Passes {
-        guard stored.load(ordering: .acquiring) > 0 else { return Passes() }
+        guard narrow.load(ordering: .acquiring) > 0 else { return Passes() }
         let now = context.now
         let mayWaitLong = context.policy.waitsInLine || context.policy.isVital
         let latest = Patience(
@@ -195,7 +200,10 @@ final class GateTable: Sendable {
         guard creating != nil || stored.load(ordering: .acquiring) > 0 else { return }
         let now = instant ?? context.now
         let wakes = state.withLock { state -> [WaiterLine<GateKey>.Wake] in
-            defer { stored.store(state.hosts.count + state.endpoints.count, ordering: .releasing) }
+            defer {
+                stored.store(state.hosts.count + state.endpoints.count, ordering: .releasing)
+                narrow.store(state.narrowHosts + state.endpoints.count, ordering: .releasing)
+            }
             var wakes: [WaiterLine<GateKey>.Wake] = []
             if creating == .host, state.hosts.count < Self.hosts, state.place(of: context.origin) == nil {
                 state.hosts.append((context.origin, state.makeGate()))

@@ -7,7 +7,7 @@ import Synchronization
 /// how many requests follow them.
 public final class RetryBudget: Sendable {
     /// The tokens, in thousandths.
-    private let tokens: Mutex<Int>
+    private let tokens: Atomic<Int>
     private let capacity: Int
     private let refund: Int
 
@@ -21,23 +21,34 @@ public final class RetryBudget: Sendable {
         precondition(refund >= 0 && refund <= Double(capacity), "refund must be between 0 and the capacity (is \(refund))")
         self.capacity = capacity * 1_000
         self.refund = Int((refund * 1_000).rounded())
-        tokens = Mutex(capacity * 1_000)
+        tokens = Atomic(capacity * 1_000)
     }
 
     /// The tokens that are left.
-    public var remaining: Double { Double(tokens.withLock { $0 }) / 1_000 }
+    public var remaining: Double { Double(tokens.load(ordering: .relaxed)) / 1_000 }
 
     /// Notes a success.
     func noteSuccess() {
-        tokens.withLock { $0 = min(capacity, $0 + refund) }
+        // Most of the time the budget is full, and then nothing is written.
+        guard tokens.load(ordering: .relaxed) < capacity else { return }
+        update { min(capacity, $0 + refund) }
     }
 
     /// Notes a retryable failure that reached a server.
     /// - Returns: Whether the budget allows a retry.
     func noteFailure(isTimeout: Bool = false) -> Bool {
-        tokens.withLock { tokens in
-            tokens = max(0, tokens - (isTimeout ? 2_500 : 1_000))
-            return tokens > capacity / 2
+        update { max(0, $0 - (isTimeout ? 2_500 : 1_000)) } > capacity / 2
+    }
+
+    /// - Returns: The new number of tokens.
+    @discardableResult
+    private func update(_ change: (Int) -> Int) -> Int {
+        var known = tokens.load(ordering: .relaxed)
+        while true {
+            let new = change(known)
+            let (isExchanged, found) = tokens.compareExchange(expected: known, desired: new, ordering: .relaxed)
+            if isExchanged { return new }
+            known = found
         }
     }
 }

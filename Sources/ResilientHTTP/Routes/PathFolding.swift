@@ -27,11 +27,8 @@ enum PathFolding {
         // An id may be a letter, `{id}` is longer: a slash and a letter make five bytes of two.
         String(unsafeUninitializedCapacity: path.count * 5 / 2 + 16) { text in
             var (length, segments, start) = (0, 0, 0)
-            func append(_ bytes: some Sequence<UInt8>) {
-                for byte in bytes {
-                    text.initializeElement(at: length, to: byte)
-                    length += 1
-                }
+            func append(_ bytes: some Collection<UInt8>) {
+                length = text[length...].initialize(fromContentsOf: bytes)
             }
             while start < path.count, segments <= maximumSegments {
                 guard path[start] != UInt8(ascii: "/") else {
@@ -43,7 +40,7 @@ enum PathFolding {
                 segments += 1
                 if segments > maximumSegments {
                     append("{rest}".utf8)
-                } else if isIdentifier(path[start..<end]) {
+                } else if isIdentifier(UnsafeBufferPointer(rebasing: path[start..<end])) {
                     append("{id}".utf8)
                 } else {
                     append(path[start..<end])
@@ -66,6 +63,8 @@ enum PathFolding {
     static func isIdentifier(_ bytes: some Collection<UInt8>) -> Bool {
         let count = bytes.count
         guard count <= longestWord else { return true }
+        // Most segments are short words.
+        if count < 16, count > 0, bytes.allSatisfy({ (0x61...0x7A).contains($0 | 0x20) || $0 == UInt8(ascii: "-") }) { return false }
         var (digits, hexadecimals, hyphens, upper, lower, others, signs) = (0, 0, 0, 0, 0, 0, 0)
         for byte in bytes {
             switch byte {
