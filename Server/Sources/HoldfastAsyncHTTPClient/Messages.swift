@@ -6,9 +6,7 @@ import ResilientHTTP
 extension HTTPClient.Request {
     init(_ request: HTTPRequest, body: RequestBody?) throws(TransportError) {
         let (scheme, authority) = (request.scheme?.lowercased() ?? "", request.authority ?? "")
-        guard scheme == "https" || scheme == "http", !authority.isEmpty,
-            authority.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !"/?#@\\".utf8.contains($0) })
-        else { throw Self.refused(nil) }
+        guard scheme == "https" || scheme == "http", Self.isAuthority(authority) else { throw Self.refused(nil) }
         var headers = HTTPHeaders()
         for field in request.headerFields { headers.add(name: field.name.rawName, value: field.value) }
         if !headers.contains(name: "Accept-Encoding") { headers.add(name: "Accept-Encoding", value: "gzip, deflate") }
@@ -21,6 +19,20 @@ extension HTTPClient.Request {
             )
         } catch {
             throw Self.refused(error)
+        }
+    }
+
+    /// Whether a text is a host with or without a port, and no other part of an address.
+    private static func isAuthority(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            !bytes.isEmpty
+                && bytes.allSatisfy { byte in
+                    switch byte {
+                    case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "@"), UInt8(ascii: "\\"): false
+                    default: (0x21...0x7E).contains(byte)
+                    }
+                }
         }
     }
 
