@@ -13,6 +13,7 @@ let package = Package(
     name: "holdfast",
     platforms: [.iOS(.v18), .macOS(.v15), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
+        .library(name: "Holdfast", targets: ["Holdfast"]),
         .library(name: "ErrorContract", targets: ["ErrorContract"]),
         .library(name: "RateLimiting", targets: ["RateLimiting"]),
         .library(name: "ResilientHTTP", targets: ["ResilientHTTP"]),
@@ -28,6 +29,15 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
     ],
     targets: [
+        .target(
+            name: "Holdfast",
+            dependencies: [
+                "ErrorContract", "RateLimiting", "ResilientHTTP", "HoldfastURLSession", "AccountContract", "AccountKit",
+                "AccountUI",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: settings
+        ),
         .target(
             name: "ErrorContract",
             dependencies: [.product(name: "HTTPTypes", package: "swift-http-types")],
@@ -74,6 +84,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .testTarget(name: "HoldfastTests", dependencies: ["Holdfast", "HoldfastTesting"], swiftSettings: settings),
         .testTarget(
             name: "ErrorContractTests",
             dependencies: ["HoldfastTesting", "ErrorContract", .product(name: "HTTPTypes", package: "swift-http-types")],

@@ -1,0 +1,28 @@
+/// The libraries of an app in one import: the client, errors, limits, accounts and their screens.
+///
+/// ```swift
+/// import Foundation
+/// import Holdfast
+///
+/// struct Note: Decodable {
+///     var title: String
+/// }
+///
+/// func notes(at url: URL) async throws(APIError) -> [Note] {
+///     try await APIClient(baseURL: url).get("/notes")
+/// }
+/// ```
+///
+/// HTTPTypes is exported as well, because `HTTPFields` and `HTTPRequest.Method` are parameters of the client. Foundation is not: a file
+/// that uses `URL` or `Date` imports Foundation or SwiftUI itself. `HoldfastTesting` and `ErrorLabContract` are not part of it, because
+/// an app that is released needs neither.
+///
+/// A target that needs less imports a single library, such as `HoldfastURLSession` for a client without accounts.
+@_exported public import AccountContract
+@_exported public import AccountKit
+@_exported public import AccountUI
+@_exported public import ErrorContract
+@_exported public import HTTPTypes
+@_exported public import HoldfastURLSession
+@_exported public import RateLimiting
+@_exported public import ResilientHTTP
