@@ -33,13 +33,17 @@ import Testing
     func throttles() async throws {
         let answers = (0..<40).map { _ in [answer("200 OK", body: "{}")] }
         let server = try LoopbackServer(connections: answers)
-        var api = APIClient(baseURL: try url(server, "/v2"), throttle: .appsInTheField)
-        patient(&api)
+        let url = try url(server, "/v2")
+        // snippet: throttle-argument
+        let api = APIClient(baseURL: url, throttle: .appsInTheField)
+        // snippet end
+        var unhurried = api
+        patient(&unhurried)
         let begin = ContinuousClock.now
         var refusals: [APIError] = []
         for number in 0..<40 {
             do throws(APIError) {
-                _ = try await api.send(.get, "/lessons/\(number)")
+                _ = try await unhurried.send(.get, "/lessons/\(number)")
             } catch {
                 refusals.append(error)
             }
@@ -70,21 +74,19 @@ import Testing
         await server.close()
     }
 
-    @Test("The example of docs/client/README.md is the one that stands here, and does what it says")
+    @Test("Policies, a session and a language are one argument each")
     func example() async throws {
-        let page = try PageExample("client/README.md", mark: "<!-- defaults:")
-        #expect(page.lines == (try PageExample.compiled("defaults", in: #filePath)))
         let session = Session(store: MemoryCredentialStore(Credentials(accessToken: "t", refreshToken: nil))) { _ in
             Credentials(accessToken: "u", refreshToken: nil)
         }
         try await withServer(answer("200 OK", body: "{}")) { server in
             let url = try url(server)
-            // defaults
+            // snippet: client-defaults
             var policies = EndpointPolicies()
             policies.set(EndpointPolicy(sendsIdempotencyKey: true), for: "/api/orders", method: .post)
             policies.set(EndpointPolicy(timeout: .seconds(120)), for: "/api/exports/{id}")
             let api = APIClient(baseURL: url, language: .spanish, session: session, policies: policies)
-            // defaults
+            // snippet end
             _ = try await api.send(.post, "/api/orders")
             #expect(server.received.first?.header("Idempotency-Key")?.count == 34)
             #expect(server.received.first?.header("Authorization") == "Bearer t")

@@ -5,10 +5,12 @@ import ResilientHTTP
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct URLSessionTransportTests {
-    @Test("URLSession passes every check of a transport", arguments: TransportCheck.all)
+    // snippet: client-transport-checks
+    @Test("The transport passes every check", arguments: TransportCheck.all)
     func passes(_ check: TransportCheck) async throws {
         try await check.run(URLSessionTransport())
     }
+    // snippet end
 
     @Test("A redirect is the answer if redirects are not followed")
     func unfollowed() async throws {

@@ -9,41 +9,34 @@ import ResilientHTTP
 import Synchronization
 import Testing
 
-/// The examples of `docs/client`, compiled and run.
+/// Runs the examples of `docs/client`.
 @Suite struct ClientPageTests {
     private let fine = ScriptedTransport.Step.answer(status: 200, body: "{}")
 
     private func url() throws -> URL { try #require(URL(string: "https://api.example.org")) }
 
-    private func expectSame(_ page: String) throws {
-        let written = try PageExample("client/\(page).md", mark: "<!-- example:")
-        #expect(written.lines == (try PageExample.compiled(page, in: #filePath)), "\(page)")
-    }
-
-    @Test("docs/client/deadline.md")
+    @Test("The deadline of an export is that of its policy, and reaches the server")
     func deadline() async throws {
-        try expectSame("deadline")
         let (url, transport) = (try url(), ScriptedTransport([fine]))
-        // deadline
+        // snippet: client-deadline
         var policies = EndpointPolicies()
         policies.set(EndpointPolicy(timeout: .seconds(120), attemptTimeout: .seconds(120)), for: "/api/exports/{id}")
         var api = APIClient(baseURL: url, transport: transport, timeout: .seconds(15), policies: policies)
         api.attemptTimeout = .seconds(5)
         _ = try await api.send(.get, "/api/exports/7")
-        // deadline
+        // snippet end
         let left = transport.sent.first?.request.headerFields[.requestTimeout].flatMap { Int($0) } ?? 0
         #expect(left == 120_000)
     }
 
-    @Test("docs/client/events.md")
+    @Test("Listeners see why a call is not repeated, and which errors are frequent")
     func events() async throws {
-        try expectSame("events")
         let seen = Mutex<[String]>([])
         @Sendable func print(_ text: String) { seen.withLock { $0.append(text) } }
         let transport = ScriptedTransport([.answer(status: 404)])
         let url = try url()
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        // events
+        // snippet: client-events
         let tally = ErrorTally()
         var api = APIClient(baseURL: url, transport: transport)
         api.listeners = [
@@ -56,22 +49,20 @@ import Testing
         ]
         _ = try? await api.send(.get, "/api/lessons/17")
         let frequent = tally.counts(lastMinutes: 10)
-        // events
+        // snippet end
         #expect(seen.withLock { $0 } == ["GET /api/lessons/{id} is not repeated: not_retryable"])
         #expect(frequent.map(\.count) == [1])
     }
 
-    @Test("The example for an analytics SDK of docs/client/events.md")
+    @Test("An analytics SDK receives the events of calls and of password resets")
     func analytics() async throws {
-        let written = try PageExample("client/events.md", mark: "<!-- analytics:")
-        #expect(written.lines == (try PageExample.compiled("analytics", in: #filePath)))
         let url = try url()
         let error = #"{"error":{"code":"SERVER_DATABASE_ERROR","message":"x","timestamp":"2025-11-04T10:30:00Z"}}"#
         let transport = ScriptedTransport([
             .answer(status: 500, body: error), .answer(status: 200, body: #"{"success":true,"message":"m"}"#),
             .answer(status: 400),
         ])
-        // analytics
+        // snippet: client-analytics
         struct ProductAnalytics: AnalyticsListener {
             func apiError(_ error: AnalyticsError) {
                 Analytics.logEvent(
@@ -105,7 +96,7 @@ import Testing
         var accountAPI = APIClient(baseURL: url, transport: transport)
         accountAPI.listeners = [AccountAnalyticsAdapter(analytics)]
         let accounts = AccountClient(api: accountAPI)
-        // analytics
+        // snippet end
         await #expect(throws: APIError.self) { try await api.send(.post, "/api/lessons/17") }
         let address = try EmailAddress("ana@example.org")
         _ = try await accounts.requestPasswordReset(email: address)
@@ -124,25 +115,40 @@ import Testing
         #expect(Analytics.events.last?.parameters == ["type": "badRequest"])
     }
 
-    @Test("docs/client/idempotency.md")
+    @Test("A submission keeps its key over another try")
+    func submission() async throws {
+        let confirmed = ScriptedTransport.Step.answer(status: 200, body: #"{"success":true,"message":"m"}"#)
+        let (url, transport) = (try url(), ScriptedTransport([confirmed, confirmed]))
+        let accounts = AccountClient(api: APIClient(baseURL: url, transport: transport))
+        let link = ResetLink(token: try ResetToken("token"), email: nil)
+        let password = try Password("a new password")
+        // snippet: client-submission
+        let submission = Submission()
+        _ = try await accounts.confirmReset(link, newPassword: password, submission: submission)
+        // The response is lost, and the user taps "Try again":
+        _ = try await accounts.confirmReset(link, newPassword: password, submission: submission)
+        // snippet end
+        let keys = transport.sent.map { $0.request.headerFields[.idempotencyKey] }
+        #expect(keys.count == 2 && keys[0] != nil && keys[0] == keys[1])
+    }
+
+    @Test("A POST to an endpoint that opted in carries a key")
     func idempotency() async throws {
-        try expectSame("idempotency")
         let (url, transport) = (try url(), ScriptedTransport([fine]))
         let order = RequestBody(Array("{}".utf8), contentType: "application/json")
-        // idempotency
+        // snippet: client-idempotency
         var policies = EndpointPolicies()
         policies.set(EndpointPolicy(sendsIdempotencyKey: true), for: "/api/orders", method: .post)
         let api = APIClient(baseURL: url, transport: transport, policies: policies)
         _ = try await api.send(.post, "/api/orders", body: order)
-        // idempotency
+        // snippet end
         #expect(transport.sent.first?.request.headerFields[.idempotencyKey]?.count == 34)
     }
 
-    @Test("docs/client/retry.md")
+    @Test("Retries follow their policy, and an endpoint can have none")
     func retry() async throws {
-        try expectSame("retry")
         let (url, transport) = (try url(), ScriptedTransport([.answer(status: 502), fine, .answer(status: 502)]))
-        // retry
+        // snippet: client-retry
         var policies = EndpointPolicies()
         policies.set(EndpointPolicy(retry: .never), for: "/api/search")
         let retry = RetryMiddleware(RetryPolicy(maximumRetries: 2, backoff: Backoff(base: .milliseconds(200), cap: .seconds(5))))
@@ -153,30 +159,28 @@ import Testing
             middleware: ClientPipeline.standard(retry: retry)
         )
         _ = try await api.send(.get, "/api/activities")
-        // retry
+        // snippet end
         await #expect(throws: APIError.self) { try await api.send(.get, "/api/search") }
         #expect(transport.sent.count == 3)
     }
 
-    @Test("docs/client/budget.md")
+    @Test("A retry budget reports what is left of it")
     func budget() async throws {
-        try expectSame("budget")
         let (url, transport) = (try url(), ScriptedTransport([fine]))
-        // budget
+        // snippet: client-budget
         let budget = RetryBudget(capacity: 20, refund: 0.2)
         let middleware = ClientPipeline.standard(retry: RetryMiddleware(budget: budget))
         let api = APIClient(baseURL: url, transport: transport, middleware: middleware)
         _ = try await api.send(.get, "/api/activities")
         let left = budget.remaining
-        // budget
+        // snippet end
         #expect(left == 20)
     }
 
-    @Test("docs/client/gate.md")
+    @Test("Clients that share the gate stop together")
     func gate() async throws {
-        try expectSame("gate")
         let (url, transport) = (try url(), ScriptedTransport([fine, fine, .answer(status: 503, headers: [.retryAfter: "50"])]))
-        // gate
+        // snippet: client-gate
         let gate = GateMiddleware()
         let middleware = ClientPipeline.standard(gate: gate)
         let (feed, shop) = (
@@ -186,29 +190,53 @@ import Testing
         _ = try await feed.send(.get, "/api/activities")
         _ = try await shop.send(.get, "/api/orders")
         let closed = gate.count
-        // gate
+        // snippet end
         #expect(closed == 0)
         await #expect(throws: APIError.self) { try await feed.send(.get, "/api/activities") }
         await #expect { try await shop.send(.get, "/api/orders") } throws: { ($0 as? APIError)?.kind == .throttled }
         #expect(transport.sent.count == 3)
     }
 
-    @Test("docs/client/breaker.md")
+    @Test("A call that waits in line is repeated when the server limits it")
+    func waitingInLine() async throws {
+        struct Page: Decodable, Sendable { var next: String }
+        let limited = ScriptedTransport.Step.answer(status: 429, headers: [.retryAfter: "0"])
+        let transport = ScriptedTransport([limited, .answer(status: 200, body: #"{"next":"4"}"#)])
+        let api = APIClient(baseURL: try url(), transport: transport as any HTTPTransport)
+        // snippet: client-waits-in-line
+        let page: Page = try await api.get("/api/orders?page=3", options: .waitsInLine)
+        // snippet end
+        #expect(page.next == "4" && transport.sent.count == 2)
+    }
+
+    @Test("A gate takes other rules")
+    func gateRules() async throws {
+        let (url, transport) = (try url(), ScriptedTransport([.answer(status: 503, headers: [.retryAfter: "4"])]))
+        // snippet: client-gate-rules
+        var rules = GateRules()
+        rules.patience = .seconds(5)
+        let gate = GateMiddleware(rules)
+        // snippet end
+        let api = APIClient(baseURL: url, transport: transport, middleware: ClientPipeline.standard(retry: nil, gate: gate))
+        await #expect(throws: APIError.self) { try await api.send(.get, "/api/activities") }
+        #expect(gate.count == 1)
+    }
+
+    @Test("A circuit opens after three failures in a row")
     func breaker() async throws {
-        try expectSame("breaker")
         let failures = Array(repeating: ScriptedTransport.Step.answer(status: 500), count: 3)
         let (url, transport) = (try url(), ScriptedTransport([fine] + failures))
-        // breaker
+        // snippet: client-breaker
         let rules = BreakerRules(failuresInARow: 3, pause: .seconds(5))
         let middleware = ClientPipeline.standard(breaker: BreakerMiddleware(rules))
         let api = APIClient(baseURL: url, transport: transport, middleware: middleware)
         _ = try await api.send(.get, "/api/activities")
-        // breaker
+        // snippet end
         for _ in 0..<4 { await #expect(throws: APIError.self) { try await api.send(.post, "/api/activities") } }
         #expect(transport.sent.count == 4)
     }
 
-    @Test("docs/client/authorise.md")
+    @Test("Calls carry the token of a session, which is refreshed when it expired")
     func authorise() async throws {
         struct Accounts: Sendable {
             func refreshed(with token: String) async throws -> Credentials {
@@ -216,11 +244,10 @@ import Testing
             }
         }
         @Sendable func signInScreen() async -> Credentials? { nil }
-        try expectSame("authorise")
         let stale = #"{"error":{"code":"AUTH_TOKEN_EXPIRED","message":"x"}}"#
         let (url, transport) = (try url(), ScriptedTransport([.answer(status: 401, body: stale), fine]))
         let (accounts, stored) = (Accounts(), Credentials(accessToken: "old", refreshToken: "r"))
-        // authorise
+        // snippet: client-authorize
         let session = Session(store: MemoryCredentialStore(stored)) { refreshToken in
             try await accounts.refreshed(with: refreshToken)
         } prompt: {
@@ -230,17 +257,16 @@ import Testing
         policies.set(EndpointPolicy(isAuthorised: false), for: "/api/public/{page}")
         let api = APIClient(baseURL: url, transport: transport, session: session, policies: policies)
         _ = try await api.send(.get, "/api/me")
-        // authorise
+        // snippet end
         #expect(transport.sent.map { $0.request.headerFields[.authorization] } == ["Bearer old", "Bearer new"])
     }
 
-    @Test("docs/client/transports.md")
+    @Test("A scripted transport returns its responses in order")
     func transports() async throws {
-        try expectSame("transports")
         let url = try url()
         let lines = Mutex<[String]>([])
         func print(_ kind: APIError.Kind, _ status: Int) { lines.withLock { $0.append("\(kind) \(status)") } }
-        // transports
+        // snippet: client-transports
         let transport = ScriptedTransport([
             .answer(status: 503, headers: [.retryAfter: "0"]),
             .answer(status: 200, body: #"{"name":"Ana"}"#),
@@ -251,7 +277,7 @@ import Testing
         } catch {
             print(error.kind, error.status ?? 0)  // server 503
         }
-        // transports
+        // snippet end
         #expect(lines.withLock { $0 } == ["server 503"])
     }
 }

@@ -6,6 +6,7 @@ import RateLimiting
 import ResilientHTTP
 import Testing
 
+/// Runs the examples of `docs/app-throttler.md`.
 @Suite struct AppThrottlerPageTests {
     private struct Lesson: Codable, Sendable {
         var name: String
@@ -15,14 +16,8 @@ import Testing
         let name = "session-1"
     }
 
-    @Test("The example of docs/app-throttler.md is the one that stands here, and does what it says")
+    @Test("Counts calls per user, over a restart")
     func example() async throws {
-        let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../../../docs/app-throttler.md")
-        let written = try block(in: String(contentsOf: page.standardized, encoding: .utf8))
-        let source = try String(contentsOfFile: #filePath, encoding: .utf8)
-        let compiled = try #require(source.split(separator: "// example\n").dropFirst().first)
-        #expect(normalized(written) == normalized(String(compiled)))
-
         let folder = FileManager.default.temporaryDirectory.appending(path: "page-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let transport = ScriptedTransport(Array(repeating: .answer(status: 200, body: #"{"name":"Tehillim"}"#), count: 2))
@@ -42,7 +37,7 @@ import Testing
     ) async throws -> [String] {
         var lines: [String] = []
         func print(_ line: String) { lines.append(line) }
-        // example
+        // snippet: throttler
         var policy = ThrottlePolicy.appsInTheField
         policy.limit(
             "/api/lessons/{id}",
@@ -59,20 +54,9 @@ import Testing
 
         let status = throttler.status(of: Endpoint(.get, "/api/lessons/{id}"), user: session.name)
         print("\(status.count) of \(status.limit), \(status.remaining) left, next in \(status.nextAdmission)")
-        // example
+        // snippet end
         #expect(lesson.name == "Tehillim")
         return lines
-    }
-
-    private func block(in text: String) throws -> String {
-        let start = try #require(text.firstRange(of: "<!-- example:")).upperBound
-        let fence = try #require(text[start...].firstRange(of: "```swift\n")).upperBound
-        let end = try #require(text[fence...].firstRange(of: "```")).lowerBound
-        return String(text[fence..<end])
-    }
-
-    private func normalized(_ code: String) -> [String] {
-        code.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 }
 

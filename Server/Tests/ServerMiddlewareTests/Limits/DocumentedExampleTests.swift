@@ -9,7 +9,7 @@ import RateLimiting
 import ServerMiddleware
 import Testing
 
-// example
+// snippet: server-limits
 struct AppContext: LimitedRequestContext {
     var coreContext: CoreRequestContextStorage
     let remoteAddress: SocketAddress?
@@ -52,21 +52,11 @@ func limitedRouter() throws -> Router<AppContext> {
 struct Invitation: Decodable {
     let email: String
 }
-// example
+// snippet end
 
+/// Runs the example of `docs/rate-limits.md`.
 @Suite struct DocumentedExampleTests {
-    @Test("The example of docs/rate-limits.md is the one that stands here")
-    func sameText() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../../../..").standardized
-        let document = try String(contentsOf: root.appending(path: "docs/rate-limits.md"), encoding: .utf8)
-        let mark = try #require(document.firstRange(of: "<!-- example:")).upperBound
-        let start = try #require(document[mark...].firstRange(of: "```swift\n")).upperBound
-        let end = try #require(document[start...].firstRange(of: "```")).lowerBound
-        let source = try String(contentsOfFile: #filePath, encoding: .utf8)
-        #expect(source.components(separatedBy: "// example\n").dropFirst().first == String(document[start..<end]))
-    }
-
-    @Test("It does what its page says")
+    @Test("Limits a search by address and an invitation by its email address")
     func works() async throws {
         let responder = try limitedRouter().buildResponder()
         func answer(_ request: Request) async throws -> Answer {
