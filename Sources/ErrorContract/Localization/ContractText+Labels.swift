@@ -21,7 +21,7 @@ extension ContractText {
     /// Takes note.
     public static let accept = LocalizedText(
         en: "OK",
-        es: "Aceptar",
+        es: "OK",
         he: "אישור",
         pt: "OK",
         fr: "OK",

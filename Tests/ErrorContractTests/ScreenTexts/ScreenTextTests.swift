@@ -60,7 +60,7 @@ struct ActionLabelTests {
     @Test(
         "An action alone is named by what it does; dismissing alone is an OK",
         arguments: [
-            (ErrorPresentation.Action.dismiss, "Aceptar", "OK"), (.fixFields, "Aceptar", "OK"),
+            (ErrorPresentation.Action.dismiss, "OK", "OK"), (.fixFields, "OK", "OK"),
             (.retry, "Reintentar", "Try Again"), (.retryAt(Date(timeIntervalSince1970: 0)), "Reintentar", "Try Again"),
             (.signIn, "Iniciar sesión", "Sign In"), (.requestNewLink, "Solicitar Nuevo", "Request New"),
             (.checkAgain, "Comprobar de nuevo", "Check again"),
