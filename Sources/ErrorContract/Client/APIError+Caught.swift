@@ -56,6 +56,7 @@ extension APIError.Kind {
         case .validation: .validationError
         case .rateLimited: .rateLimited
         case .throttled: .throttled
+        case .unavailable: .serviceUnavailableLocally
         case .server: .serverError(500)
         case .decoding: .decodingError
         case .unknownOutcome: .unknownOutcome
@@ -69,7 +70,7 @@ extension APIError.Kind {
     var localRetry: RetryClass {
         switch self {
         case .network, .noInternet, .timeout, .server: .withBackoff
-        case .rateLimited, .throttled: .afterDelay
+        case .rateLimited, .throttled, .unavailable: .afterDelay
         case .unauthorized: .afterRefreshOrSignIn
         default: .never
         }

@@ -94,6 +94,13 @@ public struct APIError: Error, Sendable {
         self.recovery = definition?.recovery ?? Recovery(unknown: answer.code, kind: kind)
     }
 
+    /// Whether the client itself refused the call, so that no request was sent: its kind is ``Kind/throttled`` or
+    /// ``Kind/unavailable``.
+    ///
+    /// Use it instead of ``hold`` to recognize a call that was never sent: a response that made the client hold further calls carries
+    /// a hold, too.
+    public var isHeldLocally: Bool { kind == .throttled || kind == .unavailable }
+
     /// Whether repeating the same request may succeed without a person doing anything.
     public var isRetryable: Bool {
         switch retry {
@@ -158,7 +165,7 @@ extension Recovery {
             case .unauthorized where isOtherCredential: .openSettings
             case .unauthorized: .signIn
             case .validation: .fixFields
-            case .rateLimited, .throttled: .wait
+            case .rateLimited, .throttled, .unavailable: .wait
             case .server, .network, .noInternet, .timeout: .retry
             case .unknownOutcome: .checkAgain
             default: .dismiss

@@ -33,8 +33,11 @@ extension APIError {
         public static let validation = Self(rawValue: "validation")
         /// Refused by a limit of the server.
         public static let rateLimited = Self(rawValue: "rateLimited")
-        /// Held back by the client itself.
+        /// Refused by the client itself because of a rate limit: a quota of the app, or a 429 that the server sent shortly before. No
+        /// request was sent.
         public static let throttled = Self(rawValue: "throttled")
+        /// Refused by the client itself because the server is failing: after a 503, failures, or time-outs. No request was sent.
+        public static let unavailable = Self(rawValue: "unavailable")
         /// Status 5xx and 408.
         public static let server = Self(rawValue: "server")
         /// The answer did not have the expected shape.

@@ -79,7 +79,10 @@ extension APIError {
         let say = { (text: LocalizedText) in catalogue.text(text, in: language) }
         switch kind {
         case .network, .noInternet, .timeout, .unknownOutcome: return say(ContractText.network)
+        // A gate that a 429 closed repeats the server's refusal; any other hold is a quota of the app.
+        case .throttled where hold?.source == .gate: return say(ContractText.limited(wait: retryAfter))
         case .throttled: return say(ContractText.throttled(wait: retryAfter))
+        case .unavailable: return say(ContractText.unavailable(wait: retryAfter))
         case .decoding, .notAPI, .invalidRequest, .cancelled: return say(ContractText.unknownError)
         default: break
         }

@@ -24,6 +24,8 @@ extension ErrorCode {
     public static let rateLimited = Self("RATE_LIMITED")
     /// Refused by the client's own limiter before anything was sent.
     public static let throttled = Self("THROTTLED")
+    /// Refused by the client's own gate or circuit breaker because the server is failing, before anything was sent.
+    public static let serviceUnavailableLocally = Self("SERVICE_UNAVAILABLE_LOCALLY")
     /// The answer did not have the expected shape.
     public static let decodingError = Self("DECODING_ERROR")
     /// The request was sent and its answer lost; it may have taken effect.

@@ -4,7 +4,8 @@ extension ContractText {
 
     private static let limits = [
         tooManyAttemptsTitle, resetLimitedWait, resetLimitedLater, limitedWait, limitedLater, throttledWait, waitShort,
-        resetCooldownTitle, resetCooldown, WaitPhrase.seconds, WaitPhrase.minutes, WaitPhrase.hours,
+        unavailableWait, unavailableLater, tryAgainWait, resetCooldownTitle, resetCooldown, WaitPhrase.seconds,
+        WaitPhrase.minutes, WaitPhrase.hours,
     ]
     private static let passwords = [
         weakPasswordTitle, passwordTooShort, passwordTooLong, passwordNeedsLettersAndDigits, passwordResemblesAccount,

@@ -28,6 +28,17 @@ extension ContractText {
         wait.map { throttledWait.filling("wait", with: WaitPhrase($0).text) } ?? waitShort
     }
 
+    /// A request that the client did not send because the server is failing.
+    /// - Parameter wait: The time until the next one is sent, or `nil` if unknown.
+    public static func unavailable(wait: Duration?) -> LocalizedText {
+        wait.map { unavailableWait.filling("wait", with: WaitPhrase($0).text) } ?? unavailableLater
+    }
+
+    /// The sentence that follows a text that does not say how long to wait.
+    static func tryAgain(in wait: Duration) -> LocalizedText {
+        tryAgainWait.filling("wait", with: WaitPhrase(wait).text)
+    }
+
     /// The short form, where space is tight.
     public static let waitShort = LocalizedText(
         en: "Please wait before trying again.",
@@ -77,5 +88,29 @@ extension ContractText {
         pt: "Muitas solicitações. Por favor, aguarde {wait} antes de tentar novamente.",
         fr: "Trop de demandes. Veuillez patienter {wait} avant de réessayer.",
         de: "Zu viele Anfragen. Bitte warte {wait}, bevor du es erneut versuchst."
+    )
+    static let unavailableWait = LocalizedText(
+        en: "The service is unavailable. Try again in {wait}.",
+        es: "El servicio no está disponible. Intenta de nuevo en {wait}.",
+        he: "השירות אינו זמין. ניתן לנסות שוב בעוד {wait}.",
+        pt: "O serviço não está disponível. Tente novamente em {wait}.",
+        fr: "Le service n’est pas disponible. Réessayez dans {wait}.",
+        de: "Der Dienst ist nicht verfügbar. Versuche es in {wait} erneut."
+    )
+    static let unavailableLater = LocalizedText(
+        en: "The service is unavailable. Try again later.",
+        es: "El servicio no está disponible. Intenta de nuevo más tarde.",
+        he: "השירות אינו זמין. ניתן לנסות שוב מאוחר יותר.",
+        pt: "O serviço não está disponível. Tente novamente mais tarde.",
+        fr: "Le service n’est pas disponible. Réessayez plus tard.",
+        de: "Der Dienst ist nicht verfügbar. Versuche es später erneut."
+    )
+    static let tryAgainWait = LocalizedText(
+        en: "Try again in {wait}.",
+        es: "Intenta de nuevo en {wait}.",
+        he: "ניתן לנסות שוב בעוד {wait}.",
+        pt: "Tente novamente em {wait}.",
+        fr: "Réessayez dans {wait}.",
+        de: "Versuche es in {wait} erneut."
     )
 }

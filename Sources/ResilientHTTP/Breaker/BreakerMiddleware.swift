@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// A circuit belongs to one endpoint. That of the whole host opens only if several endpoints fail, or if connections do. While
 /// a circuit is open for a second or so, calls wait for their turn to be the probe; a call that would wait longer than 2 s fails with the
-/// kind `throttled` and the time in the error.
+/// kind `unavailable`, the code `SERVICE_UNAVAILABLE_LOCALLY` and the time in the error.
 public final class BreakerMiddleware: ClientMiddleware {
     /// When a circuit opens.
     public let rules: BreakerRules
@@ -71,7 +71,7 @@ public final class BreakerMiddleware: ClientMiddleware {
             case .network: self = .lostConnection
             case .unknownOutcome:
                 self = (error.underlying as? TransportError)?.code == .timeout ? .failure : .lostConnection
-            case .cancelled, .noInternet, .throttled, .invalidRequest: self = .neutral
+            case .cancelled, .noInternet, .throttled, .unavailable, .invalidRequest: self = .neutral
             default: self = error.status == nil ? .neutral : .success
             }
         }

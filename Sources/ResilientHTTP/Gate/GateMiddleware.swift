@@ -7,8 +7,8 @@ import Synchronization
 ///
 /// A 503 closes the gate of the host, a 429 that of the endpoint: for the time that the server names and a stretch on top, or, if it names none,
 /// for 1 to 8 s. A delay of more than a minute is believed only if the body of the response confirms its header. While a gate is
-/// closed, a call waits if the gate opens within 2 s, and otherwise fails at once with the kind `throttled` and the time in the error, without
-/// a request. A busy client is paced instead, when the host refuses some of its requests and serves others.
+/// closed, a call waits if the gate opens within 2 s, and otherwise fails at once without a request and with the time in the error: with the kind
+/// `throttled` if a 429 closed the gate, with the kind `unavailable` if a 503 did. A busy client is paced instead, when the host refuses some of its requests and serves others.
 ///
 /// The gate holds a brown-out: a retry budget does nothing for a phone that sends one request in ten seconds.
 public final class GateMiddleware: ClientMiddleware {
@@ -111,24 +111,28 @@ public final class GateMiddleware: ClientMiddleware {
 
 extension CallContext {
     /// Waits until the gates of a table let the call through.
-    /// - Throws: ``APIError`` of the kind `throttled`, with the hold; `CancellationError` if the task is canceled while it waits.
+    /// - Throws: ``APIError`` of the kind `throttled` or `unavailable`, with the hold; `CancellationError` if the task is canceled while it
+    ///   waits.
     func admitted(to table: GateTable, as source: LocalHold.Source, patience: GateTable.Patience) async throws -> GateTable.Passes
     {
         do {
             return try await table.admit(self, patience: patience)
         } catch let refusal as GateTable.Refusal {
             record.note(.refusedLocally(source == .gate ? .gate : .circuit, retryAfter: refusal.wait))
-            throw APIError(heldBackFor: refusal.wait, by: source, context: self)
+            // A 429 closes gates of endpoints, and a 503 those of hosts.
+            let isLimit = source == .gate && refusal.scope == .endpoint
+            throw APIError(heldBackFor: refusal.wait, by: source, isLimit: isLimit, context: self)
         }
     }
 }
 
 extension APIError {
     /// The error for a call that the client itself holds back.
-    init(heldBackFor wait: Duration, by source: LocalHold.Source, context: CallContext) {
+    /// - Parameter isLimit: Whether a rate limit of the server is the reason, rather than a failure.
+    init(heldBackFor wait: Duration, by source: LocalHold.Source, isLimit: Bool, context: CallContext) {
         self.init(
-            kind: .throttled,
-            code: .throttled,
+            kind: isLimit ? .throttled : .unavailable,
+            code: isLimit ? .throttled : .serviceUnavailableLocally,
             retry: .afterDelay,
             recovery: .wait,
             context: context.name,

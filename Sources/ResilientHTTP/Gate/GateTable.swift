@@ -4,6 +4,13 @@ import Synchronization
 enum GateKey: Hashable {
     case host(String)
     case endpoint(String, Endpoint)
+
+    var scope: GateTable.Scope {
+        switch self {
+        case .host: .host
+        case .endpoint: .endpoint
+        }
+    }
 }
 
 /// The gates of all hosts and endpoints of a client, and the calls that wait at them.
@@ -30,6 +37,8 @@ final class GateTable: Sendable {
     struct Refusal: Error {
         /// The time until a request may go out.
         var wait: Duration
+        /// The gate that refused it.
+        var scope: Scope
     }
 
     /// How long a call waits.
@@ -66,7 +75,7 @@ final class GateTable: Sendable {
 
     private enum Step {
         case admitted(Passes)
-        case refused(Duration)
+        case refused(Duration, by: Scope)
         /// Waits in line until woken, or until an instant.
         case waits(UInt64, at: GateKey, until: Duration)
     }
@@ -111,7 +120,7 @@ final class GateTable: Sendable {
         while true {
             switch step {
             case .admitted(let passes): return passes
-            case .refused(let wait): throw Refusal(wait: wait)
+            case .refused(let wait, by: let scope): throw Refusal(wait: wait, scope: scope)
             case .waits(let id, let key, let instant):
                 if !isNoted { context.record.note(.waiting(instant - context.now, .gate)) }
                 isNoted = true
@@ -181,7 +190,7 @@ final class GateTable: Sendable {
             case .admitted: (.zero, latest.closed)
             }
         guard now < latest, wait <= latest - now, state.line.count < maximumWaiters else {
-            return .refused(answer == .opening ? .seconds(1) : wait)
+            return .refused(answer == .opening ? .seconds(1) : wait, by: key.scope)
         }
         return .waits(state.line.enter(at: key), at: key, until: now + wait)
     }

@@ -34,7 +34,7 @@ extension RetryPolicy {
         // The session has repeated the refresh until the deadline of this call.
         if error.isRefreshFailure, error.kind != .noInternet { return .giveUp(.sessionRefresh) }
         guard isWorthRepeating(error) else { return .giveUp(.notRetryable) }
-        if error.kind == .throttled {
+        if error.isHeldLocally {
             // No attempt: it uses up no retry. A new call has waited as long as it may already; one that was sent before waits on.
             guard attempt.retries > 0 || attempt.waitsInLine, let wait = error.retryAfter else { return .giveUp(.heldBack) }
             return wait < attempt.timeLeft ? .wait(wait, error.hold?.source == .throttle ? .throttle : .gate) : .giveUp(.deadline)
@@ -79,7 +79,7 @@ extension APIError {
     /// Whether no byte of the request can have reached a server.
     var surelyNeverLeft: Bool {
         if let transport = underlying as? TransportError { return !transport.wasSent }
-        return kind == .throttled
+        return isHeldLocally
     }
 
     /// Whether a server responded or may have been reached.

@@ -56,7 +56,7 @@ public struct RetryMiddleware: ClientMiddleware {
                 throw APIError(thrown, isSafeToRepeat: request.isSafeToRepeat, context: context.name)
             }
             // A local hold and a missing connection were no attempts.
-            guard error.kind != .throttled, reason != .connectivity else { continue }
+            guard !error.isHeldLocally, reason != .connectivity else { continue }
             retries += 1
             request.headerFields[.retryAttempt] = "\(retries)"
         }

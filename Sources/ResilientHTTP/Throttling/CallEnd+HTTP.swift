@@ -37,7 +37,7 @@ extension CallEnd {
             case .invalidRequest: self = error.wasSent ? .lost : .withdrawn
             default: self = error.wasSent ? .lost : .unreachable
             }
-        case let error as APIError where error.kind == .throttled || error.attempts == 0: self = .withdrawn
+        case let error as APIError where error.isHeldLocally || error.attempts == 0: self = .withdrawn
         default: self = .abandoned
         }
     }

@@ -76,6 +76,23 @@ struct KindRow: Sendable, CustomTestStringConvertible {
             ContractText.throttled(wait: .seconds(1)),
             [.retryAt(now + 1), .dismiss]
         ),
+        KindRow(
+            .unavailable,
+            "SERVICE_UNAVAILABLE_LOCALLY",
+            .afterDelay,
+            .wait,
+            ContractText.unavailable(wait: nil),
+            [.dismiss]
+        ),
+        KindRow(
+            .unavailable,
+            "SERVICE_UNAVAILABLE_LOCALLY",
+            .afterDelay,
+            .wait,
+            after: .seconds(6),
+            ContractText.unavailable(wait: .seconds(6)),
+            [.retryAt(now + 6), .dismiss]
+        ),
         KindRow(.server, "SERVER_ERROR_500", .withBackoff, .retry, ContractText.server, again),
         KindRow(.decoding, "DECODING_ERROR", .never, .dismiss, ContractText.unknownError, [.dismiss]),
         KindRow(.unknownOutcome, "UNKNOWN_OUTCOME", .never, .checkAgain, ContractText.network, [.checkAgain, .dismiss]),
@@ -113,8 +130,8 @@ struct KindRow: Sendable, CustomTestStringConvertible {
 
     @Test("The table has every kind, and every local code but those that need a status")
     func complete() {
-        #expect(Set(KindRow.all.map(\.kind)).count == 18)
-        #expect(Set(KindRow.all.map(\.code)).count == 18)
+        #expect(Set(KindRow.all.map(\.kind)).count == 19)
+        #expect(Set(KindRow.all.map(\.code)).count == 19)
     }
 
     @Test("An app's own kind has no code of its own, and is shown as anything unknown")

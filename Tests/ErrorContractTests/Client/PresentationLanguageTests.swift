@@ -41,7 +41,8 @@ import Testing
         + [
             APIError.Kind.network, .noInternet, .timeout, .cancelled, .unauthorized, .forbidden, .badRequest, .notFound,
             .conflict,
-            .validation, .rateLimited, .throttled, .server, .decoding, .unknownOutcome, .notAPI, .invalidRequest, .custom,
+            .validation, .rateLimited, .throttled, .unavailable, .server, .decoding, .unknownOutcome, .notAPI, .invalidRequest,
+            .custom,
         ].flatMap { kind in Recovery.allCases.map { PresentationRow.local(kind, recovery: $0, retryAfter: .seconds(1)) } }
 
     @Test("Whatever fails is shown in each language, and differently in each", arguments: failures)

@@ -34,7 +34,8 @@ import Testing
         arguments: [
             (ErrorCode.networkError, "NETWORK_ERROR"), (.unauthorized, "UNAUTHORIZED"), (.badRequest, "BAD_REQUEST"),
             (.notFound, "NOT_FOUND"), (.decodingError, "DECODING_ERROR"), (.validationError, "VALIDATION_ERROR"),
-            (.rateLimited, "RATE_LIMITED"), (.throttled, "THROTTLED"), (.timeout, "TIMEOUT"), (.noInternet, "NO_INTERNET"),
+            (.rateLimited, "RATE_LIMITED"), (.throttled, "THROTTLED"),
+            (.serviceUnavailableLocally, "SERVICE_UNAVAILABLE_LOCALLY"), (.timeout, "TIMEOUT"), (.noInternet, "NO_INTERNET"),
             (.cancelled, "CANCELLED"), (.unknownOutcome, "UNKNOWN_OUTCOME"), (.forbidden, "FORBIDDEN"), (.conflict, "CONFLICT"),
             (.notAPIResponse, "NOT_API_RESPONSE"), (.invalidRequest, "INVALID_REQUEST"), (.unknown, "UNKNOWN"),
         ]

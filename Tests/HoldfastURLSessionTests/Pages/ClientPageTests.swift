@@ -193,7 +193,7 @@ import Testing
         // snippet end
         #expect(closed == 0)
         await #expect(throws: APIError.self) { try await feed.send(.get, "/api/activities") }
-        await #expect { try await shop.send(.get, "/api/orders") } throws: { ($0 as? APIError)?.kind == .throttled }
+        await #expect { try await shop.send(.get, "/api/orders") } throws: { ($0 as? APIError)?.kind == .unavailable }
         #expect(transport.sent.count == 3)
     }
 

@@ -34,11 +34,11 @@ import Testing
         let (client, transport) = try client(Array(repeating: failed, count: 6) + [.answer(status: 200), .answer(status: 200)])
         for _ in 0..<5 { #expect(await failure { _ = try await client.send(.get, "/a") }?.status == 500) }
         let error = await failure { _ = try await client.send(.get, "/a") }
-        #expect(error?.kind == .throttled && error?.retryAfter == .seconds(1) && error?.attempts == 0)
-        #expect(error?.hold?.source == .breaker)
+        #expect(error?.kind == .unavailable && error?.retryAfter == .seconds(1) && error?.attempts == 0)
+        #expect(error?.hold?.source == .breaker && error?.code == .serviceUnavailableLocally)
         clock.advance(by: .seconds(1))
         #expect(await failure { _ = try await client.send(.get, "/a") }?.hold?.isProbe == true)
-        #expect(await failure { _ = try await client.send(.get, "/a") }?.kind == .throttled, "a failed probe opens it again")
+        #expect(await failure { _ = try await client.send(.get, "/a") }?.kind == .unavailable, "a failed probe opens it again")
         clock.advance(by: .seconds(1))
         _ = try await client.send(.get, "/a")
         _ = try await client.send(.get, "/a")
@@ -80,7 +80,7 @@ import Testing
         for path in ["/a", "/b", "/c"] {
             for _ in 0..<5 { _ = await failure { _ = try await client.send(.get, path) } }
         }
-        #expect(await failure { _ = try await client.send(.get, "/d") }?.kind == .throttled)
+        #expect(await failure { _ = try await client.send(.get, "/d") }?.kind == .unavailable)
         #expect(transport.sent.count == 15)
     }
 
@@ -88,7 +88,7 @@ import Testing
     func connections() async throws {
         let (client, transport) = try client(Array(repeating: lost, count: 5))
         for path in ["/a", "/b", "/c", "/d", "/e"] { _ = await failure { _ = try await client.send(.get, path) } }
-        #expect(await failure { _ = try await client.send(.get, "/f") }?.kind == .throttled)
+        #expect(await failure { _ = try await client.send(.get, "/f") }?.kind == .unavailable)
         #expect(transport.sent.count == 5)
     }
 
@@ -116,7 +116,7 @@ import Testing
     )
     func neutral(step: ScriptedTransport.Step) async throws {
         let (client, transport) = try client(Array(repeating: step, count: 50))
-        for _ in 0..<50 { #expect(await failure { _ = try await client.send(.get, "/a") }?.kind != .throttled) }
+        for _ in 0..<50 { #expect(await failure { _ = try await client.send(.get, "/a") }?.isHeldLocally == false) }
         #expect(transport.sent.count == 50)
     }
 

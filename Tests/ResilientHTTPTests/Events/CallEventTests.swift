@@ -89,7 +89,7 @@ import Testing
         let last = ear.events.suffix(3).map(\.kind)
         #expect(last.first == .refusedLocally(.gate, retryAfter: .seconds(56)))
         guard case .finished(let summary) = last.last else { return }
-        #expect(summary.attempts == 0 && summary.code == .throttled)
+        #expect(summary.attempts == 0 && summary.code == .serviceUnavailableLocally)
     }
 
     @Test("The tally counts errors by code and endpoint, forgets after an hour, and is bounded")

@@ -60,7 +60,7 @@ import Testing
         close(client)
         let calls = (0..<8).map { _ in call(client) }
         executor.run(clock, until: .milliseconds(6_200))
-        #expect(calls[1...].allSatisfy { $0.error?.kind == .throttled && $0.error?.retryAfter == .seconds(10) })
+        #expect(calls[1...].allSatisfy { $0.error?.kind == .unavailable && $0.error?.retryAfter == .seconds(10) })
         #expect(calls[0].error?.status == 503 && calls[0].error?.hold?.isProbe == true)
         #expect(server.instants.count == 2 && gate.waiting == 0)
     }
@@ -75,7 +75,7 @@ import Testing
         executor.run(clock, until: .milliseconds(7_999))
         #expect(!late.isOver)
         executor.run(clock, until: .milliseconds(8_000))
-        #expect(late.error?.kind == .throttled && late.error?.retryAfter == .seconds(1))
+        #expect(late.error?.kind == .unavailable && late.error?.retryAfter == .seconds(1))
         #expect(server.instants.count == 2 && gate.waiting == 0)
     }
 
@@ -89,7 +89,7 @@ import Testing
         let calls = (0..<100).map { _ in call(client) }
         executor.drain()
         #expect(gate.waiting == 64)
-        #expect(calls.count { $0.error?.kind == .throttled } == 100 - 1 - 64)
+        #expect(calls.count { $0.error?.kind == .unavailable } == 100 - 1 - 64)
         for call in calls[1...10] { call.cancel() }
         executor.drain()
         #expect(calls[1...10].allSatisfy { $0.error?.kind == .cancelled } && gate.waiting == 54)

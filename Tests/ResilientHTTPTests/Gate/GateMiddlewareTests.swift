@@ -29,8 +29,9 @@ import Testing
         #expect(first?.status == 503 && first?.hold == LocalHold(.gate, wait: .seconds(6)))
         for path in ["/a", "/b"] {
             let error = await failure { _ = try await client.send(.get, path) }
-            #expect(error?.kind == .throttled && error?.retryAfter == .seconds(6) && error?.retryAt != nil)
+            #expect(error?.kind == .unavailable && error?.retryAfter == .seconds(6) && error?.retryAt != nil)
             #expect(error?.attempts == 0 && error?.hold == LocalHold(.gate, wait: .seconds(6)))
+            #expect(error?.code == .serviceUnavailableLocally && error?.retry == .afterDelay && error?.recovery == .wait)
         }
         #expect(transport.sent.count == 1)
         clock.advance(by: .seconds(6))
@@ -56,7 +57,7 @@ import Testing
         _ = await failure { [client] in _ = try await client.send(.get, "/a") }
         client.timeout = .milliseconds(400)
         let error = await failure { [client] in _ = try await client.send(.get, "/a") }
-        #expect(error?.kind == .throttled && clock.sleeperCount == 0 && transport.sent.count == 1)
+        #expect(error?.kind == .unavailable && clock.sleeperCount == 0 && transport.sent.count == 1)
     }
 
     @Test("A 429 closes its own endpoint for a minute at most: the next request may concern another account")
@@ -64,7 +65,8 @@ import Testing
         let limited = ScriptedTransport.Step.answer(status: 429, headers: [.retryAfter: "3600"])
         let (client, transport) = try client([limited, .answer(status: 200), .answer(status: 200)])
         #expect(await failure { _ = try await client.send(.post, "/reset") }?.status == 429)
-        #expect(await failure { _ = try await client.send(.post, "/reset") }?.retryAfter == .seconds(60))
+        let held = await failure { _ = try await client.send(.post, "/reset") }
+        #expect(held?.retryAfter == .seconds(60) && held?.kind == .throttled && held?.code == .throttled)
         _ = try await client.send(.get, "/me")
         clock.advance(by: .seconds(60))
         _ = try await client.send(.post, "/reset")
@@ -91,7 +93,7 @@ import Testing
         let (client, transport) = try client([.answer(status: 503, headers: [.retryAfter: "3600"], body: body)])
         #expect(await failure { _ = try await client.send(.get, "/a") }?.status == 503)
         clock.advance(by: .seconds(3_500))
-        #expect(await failure { _ = try await client.send(.get, "/a") }?.kind == .throttled)
+        #expect(await failure { _ = try await client.send(.get, "/a") }?.kind == .unavailable)
         #expect(transport.sent.count == 1)
     }
 
@@ -102,7 +104,7 @@ import Testing
         ])
         _ = await failure { _ = try await client.send(.get, "/a") }
         client.gates.reopen(host: "other.example.org")
-        #expect(await failure { _ = try await client.send(.get, "/a") }?.kind == .throttled)
+        #expect(await failure { _ = try await client.send(.get, "/a") }?.kind == .unavailable)
         #expect(client.gates.count == 1)
         client.gates.reopen(host: "api.example.org")
         _ = try await client.send(.get, "/a")
@@ -116,7 +118,7 @@ import Testing
         let steps: [ScriptedTransport.Step] = [.answer(status: 503, headers: [.retryAfter: "50"]), .answer(status: 200)]
         let (client, transport) = try client(steps, connectivity: connectivity)
         _ = await failure { _ = try await client.send(.get, "/a") }
-        #expect(await failure { _ = try await client.send(.get, "/a") }?.kind == .throttled)
+        #expect(await failure { _ = try await client.send(.get, "/a") }?.kind == .unavailable)
         connectivity.report(isOnline: true)
         _ = try await client.send(.get, "/a")
         #expect(transport.sent.count == 2)

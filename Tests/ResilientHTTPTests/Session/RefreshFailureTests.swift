@@ -50,7 +50,7 @@ import Testing
         let report = try await run(RefreshStorm(.unavailable, failures: 1_000_000, calls: 50), timeout: .seconds(10))
         #expect(report.errors.count == 50)
         #expect(
-            Set(report.errors.map(\.kind)).isSubset(of: [.server, .throttled, .timeout]),
+            Set(report.errors.map(\.kind)).isSubset(of: [.server, .unavailable, .timeout]),
             "\(Set(report.errors.map(\.kind)))"
         )
         #expect(report.errors.allSatisfy { $0.recovery != .signIn })

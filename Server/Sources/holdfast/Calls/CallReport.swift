@@ -26,7 +26,7 @@ struct CallReport {
         guard case .failure(let error) = end else { return .success }
         return switch error.kind {
         case .unknownOutcome: ExitCode(3)
-        case .throttled: ExitCode(4)
+        case .throttled, .unavailable: ExitCode(4)
         default: error.status == nil ? ExitCode(2) : .failure
         }
     }

@@ -106,7 +106,7 @@ struct RoughWeather: Sendable {
             do throws(APIError) {
                 _ = try await client.send(.get, path)
             } catch {
-                guard error.kind == .throttled, error.retryAfter != nil else { throw error }
+                guard error.isHeldLocally, error.retryAfter != nil else { throw error }
                 heldBack += 1
             }
         }
