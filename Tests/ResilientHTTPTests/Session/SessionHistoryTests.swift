@@ -135,7 +135,11 @@ private struct History {
     private mutating func settle() async {
         world.releaseAll()
         let (calls, processes) = (calls, processes)
-        await advancing { for call in calls { await call.value } }
+        await advancing {
+            for call in calls { await call.value }
+            // A refresh whose last caller has left continues. A process that joined it would not compare its session with the store.
+            while !processes.allSatisfy(\.session.isIdle) { await Task.yield() }
+        }
         // A session that was renewed many times lately may be refreshed again.
         clock.advance(by: SessionState.renewalWindow)
         await advancing { for process in processes { await process.refresh() } }
