@@ -19,7 +19,7 @@ extension Account {
     /// Reads a row that begins with ``columns``.
     init(row: Row) throws {
         guard let id = UUID(uuidString: row[0]), let state = State(rawValue: row[4]),
-            let email = try? EmailAddress(row[1]), let firstName = try? FirstName(row[2])
+            let email = try? EmailAddress(row[1]), let firstName = try? FirstName(stored: row[2])
         else { throw CorruptRow(table: "account") }
         self.init(
             id: ID(rawValue: id),

@@ -32,7 +32,7 @@ extension MailTemplates {
     func sampleReset(name: String = "Ana", language: Language = .spanish) throws -> Mail {
         try passwordReset(
             to: try EmailAddress("Ana+test@Example.com"),
-            name: try FirstName(name),
+            name: try FirstName(stored: name),
             token: try ResetToken("AbC-_123"),
             language: language
         )
@@ -42,7 +42,7 @@ extension MailTemplates {
     func sampleChanged(name: String = "Ana", language: Language = .spanish) throws -> Mail {
         try passwordChanged(
             to: try EmailAddress("Ana+test@Example.com"),
-            name: try FirstName(name),
+            name: try FirstName(stored: name),
             token: try ResetToken("freeze-token"),
             language: language
         )

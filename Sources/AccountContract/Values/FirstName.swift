@@ -1,39 +1,74 @@
 import Foundation
 
-/// The name that a person is greeted by: 1–100 characters on one line, spaces around it removed.
+/// The name by which emails and screens greet a user: 1 to 60 characters on one line, without spaces around it.
+///
+/// A name contains letters, marks, spaces and the characters `'`, `’`, `.` and `-`. Whoever registers the address of another person also chooses
+/// the name in the emails to that person, so digits, phone numbers and web addresses are refused.
 public struct FirstName: BoundedText {
     /// The longest name, in characters.
-    public static let maximumLength = 100
+    public static let maximumLength = 60
+    /// The longest name that was accepted by earlier versions and by systems that accounts are imported from, in characters.
+    private static let longestStored = 100
     /// The name, without spaces around it.
     public let rawValue: String
 
-    /// Reads a name.
+    /// Validates the name of a new account.
     public init(_ text: String) throws(TextRefusal) {
-        // Letters alone, as most names are, have nothing to trim, and are no address.
+        // Most names consist of letters alone.
         if (1...Self.maximumLength).contains(text.utf8.count), text.utf8.allSatisfy({ (0x61...0x7A).contains($0 | 0x20) }) {
             rawValue = text
             return
         }
-        let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard !trimmed.isEmpty else { throw .empty }
-        guard trimmed.count <= Self.maximumLength, trimmed.utf8.count <= 4 * Self.maximumLength else { throw .tooLong }
-        guard trimmed.unicodeScalars.allSatisfy(Self.isPlain), !Self.isAddress(trimmed) else { throw .forbiddenCharacter }
-        rawValue = trimmed
+        rawValue = try Self.trimmed(text)
+        guard rawValue.count <= Self.maximumLength else { throw .tooLong }
+        let scalars = rawValue.unicodeScalars
+        guard scalars.allSatisfy(Self.isOfNames), scalars.contains(where: \.properties.isAlphabetic), !Self.isDomain(scalars)
+        else { throw .forbiddenCharacter }
     }
 
-    /// A name greets its owner in mails of ours: an address in it would be somebody's advertisement in somebody else's mailbox.
+    /// Validates the name of an account that exists already, in the database or in another system: any characters on one line, at most 100 of them.
+    public init(stored text: String) throws(TextRefusal) {
+        rawValue = try Self.trimmed(text)
+    }
+
+    private static func trimmed(_ text: String) throws(TextRefusal) -> String {
+        let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !trimmed.isEmpty else { throw .empty }
+        guard trimmed.count <= longestStored, trimmed.utf8.count <= 4 * longestStored else { throw .tooLong }
+        guard trimmed.unicodeScalars.allSatisfy(isPlain), !isAddress(trimmed) else { throw .forbiddenCharacter }
+        return trimmed
+    }
+
+    private static func isOfNames(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter: true
+        case .nonspacingMark, .spacingMark, .enclosingMark: true
+        // The two joiners are part of the spelling of names.
+        case .format: isJoiner(scalar)
+        default: " '’.-".unicodeScalars.contains(scalar)
+        }
+    }
+
+    /// Whether a dot is followed by two letters, as in a domain name. Initials such as `J.R.` have one letter each.
+    private static func isDomain(_ scalars: String.UnicodeScalarView) -> Bool {
+        zip(zip(scalars, scalars.dropFirst()), scalars.dropFirst(2)).contains { pair, third in
+            pair.0 == "." && pair.1.properties.isAlphabetic && third.properties.isAlphabetic
+        }
+    }
+
     private static func isAddress(_ text: String) -> Bool {
         let folded = text.lowercased()
         return folded.contains("://") || folded.contains("www.")
     }
 
-    /// Control, invisible and bidirectional formatting characters could rearrange the mail that greets the person; the two joiners
-    /// belong to the spelling of names.
+    /// Control, invisible and bidirectional formatting characters could rearrange the email that greets the user.
     private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
-        case .format: scalar == "\u{200C}" || scalar == "\u{200D}"
+        case .format: isJoiner(scalar)
         default: true
         }
     }
+
+    private static func isJoiner(_ scalar: Unicode.Scalar) -> Bool { scalar == "\u{200C}" || scalar == "\u{200D}" }
 }

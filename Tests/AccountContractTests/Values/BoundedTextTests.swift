@@ -5,10 +5,10 @@ import Testing
 
 @Suite struct BoundedTextTests {
     @Test(
-        "A first name is trimmed and kept as it is",
+        "Accepts a first name of letters, marks, spaces and the signs of names, and trims it",
         arguments: [
             ("Ana", "Ana"), ("  Ana María \n", "Ana María"), ("José", "José"), ("אנה", "אנה"), ("O'Neil-Smith", "O'Neil-Smith"),
-            ("👩‍🚀", "👩‍🚀"),
+            ("D’Arcy", "D’Arcy"), ("J.R.", "J.R."), ("St. John", "St. John"), ("नरेन्द्र", "नरेन्द्र"), ("علی\u{200C}رضا", "علی\u{200C}رضا"),
         ]
     )
     func firstName(typed: String, kept: String) throws {
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "A first name that could rearrange the mail is refused",
+        "Refuses a first name that could rearrange an email",
         arguments: [
             "a\nb", "a\r\nBcc: x", "a\u{0}b", "a\tb", "a\u{202E}b", "a\u{2066}b", "a\u{2028}b", "a\u{E000}b", "a\u{7F}b",
             "a\u{378}b",
@@ -24,13 +24,27 @@ import Testing
     )
     func firstNameCharacters(typed: String) {
         #expect(throws: TextRefusal.forbiddenCharacter) { try FirstName(typed) }
+        #expect(throws: TextRefusal.forbiddenCharacter) { try FirstName(stored: typed) }
     }
 
-    @Test("A first name has 1 to 100 characters, and not ever more bytes")
+    @Test(
+        "Refuses advertising, phone numbers and web addresses as a first name, but reads such a name of an existing account",
+        arguments: [
+            "Call 555-1234", "+1 555 1234", "promo.example", "Ana2", "50% off!", "Ana <b>", "٣٤٥", "a@b", "👩‍🚀", "...", "-", "WIN:NOW", "€",
+        ]
+    )
+    func advertising(typed: String) throws {
+        #expect(throws: TextRefusal.forbiddenCharacter) { try FirstName(typed) }
+        #expect(try FirstName(stored: typed).rawValue == typed)
+    }
+
+    @Test("Accepts 1 to 60 characters, 100 of an existing account, and a bounded number of bytes")
     func firstNameBounds() throws {
         #expect(throws: TextRefusal.empty) { try FirstName(" \n ") }
-        #expect(try FirstName(String(repeating: "ñ", count: 100)).rawValue.count == 100)
-        #expect(throws: TextRefusal.tooLong) { try FirstName(String(repeating: "a", count: 101)) }
+        #expect(try FirstName(String(repeating: "ñ", count: 60)).rawValue.count == 60)
+        #expect(throws: TextRefusal.tooLong) { try FirstName(String(repeating: "a", count: 61)) }
+        #expect(try FirstName(stored: String(repeating: "ñ", count: 100)).rawValue.count == 100)
+        #expect(throws: TextRefusal.tooLong) { try FirstName(stored: String(repeating: "a", count: 101)) }
         #expect(throws: TextRefusal.tooLong) { try FirstName("a" + String(repeating: "\u{301}", count: 100_000)) }
     }
 

@@ -20,17 +20,16 @@ enum AccountValues {
         )
     )
 
-    /// What ``AccountContract/FirstName`` refuses, without the characters that only a table of Unicode could name. No `\\p`: many
-    /// readers of patterns do not know it.
+    /// The rule of ``AccountContract/FirstName``, as far as it needs no table of Unicode. Many readers of patterns do not know `\\p`.
     static let firstNamePattern =
-        "^(?!.*(?:://|[Ww]{3}\\.))(?=.*\\S)[^\\u0000-\\u001F\\u007F-\\u009F\\u00AD\\u061C\\u180E\\u200B\\u200E\\u200F"
-        + "\\u2028-\\u202E\\u2060-\\u206F\\uE000-\\uF8FF\\uFEFF\\uFFF9-\\uFFFB]+$"
+        "^(?!.*[Ww]{3}\\.)(?!.*\\.[^ .'\u{2019}-]{2})(?=.*[^ .'\u{2019}-])[^\\u0000-\\u001F!-&(-,/-@\\[-`{-\\u00A9\\u00AD\\u061C\\u180E"
+        + "\\u200B\\u200E\\u200F\\u2028-\\u202E\\u2060-\\u206F\\uE000-\\uF8FF\\uFEFF\\uFFF9-\\uFFFB]+$"
 
     static let firstName = NamedSchema(
         "FirstName",
         .text(
             TextRules(length: 1...FirstName.maximumLength, pattern: firstNamePattern),
-            "The name that a person is greeted by: one line, no invisible characters, no web address.",
+            "The name that greets the user: letters, marks, spaces, ', ’, . and -; no digits and no web address.",
             refusals: [.validationMissingField, .validationFieldTooLong, .validationInvalidFormat]
         )
     )

@@ -68,7 +68,7 @@ extension Account {
         }
         let local = String(email.text.prefix { $0 != "@" })
         let typed = record.firstName.flatMap { $0.trimmingCharacters(in: .whitespacesAndNewlines).isEmpty ? nil : $0 } ?? local
-        guard let firstName = try? FirstName(typed) else { throw ImportRefusal("the name can't be used") }
+        guard let firstName = try? FirstName(stored: typed) else { throw ImportRefusal("the name can't be used") }
         let state = try Self.state(record)
         let language = try Self.language(record.locale, default: language)
         self.init(

@@ -12,7 +12,7 @@ import Testing
         try await withStores { stores in
             var account = try Account.sample("Ana.Test+x@Exämple.com", state: state, language: Language("es-MX"))
             account.epoch = 7
-            account.firstName = try FirstName("Ana 🐦 O'Brien\";--")
+            account.firstName = try FirstName(stored: "Ana 🐦 O'Brien\";--")
             account.passwordHash = "$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA"
             #expect(try await stores.accounts.insert(account))
             for found in [
