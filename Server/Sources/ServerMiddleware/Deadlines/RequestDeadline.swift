@@ -2,13 +2,13 @@ import ErrorContract
 package import HTTPTypes
 import Hummingbird
 
-/// The time that a route may take. A request that is not answered by then is answered with 504 `SERVER_TIMEOUT`.
+/// The longest time that a route may take. A request that has no response by then gets 504 `SERVER_TIMEOUT`.
 ///
-/// The route's task is cancelled, but not waited for: one that does not listen must not keep the client waiting. What it does later
-/// is its own affair; whether it took effect is unknown. A body that is streamed after the route has returned is not bounded.
+/// The task of the route is canceled, but the response does not wait for it. Whether a route that continues takes effect is unknown. A body that
+/// is streamed after the route has returned is not bounded.
 ///
-/// A client that waits no longer than some time says so in `X-Request-Timeout-Ms`: then the smaller of the two counts, and a request
-/// that has no time left is answered without being worked on.
+/// A client may send the time that it still waits, in milliseconds, as `X-Request-Timeout-Ms`. The smaller of the two times applies. Any value that
+/// is not a positive whole number is refused with 400.
 public struct RequestDeadline: Sendable {
     private let limit: Duration
     private let heedsClients: Bool
@@ -31,12 +31,11 @@ public struct RequestDeadline: Sendable {
         self.deadlines = Deadlines(clock: clock)
     }
 
-    /// The time that a request has: zero if its client has stopped waiting already.
-    func limit(of request: Request) -> Duration {
-        guard heedsClients, let value = request.headers[.requestTimeout], let patience = Self.milliseconds(value) else {
-            return limit
-        }
-        return min(limit, patience)
+    /// Returns the time that a request has.
+    /// - Throws: ``ContractError`` with the code `VALIDATION_INVALID_INPUT` if the client's time is not a positive whole number.
+    func limit(of request: Request) throws -> Duration {
+        guard heedsClients, let timeout = try request.clientTimeout else { return limit }
+        return min(limit, timeout)
     }
 
     /// Runs a route for a request.
@@ -44,24 +43,27 @@ public struct RequestDeadline: Sendable {
     func run(for request: Request, _ route: @escaping @Sendable () async throws -> Response) async throws -> Response {
         // The connection ends with the answer: the route may hold on to what has come on it.
         let expired = ContractError(.serverTimeout, headers: [.connection: "close"])
-        let limit = limit(of: request)
-        guard limit > .zero else { throw expired }
-        return try await deadlines.run(within: limit, throwing: expired, route)
+        return try await deadlines.run(within: limit(of: request), throwing: expired, route)
     }
+}
 
-    /// A whole number of milliseconds, below zero for a deadline that has passed; `nil` for anything else, which is ignored: a
-    /// client that can't say how long it waits is treated as one that does not.
-    private static func milliseconds(_ value: String) -> Duration? {
-        let isNegative = value.utf8.first == UInt8(ascii: "-")
-        let digits = value.utf8.dropFirst(isNegative ? 1 : 0)
-        guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
-        guard !isNegative else { return .zero }
-        // More digits than an Int holds are longer than any limit.
-        return Int64(value).map { .milliseconds($0) }
+extension Request {
+    /// The time that the client still waits, from `X-Request-Timeout-Ms`; `nil` if it sends none.
+    /// - Throws: ``ContractError`` with the code `VALIDATION_INVALID_INPUT` for several values, and for any that is not a positive whole number.
+    var clientTimeout: Duration? {
+        get throws {
+            guard let value = headers[.requestTimeout] else { return nil }
+            let isNumber = !value.isEmpty && value.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            guard isNumber, value.utf8.contains(where: { $0 != UInt8(ascii: "0") }) else {
+                throw ContractError(.validationInvalidInput, details: ["header": .string(HTTPField.Name.requestTimeout.rawName)])
+            }
+            // More digits than an Int64 has exceed any limit.
+            return .milliseconds(Int64(value) ?? .max / 2_000)
+        }
     }
 }
 
 extension HTTPField.Name {
-    /// `X-Request-Timeout-Ms`: how long the client still waits.
+    /// `X-Request-Timeout-Ms`: the time that the client still waits, in milliseconds.
     package static let requestTimeout = limitField("X-Request-Timeout-Ms")
 }

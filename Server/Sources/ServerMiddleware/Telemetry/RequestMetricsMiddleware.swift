@@ -3,14 +3,14 @@ import HTTPTypes
 public import Hummingbird
 import Synchronization
 
-/// Counts and times requests for swift-metrics, by method, template of the route, and class of the status.
+/// Counts and times requests for swift-metrics, by method, route template, and status class.
 ///
-/// - `http_server_requests`, and the timer `http_server_request_duration`: requests that were answered, until the answer is ready to be
-///   sent.
-/// - `http_server_requests_in_flight`: requests that are being answered.
+/// - `http_server_requests`, and the timer `http_server_request_duration`: requests that have a response.
+/// - `http_server_requests_in_flight`: requests without a response yet.
 ///
-/// No label holds what a client wrote: a path without a route is `none`, an unusual method is `other`. Stands outermost, so that
-/// errors count as they are answered.
+/// The status is `2xx` to `5xx`, or `client_timeout` for a 504 that the client caused by the time it named in `X-Request-Timeout-Ms`, so that
+/// clients cannot trigger alerts for server errors. No label contains text of a client: a path without a route is `none`, an unusual method is
+/// `other`. Add this middleware outermost, so that it sees errors as responses.
 public struct RequestMetricsMiddleware<Context: RequestContext>: RouterMiddleware {
     private let metrics: RequestMetrics
 
@@ -31,7 +31,10 @@ public struct RequestMetricsMiddleware<Context: RequestContext>: RouterMiddlewar
         var status = HTTPResponse.Status.internalServerError
         defer {
             metrics.inFlight.decrement()
-            metrics.note(request.method, context.routeTemplate, status, took: begin.duration(to: clock.now))
+            let duration = begin.duration(to: clock.now)
+            let isClientTimeout =
+                status == .gatewayTimeout && (try? request.clientTimeout).flatMap { $0 }.map { $0 <= duration } ?? false
+            metrics.note(request.method, context.routeTemplate, isClientTimeout ? .clientTimeout : .init(status), took: duration)
         }
         let response = try await next(request, context)
         status = response.status
@@ -41,10 +44,24 @@ public struct RequestMetricsMiddleware<Context: RequestContext>: RouterMiddlewar
 
 /// The handles, each made once.
 private final class RequestMetrics: Sendable {
+    enum Outcome: Hashable {
+        case statusClass(Int)
+        case clientTimeout
+
+        init(_ status: HTTPResponse.Status) { self = .statusClass(status.code / 100) }
+
+        var label: String {
+            switch self {
+            case .statusClass(let digit): "\(digit)xx"
+            case .clientTimeout: "client_timeout"
+            }
+        }
+    }
+
     private struct Series: Hashable {
         let method: String
         let route: String
-        let statusClass: Int
+        let outcome: Outcome
     }
 
     private struct Figures {
@@ -63,15 +80,15 @@ private final class RequestMetrics: Sendable {
         inFlight = Meter(label: "http_server_requests_in_flight", dimensions: [], factory: factory)
     }
 
-    func note(_ method: HTTPRequest.Method, _ route: String, _ status: HTTPResponse.Status, took duration: Duration) {
+    func note(_ method: HTTPRequest.Method, _ route: String, _ outcome: Outcome, took duration: Duration) {
         let series = Series(
             method: Self.usual.contains(method) ? method.rawValue : "other",
             route: route,
-            statusClass: status.code / 100
+            outcome: outcome
         )
         let figures = figures.withLock { all in
             if let known = all[series] { return known }
-            let dimensions = [("method", series.method), ("route", series.route), ("status", "\(series.statusClass)xx")]
+            let dimensions = [("method", series.method), ("route", series.route), ("status", series.outcome.label)]
             let new = Figures(
                 count: Counter(label: "http_server_requests", dimensions: dimensions, factory: factory),
                 duration: Timer(

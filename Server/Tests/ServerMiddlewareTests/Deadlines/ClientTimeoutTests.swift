@@ -16,44 +16,44 @@ import Testing
 
     @Test(
         "The smaller of the route's and the client's time counts",
-        arguments: [("1", 1), ("29999", 29_999), ("30000", 30_000), ("30001", 30_000), ("00000000000000000000500", 500)]
+        arguments: [
+            ("1", 1), ("29999", 29_999), ("30000", 30_000), ("30001", 30_000), ("00000000000000000000500", 500),
+            ("99999999999999999999999", 30_000),
+        ]
     )
-    func smaller(value: String, milliseconds: Int) {
-        #expect(RequestDeadline(.seconds(30)).limit(of: request(value)) == .milliseconds(milliseconds))
+    func smaller(value: String, milliseconds: Int) throws {
+        #expect(try RequestDeadline(.seconds(30)).limit(of: request(value)) == .milliseconds(milliseconds))
     }
 
     @Test(
-        "What is no whole number is ignored, and so is one that is longer than any limit",
+        "Refuses a client's time that is not a positive whole number, without calling the route",
         arguments: [
-            "", "abc", "1.5", "1e3", "+5", "0x10", "5 s", "-", "--5", "٥", "99999999999999999999999", "NaN", "5, 6", "\u{0}",
+            "0", "000", "-1", "-99999999999999999999", "", "abc", "soon", "1.5", "1e3", "+5", "0x10", "5 s", "-", "--5", "٥",
+            "NaN", "5, 6",
+            "\u{0}",
         ]
     )
-    func garbage(value: String) {
-        #expect(RequestDeadline(.seconds(30)).limit(of: request(value)) == .seconds(30))
-    }
-
-    @Test("Several fields are no number")
-    func several() {
-        #expect(RequestDeadline(.seconds(30)).limit(of: request("5", "6")) == .seconds(30))
-        #expect(RequestDeadline(.seconds(30)).limit(of: .make(.post)) == .seconds(30))
-    }
-
-    @Test("A server may not heed its clients")
-    func heedless() {
-        #expect(RequestDeadline(.seconds(30), heedsClients: false).limit(of: request("1")) == .seconds(30))
-    }
-
-    @Test("A request that has no time left is answered 504 without any work", arguments: ["0", "-1", "-99999999999999999999"])
-    func noTimeLeft(value: String) async throws {
+    func invalid(value: String) async throws {
         let calls = Mutex(0)
         let router = ContractRouter(context: ReadingContext.self, deadline: RequestDeadline(.seconds(30), clock: ManualClock()))
         router.post("/") { _, _ in
             calls.withLock { $0 += 1 }
             return Response(status: .ok)
         }
-        let answer = try await Answer(try await router.buildResponder().respond(to: request(value), context: .make()))
-        #expect(answer.status == .gatewayTimeout && answer[header: "X-Error-Code"] == "SERVER_TIMEOUT")
+        let response = try await Answer(try await router.buildResponder().respond(to: request(value), context: .make()))
+        #expect(response.status == .badRequest && response[header: "X-Error-Code"] == "VALIDATION_INVALID_INPUT")
         #expect(calls.withLock { $0 } == 0)
+    }
+
+    @Test("Refuses several times in one request, and uses its own without any")
+    func several() throws {
+        #expect(throws: ContractError.self) { try RequestDeadline(.seconds(30)).limit(of: request("5", "6")) }
+        #expect(try RequestDeadline(.seconds(30)).limit(of: .make(.post)) == .seconds(30))
+    }
+
+    @Test("Ignores the client's time if it is set to")
+    func heedless() throws {
+        #expect(try RequestDeadline(.seconds(30), heedsClients: false).limit(of: request("soon")) == .seconds(30))
     }
 
     @Test("A route is answered for when its client stops waiting")
