@@ -40,7 +40,7 @@ class Server:
 
     def __enter__(self):
         self.process = subprocess.Popen(
-            [self.binary, "serve", "--port", "0"], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
+            [self.binary, "serve", "--create", "--port", "0"], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True,
         )
         self.port = int(self.process.stdout.readline().strip().rsplit(":", 1)[1])

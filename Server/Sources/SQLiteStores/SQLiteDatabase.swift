@@ -29,7 +29,8 @@ public final class SQLiteDatabase: Sendable {
         pool = try OpeningLock.hold(for: path) { try Self.prepare(DatabasePool(path: path, configuration: options)) }
         self.path = path
         identity = FileIdentity(path: path)
-        groupCommit = GroupCommit(pool)
+        let opened = identity
+        groupCommit = GroupCommit(pool) { FileIdentity(path: path) == opened }
         lookups = LookupConnections(path: path, configuration: options)
     }
 
@@ -90,6 +91,11 @@ public final class SQLiteDatabase: Sendable {
         }
     }
 
+    /// The random name that the database got when it was created.
+    public func installation() throws -> String {
+        try lookUp { try String.fetchOne($0, sql: "SELECT name FROM installation") ?? "" }
+    }
+
     /// The writer's `PRAGMA synchronous`: 2 is FULL.
     public func synchronousLevel() async throws -> Int {
         try await pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") ?? -1 }
@@ -98,9 +104,7 @@ public final class SQLiteDatabase: Sendable {
     /// Returns if the database can be read, and written: if the last write failed for its sake, one more is tried, of a page.
     /// - Throws: `StoreFailure`, also if the file has been removed or replaced since it was opened.
     public func ping() async throws {
-        guard FileIdentity(path: path) == identity else {
-            throw StoreFailure(isBusy: false, message: "the database's file was removed or replaced; restart the server")
-        }
+        guard FileIdentity(path: path) == identity else { throw StoreFailure.replaced }
         _ = try lookUp { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM (SELECT 1 FROM account LIMIT 1)") }
         guard writing.isFailing else { return }
         try await write { database in
@@ -109,15 +113,21 @@ public final class SQLiteDatabase: Sendable {
         }
     }
 
-    /// Closes the file, when the writes that wait are done.
+    /// Closes the file when the pending writes are done, and moves the write-ahead log into it, so that the file alone is a complete copy.
+    ///
+    /// A process that still reads an earlier state can keep the log from being moved; nothing is lost then.
     public func close() throws {
         groupCommit.close()
         lookups.close()
+        _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try pool.close()
     }
 }
 
 extension StoreFailure {
+    /// SQLite would go on with a file that no other process can find.
+    static let replaced = StoreFailure(isBusy: false, message: "the database's file was removed or replaced; restart the server")
+
     init(_ error: DatabaseError) {
         let isBusy = [.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode)
         // The code and what it means in general: SQLite's own message may quote what was written.

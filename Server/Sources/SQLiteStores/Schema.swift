@@ -193,6 +193,14 @@ enum Schema {
                 sql: "CREATE TABLE mail_retry (id INTEGER PRIMARY KEY CHECK (id = 1), asked_at REAL NOT NULL) STRICT"
             )
         }
+        migrator.registerMigration("installation") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE installation (id INTEGER PRIMARY KEY CHECK (id = 1), name TEXT NOT NULL) STRICT;
+                    INSERT INTO installation VALUES (1, lower(hex(randomblob(16))));
+                    """
+            )
+        }
         return migrator
     }
 }

@@ -11,9 +11,12 @@ final class GroupCommit: Sendable {
     private let pool: DatabasePool
     private let line = Mutex(WriteLine())
     private let committed = Atomic(0)
+    private let isPresent: @Sendable () -> Bool
 
-    init(_ pool: DatabasePool) {
+    /// - Parameter isPresent: Returns whether the path of the database still leads to the open file; if not, no write is committed.
+    init(_ pool: DatabasePool, isPresent: @escaping @Sendable () -> Bool) {
         self.pool = pool
+        self.isPresent = isPresent
     }
 
     /// How many transactions have been brought to the disk.
@@ -77,6 +80,7 @@ final class GroupCommit: Sendable {
                 // Behind the writes, so that none of them can be newer.
                 debts = done.compactMap { $0.debts?() }
                 try keep(debts, in: database)
+                guard isPresent() else { throw StoreFailure.replaced }
                 return .commit
             }
             committed.add(1, ordering: .relaxed)

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import HoldfastLogging
 import Logging
+import SQLiteStores
 
 /// `holdfast serve`
 struct Serve: AsyncParsableCommand {
@@ -44,6 +45,7 @@ struct Serve: AsyncParsableCommand {
               IDEMPOTENCY_KEYS                       how many such keys are kept (100000)
               PASSWORD_RESET_SUBJECT, _PREVIEW       in place of the usual subject and preview
               PASSWORD_MIN_LENGTH, PASSWORD_POLICY   8; length (default) or letters-and-digits
+              INSTALLATION_ID                        the installation that the database must belong to, from DATA/installation-id
               HOLDFAST_SECRET                        in place of the secret in the data folder
               METRICS_TOKEN                          serves /metrics to whoever sends it as a bearer token; 32 characters or more
               LOG_LEVEL                              trace, debug, info (default), notice, warning, error, critical
@@ -58,6 +60,12 @@ struct Serve: AsyncParsableCommand {
 
     @Option(help: "The port to listen on; 0 means any that is free.")
     var port = 8080
+
+    @Flag(help: "Create the database of a new installation; required once in production.")
+    var create = false
+
+    @Flag(help: "Share the folder with other servers on this machine; each applies the limits on its own.")
+    var sharedData = false
 
     @OptionGroup var data: DataOptions
 
@@ -74,11 +82,18 @@ struct Serve: AsyncParsableCommand {
             if case .mailbox = configuration.mail, configuration.environment == .production {
                 logger.warning("Nobody receives mails: they go into the local mailbox; set EMAIL_HOST")
             }
+            try DataFolder.requireDatabase(in: data.folder, mayCreate: create || configuration.environment == .development)
+            let lock = try DataFolderLock(DataFolder(configuration.dataFolder), isShared: sharedData)
             let server = try await HoldfastServer(configuration: configuration, logger: logger)
+            let stores = server.stores
+            try stores.folder.requireInstallation(stores.database.installation(), configured: configuration.installation)
             try await server.runUntilSignalled(logger: logger) { announce($0, configuration) }
+            try stores.database.close()
+            withExtendedLifetime(lock) {}
         } catch {
+            let isConfiguration = error is DataFolderInUse || error is MissingDatabase || error is WrongInstallation
             Terminal.complain("The server could not run: \(StartFailure(error, host: host, port: port)).")
-            throw ExitCode.failure
+            throw isConfiguration ? ExitCode.badConfiguration : ExitCode.failure
         }
     }
 

@@ -52,6 +52,8 @@ struct ServerConfiguration: Sendable {
     var tls: TLSSettings?
     /// How bodies are read, and the time in which they must have come.
     var reader = RequestReader()
+    /// The installation that the database must belong to; `nil` for any.
+    var installation: String?
     /// In place of the secret in the data folder.
     var secret: HiddenText?
     /// Asked for by whoever reads `/metrics`.
@@ -115,6 +117,7 @@ extension ServerConfiguration {
             let seconds = settings.integer("REQUEST_TIMEOUT_SECONDS", in: 1...600, default: 30)
             requestDeadline = RequestDeadline(.seconds(seconds))
         }
+        installation = settings.text("INSTALLATION_ID")
         secret = settings.text("HOLDFAST_SECRET", isSecret: true).map(HiddenText.init)
         if let secret, secret.text.utf8.count < 32 { settings.refuse("HOLDFAST_SECRET", "must have at least 32 characters") }
         metricsToken = settings.text("METRICS_TOKEN", isSecret: true).map(HiddenText.init)

@@ -64,6 +64,100 @@ struct DataFolder: Sendable {
     }
 }
 
+extension DataFolder {
+    /// A file that names the installation whose database belongs into the folder.
+    static func installationFile(in folder: URL) -> URL { folder.appending(path: "installation-id") }
+
+    /// Checks that a server finds the database that it is meant to serve, before anything is created.
+    ///
+    /// A volume that is not mounted looks like a new folder. A server that created a database there would be ready, and every account would be unknown.
+    /// - Parameters:
+    ///   - folder: The data folder.
+    ///   - mayCreate: Whether a folder without a database is a new installation.
+    /// - Throws: ``MissingDatabase``.
+    static func requireDatabase(in folder: URL, mayCreate: Bool) throws {
+        let file = database(in: folder).path
+        let size = (try? FileManager.default.attributesOfItem(atPath: file)[.size] as? NSNumber)?.intValue ?? 0
+        guard size == 0 else { return }
+        let name = installationFile(in: folder)
+        let isKnown = FileManager.default.fileExists(atPath: name.path)
+        guard mayCreate else { throw MissingDatabase(path: folder.path, isKnown: isKnown) }
+        if isKnown { try FileManager.default.removeItem(at: name) }
+    }
+
+    /// Checks that a database is that of its folder and of the configuration, and names the installation in the folder if it is new.
+    /// - Parameters:
+    ///   - installation: The name in the database.
+    ///   - configured: The name that the configuration requires; `nil` for any.
+    /// - Throws: ``WrongInstallation``.
+    func requireInstallation(_ installation: String, configured: String?) throws {
+        let file = Self.installationFile(in: url)
+        try Self.createExclusively(file, contents: Data((installation + "\n").utf8))
+        let named = try String(contentsOf: file, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
+        if named != installation { throw WrongInstallation(database: installation, other: named, source: file.path) }
+        if let configured, configured != installation {
+            throw WrongInstallation(database: installation, other: configured, source: "INSTALLATION_ID")
+        }
+    }
+}
+
+/// A server in production found no database.
+struct MissingDatabase: Error, CustomStringConvertible {
+    let path: String
+    /// Whether the folder has had one.
+    let isKnown: Bool
+
+    var description: String {
+        isKnown
+            ? "the database is missing from \(path): restore it, or start once with --create to begin a new installation"
+            : "there is no data in \(path): mount its volume, name another folder with --data, or start once with --create for a new installation"
+    }
+}
+
+/// The database belongs to another installation.
+struct WrongInstallation: Error, CustomStringConvertible {
+    let database: String
+    let other: String
+    let source: String
+
+    var description: String {
+        "the database is that of installation \(database), but \(source) names \(other): restore the database that belongs there, or correct \(source)"
+    }
+}
+
+/// The lock that a running server holds on its data folder. The operating system releases it when the process ends, however it ends.
+///
+/// Two servers on one folder would each apply the limits on their own. Commands such as `users` and `doctor` take no lock.
+struct DataFolderLock: ~Copyable {
+    private let file: Int32
+
+    /// Takes the lock.
+    /// - Parameter isShared: Whether other servers on this machine may use the folder as well; all of them must say so.
+    /// - Throws: ``DataFolderInUse`` if another server holds the lock; `POSIXError` if the file cannot be created.
+    init(_ folder: DataFolder, isShared: Bool = false) throws {
+        let path = folder.url.appending(path: "serve.lock").path
+        file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        guard flock(file, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 else {
+            close(file)
+            throw DataFolderInUse(path: folder.url.path)
+        }
+    }
+
+    deinit {
+        close(file)
+    }
+}
+
+/// Another server uses the data folder.
+struct DataFolderInUse: Error, CustomStringConvertible {
+    let path: String
+
+    var description: String {
+        "another server uses \(path): stop it, name another folder with --data, or start all servers of this folder with --shared-data"
+    }
+}
+
 /// The secret's file is damaged, or can't be read.
 struct UnreadableSecret: Error, CustomStringConvertible {
     let path: String

@@ -37,8 +37,8 @@ import Testing
                 "ENVIRONMENT": "development", "LIMIT_TOKEN_IP": "off", "LIMIT_RESET_EMAIL": "off", "LIMIT_RESET_IP": "off",
                 "LIMIT_RESET_GLOBAL": "off", "LOG_LEVEL": "critical",
             ]
-            try await withServing(environment: environment, in: folder) { first in
-                try await withServing(environment: environment, in: folder) { second in
+            try await withServing(environment: environment, options: ["--shared-data"], in: folder) { first in
+                try await withServing(environment: environment, options: ["--shared-data"], in: folder) { second in
                     let body = #"{"email":"ana@example.com","password":"correct horse battery","first_name":"Ana"}"#
                     let json = ["Content-Type: application/json"]
                     let path = "/api/auth/register"

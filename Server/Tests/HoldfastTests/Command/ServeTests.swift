@@ -37,7 +37,12 @@ import Testing
             #expect(bad.status == 78)
             #expect(bad.errors.contains("LOG_LEVEL"))
             #expect(!bad.errors.contains("PASSWORD_RESET_BASE_URL"))
-            let (status, lines) = try await serve(environment: ["LOG_LEVEL": "error"], in: folder, signal: SIGTERM)
+            let (status, lines) = try await serve(
+                environment: ["LOG_LEVEL": "error"],
+                options: ["--create"],
+                in: folder,
+                signal: SIGTERM
+            )
             #expect(status == 0)
             #expect(lines.first?.hasPrefix("http://127.0.0.1:") == true)
         }
@@ -104,6 +109,136 @@ import Testing
         }
     }
 
+    @Test("A clean stop leaves all data in the database file, and nothing in the write-ahead log")
+    func checkpoint() async throws {
+        try await withFolder { folder in
+            _ = try await serve(environment: ["ENVIRONMENT": "development"], in: folder, signal: SIGTERM) { url in
+                for number in 0..<20 {
+                    let body = #"{"email":"a\#(number)@example.com","password":"correct horse battery","first_name":"Ana"}"#
+                    let headers = ["Content-Type: application/json"]
+                    let response = try await RawHTTP.send(
+                        "POST",
+                        "/api/auth/register",
+                        to: url,
+                        headers: headers,
+                        body: Array(body.utf8)
+                    )
+                    #expect(response.status == 201 || response.status == 429)
+                }
+            }
+            let data = folder.appending(path: "data")
+            let log = try? Data(contentsOf: data.appending(path: "holdfast.sqlite3-wal"))
+            #expect(log?.isEmpty ?? true)
+            let copy = folder.appending(path: "copy.sqlite3")
+            try FileManager.default.copyItem(at: data.appending(path: "holdfast.sqlite3"), to: copy)
+            let accounts = try await DatabaseQueue(path: copy.path).read {
+                try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM account")
+            }
+            #expect(accounts == 10)
+        }
+    }
+
+    @Test("A second server on one data folder is refused with 78 unless both share it; commands work beside a server")
+    func secondServer() async throws {
+        try await withFolder { folder in
+            let environment = ["ENVIRONMENT": "development"]
+            _ = try await serve(environment: environment, in: folder, signal: SIGKILL) { _ in
+                for options in [[], ["--shared-data"]] {
+                    let second = try await Binary.run(["serve", "--port", "0"] + options, environment: environment, in: folder)
+                    #expect(second.status == 78 && second.errors.contains("another server uses"), "\(second.errors)")
+                    #expect(second.errors.contains("--shared-data"))
+                }
+                #expect(try await Binary.run(["users", "list"], environment: environment, in: folder).status == 0)
+                #expect(try await Binary.run(["doctor"], environment: environment, in: folder).status == 0)
+            }
+            // The lock of a killed server is free.
+            let (status, _) = try await Binary.serve(
+                environment: environment,
+                options: ["--shared-data"],
+                in: folder,
+                endingWith: SIGTERM
+            ) { _, _ in
+                let other = try await Binary.serve(
+                    environment: environment,
+                    options: ["--shared-data"],
+                    in: folder,
+                    endingWith: SIGTERM
+                ) { url, _ in
+                    let ready = try await RawHTTP.send("GET", "/health/ready", to: url)
+                    #expect(ready.status == 200)
+                }
+                #expect(other.status == 0)
+            }
+            #expect(status == 0)
+        }
+    }
+
+    @Test("Production creates no database unless it is told to, and names folder and flag")
+    func missingDatabase() async throws {
+        try await withFolder { folder in
+            let production = ["PASSWORD_RESET_BASE_URL": "https://accounts.example.com"]
+            let data = folder.appending(path: "data")
+            let refused = try await Binary.run(["serve", "--port", "0"], environment: production, in: folder)
+            #expect(
+                refused.status == 78 && refused.errors.contains("--create") && refused.errors.contains(data.path),
+                "\(refused.errors)"
+            )
+            #expect(!FileManager.default.fileExists(atPath: data.path))
+            let created = try await Binary.serve(environment: production, options: ["--create"], in: folder, endingWith: SIGTERM)
+            { _, _ in }
+            #expect(created.status == 0)
+            #expect(try await Binary.serve(environment: production, in: folder, endingWith: SIGTERM) { _, _ in }.status == 0)
+
+            let name = try String(contentsOf: data.appending(path: "installation-id"), encoding: .utf8).split(separator: "\n")[0]
+            let same = production.merging(["INSTALLATION_ID": String(name)]) { $1 }
+            #expect(try await Binary.serve(environment: same, in: folder, endingWith: SIGTERM) { _, _ in }.status == 0)
+            let other = production.merging(["INSTALLATION_ID": "another"]) { $1 }
+            let wrong = try await Binary.run(["serve", "--port", "0"], environment: other, in: folder)
+            #expect(wrong.status == 78 && wrong.errors.contains("INSTALLATION_ID"), "\(wrong.errors)")
+
+            try FileManager.default.removeItem(at: data.appending(path: "holdfast.sqlite3"))
+            let missing = try await Binary.run(["serve", "--port", "0"], environment: production, in: folder)
+            #expect(
+                missing.status == 78 && missing.errors.contains("is missing") && missing.errors.contains("--create"),
+                "\(missing.errors)"
+            )
+        }
+    }
+
+    @Test("A database of another installation is refused")
+    func otherInstallation() async throws {
+        try await withFolder { folder in
+            for data in ["data", "other"] { #expect(try await Binary.run(["migrate", "--data", data], in: folder).status == 0) }
+            let environment = ["ENVIRONMENT": "development"]
+            _ = try await serve(environment: environment, in: folder, signal: SIGTERM)
+            let file = folder.appending(path: "data/holdfast.sqlite3")
+            try FileManager.default.removeItem(at: file)
+            try FileManager.default.copyItem(at: folder.appending(path: "other/holdfast.sqlite3"), to: file)
+            let run = try await Binary.run(["serve", "--port", "0"], environment: environment, in: folder)
+            #expect(run.status == 78 && run.errors.contains("installation-id"), "\(run.errors)")
+        }
+    }
+
+    @Test("A database that is removed under a running server stops every write with 503", arguments: [false, true])
+    func removedDatabase(isReplaced: Bool) async throws {
+        try await withFolder { folder in
+            _ = try await serve(environment: ["ENVIRONMENT": "development"], in: folder, signal: SIGTERM) { url in
+                let file = folder.appending(path: "data/holdfast.sqlite3")
+                try FileManager.default.removeItem(at: file)
+                if isReplaced { try Data().write(to: file) }
+                let headers = ["Content-Type: application/json"]
+                let writes = [
+                    ("/api/auth/register", #"{"email":"a@example.com","password":"correct horse battery","first_name":"Ana"}"#),
+                    ("/api/request-password-reset/", #"{"email":"a@example.com"}"#),
+                ]
+                for (path, body) in writes {
+                    let response = try await RawHTTP.send("POST", path, to: url, headers: headers, body: Array(body.utf8))
+                    #expect(response.status == 503, "\(path): \(response.text)")
+                }
+            }
+        }
+    }
+
     @Test("SIGHUP before a server is ready for it does not end it")
     func earlyHangup() async throws {
         try await withFolder { folder in
@@ -137,7 +272,7 @@ import Testing
     func noMailServer() async throws {
         try await withFolder { folder in
             let environment = ["PASSWORD_RESET_BASE_URL": "https://accounts.example.com"]
-            let (_, lines) = try await serve(environment: environment, in: folder, signal: SIGTERM)
+            let (_, lines) = try await serve(environment: environment, options: ["--create"], in: folder, signal: SIGTERM)
             #expect(lines.contains { $0.contains("  mail     none is sent") && $0.contains("EMAIL_HOST") }, "\(lines)")
         }
     }
@@ -192,11 +327,12 @@ import Testing
     /// Runs `serve`, asks it whether it is ready, then the rest, and signals it.
     private func serve(
         environment: [String: String],
+        options: [String] = [],
         in folder: URL,
         signal: Int32,
         _ body: (URL) async throws -> Void = { _ in }
     ) async throws -> (Int32, [String]) {
-        try await Binary.serve(environment: environment, in: folder, endingWith: signal) { url, _ in
+        try await Binary.serve(environment: environment, options: options, in: folder, endingWith: signal) { url, _ in
             #expect(try await RawHTTP.send("GET", "/health/ready", to: url).status == 200)
             try await body(url)
         }

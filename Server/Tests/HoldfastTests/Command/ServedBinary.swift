@@ -10,12 +10,13 @@ extension Binary {
     @discardableResult
     static func serve(
         environment: [String: String] = ["ENVIRONMENT": "development"],
+        options: [String] = [],
         openFiles: Int? = nil,
         in folder: URL,
         endingWith signal: Int32,
         _ body: (URL, Process) async throws -> Void
     ) async throws -> (status: Int32, lines: [String]) {
-        let process = try make(["serve", "--port", "0"], environment: environment, in: folder)
+        let process = try make(["serve", "--port", "0"] + options, environment: environment, in: folder)
         if let openFiles, let path = process.executableURL?.path {
             process.executableURL = URL(filePath: "/bin/sh")
             process.arguments = ["-c", "ulimit -n \(openFiles); exec \"$0\" serve --port 0", path]
@@ -40,10 +41,13 @@ extension Binary {
 /// Runs `serve` on a free port for the time of a closure, which gets its address, and stops it.
 func withServing<Result>(
     environment: [String: String] = ["ENVIRONMENT": "development"],
+    options: [String] = [],
     in folder: URL,
     _ body: (URL) async throws -> Result
 ) async throws -> Result {
     var result: Result?
-    try await Binary.serve(environment: environment, in: folder, endingWith: SIGTERM) { url, _ in result = try await body(url) }
+    try await Binary.serve(environment: environment, options: options, in: folder, endingWith: SIGTERM) { url, _ in
+        result = try await body(url)
+    }
     return try #require(result)
 }
