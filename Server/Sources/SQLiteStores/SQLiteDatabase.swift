@@ -126,7 +126,7 @@ public final class SQLiteDatabase: Sendable {
 
 extension StoreFailure {
     /// SQLite would go on with a file that no other process can find.
-    static let replaced = StoreFailure(isBusy: false, message: "the database's file was removed or replaced; restart the server")
+    static let replaced = StoreFailure(isBusy: true, message: "the database's file was removed or replaced; restart the server")
 
     init(_ error: DatabaseError) {
         let isBusy = [.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode)
