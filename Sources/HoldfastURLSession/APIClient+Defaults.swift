@@ -15,6 +15,7 @@ extension APIClient {
     ///   - timeout: The time that a call may take, waits and the body of the answer included.
     ///   - session: Whose access token calls carry; `nil` for none.
     ///   - policies: What differs for single endpoints.
+    ///   - coding: How values are written and read as JSON, such as `.snakeCase`.
     ///   - throttle: How many calls go to which endpoint; `nil` for any number.
     ///   - catalogue: The codes that the app knows.
     ///   - surroundings: Time, chance and log.
@@ -24,6 +25,7 @@ extension APIClient {
         timeout: Duration = .seconds(30),
         session: Session? = nil,
         policies: EndpointPolicies = EndpointPolicies(),
+        coding: JSONCoding = .standard,
         throttle: ThrottlePolicy? = nil,
         catalogue: ErrorCatalogue = .standard,
         surroundings: ClientSurroundings = ClientSurroundings()
@@ -42,6 +44,7 @@ extension APIClient {
             timeout: timeout,
             session: session,
             policies: policies,
+            coding: coding,
             middleware: ClientPipeline.standard(throttle: quotas.map { ThrottleMiddleware($0) }),
             catalogue: catalogue,
             surroundings: surroundings

@@ -26,6 +26,8 @@ public struct APIClient: Sendable {
     public var policies: EndpointPolicies {
         didSet { for route in policies.routes { routes.add(route) } }
     }
+    /// How values are written and read as JSON.
+    public var coding: JSONCoding
     /// Who hears what happens in calls.
     public var listeners: [any CallListener] = []
     private let base: BaseAddress?
@@ -46,6 +48,7 @@ public struct APIClient: Sendable {
     ///   - timeout: The time that a call may take.
     ///   - session: Whose access token calls carry; `nil` for none.
     ///   - policies: What differs for single endpoints.
+    ///   - coding: How values are written and read as JSON.
     ///   - middleware: What stands between the client and the transport, the first outermost; the session's stands innermost.
     ///   - catalogue: The codes that the app knows.
     ///   - surroundings: Time, chance and log.
@@ -56,6 +59,7 @@ public struct APIClient: Sendable {
         timeout: Duration = .seconds(30),
         session: Session? = nil,
         policies: EndpointPolicies = EndpointPolicies(),
+        coding: JSONCoding = .standard,
         middleware: [any ClientMiddleware] = ClientPipeline.standard(),
         catalogue: ErrorCatalogue = .standard,
         surroundings: ClientSurroundings = ClientSurroundings()
@@ -65,6 +69,7 @@ public struct APIClient: Sendable {
         self.blank = base.map { HTTPRequest(base: $0, language: language) }
         self.routes = RouteTable(policies.routes, basePath: base?.prefix ?? "")
         self.policies = policies
+        self.coding = coding
         self.transport = transport
         self.language = language
         self.timeout = timeout
@@ -83,93 +88,81 @@ public struct APIClient: Sendable {
     /// The gates and circuits of the client, to open them early.
     public var gates: ClientGates { ClientGates(middleware) }
 
-    /// Gets a value.
+    /// Sends a request and returns the response if it is a success, its body as bytes.
+    ///
+    /// Use it for bodies that are not JSON and for headers of the response; the verbs, such as ``get(_:query:headers:options:context:)``,
+    /// return values.
     /// - Parameters:
-    ///   - path: The path, with a query if there is one, percent-encoded and without a fragment.
-    ///   - headers: Further headers.
+    ///   - method: The method.
+    ///   - path: The path relative to the base URL. It begins with a slash, may have a query, is percent-encoded and has no fragment.
+    ///   - query: Items that are percent-encoded and appended to the query of the path.
+    ///   - body: The body.
+    ///   - headers: Further headers; of `Accept` and `Accept-Language` they replace the client's.
     ///   - options: How the call differs from the policy of its endpoint.
-    ///   - context: Where in the app the call is made.
-    public func get<Value: Decodable>(
-        _ path: String,
-        headers: HTTPFields = [:],
-        options: CallOptions = CallOptions(),
-        context: String? = nil
-    ) async throws(APIError) -> Value {
-        try await value(.get, path, body: nil, headers: headers, options: options, context: context)
-    }
-
-    /// Posts a value as JSON and returns the answer.
-    public func post<Value: Decodable>(
-        _ path: String,
-        _ body: some Encodable,
-        headers: HTTPFields = [:],
-        options: CallOptions = CallOptions(),
-        context: String? = nil
-    ) async throws(APIError) -> Value {
-        try await value(.post, path, body: json(body, context: context), headers: headers, options: options, context: context)
-    }
-
-    /// Posts a value as JSON, for an answer that says nothing more. A body is read only as far as it takes to see that it
-    /// neither refuses nor is a page of somebody else.
-    public func post(
-        _ path: String,
-        _ body: some Encodable,
-        headers: HTTPFields = [:],
-        options: CallOptions = CallOptions(),
-        context: String? = nil
-    ) async throws(APIError) {
-        try await call(.post, path, body: json(body, context: context), headers: headers, options: options, context: context) {
-            _ in
-        }
-    }
-
-    /// Sends a request and returns the answer of a success, read whole.
-    /// - Throws: ``APIError`` for every other status, for a success whose body refuses or is a page of somebody else, and if no
-    ///   answer came.
+    ///   - context: Where in the app the call is made, such as `user_login`; it goes into the error.
+    /// - Throws: ``APIError`` for every other status, for a success whose body is an error or a page of another server, and if no
+    ///   response arrived.
     public func send(
         _ method: HTTPRequest.Method,
         _ path: String,
+        query: [URLQueryItem] = [],
         body: RequestBody? = nil,
         headers: HTTPFields = [:],
         options: CallOptions = CallOptions(),
         context: String? = nil
     ) async throws(APIError) -> (response: HTTPResponse, body: [UInt8]) {
-        try await call(method, path, body: body, headers: headers, options: options, context: context) { ($0.response, $0.bytes) }
+        try await call(method, path, query: query, body: body, headers: headers, options: options, context: context) { call in
+            (call.response, call.bytes)
+        }
     }
 }
 
 extension APIClient {
     /// A call that succeeded.
-    private struct Call {
+    struct Call {
         let context: CallContext
         let response: HTTPResponse
         let bytes: [UInt8]
     }
 
-    private func value<Value: Decodable>(
+    func value<Value: Decodable>(
         _ method: HTTPRequest.Method,
         _ path: String,
+        query: [URLQueryItem],
         body: RequestBody?,
         headers: HTTPFields,
         options: CallOptions,
         context: String?
     ) async throws(APIError) -> Value {
-        try await call(method, path, body: body, headers: headers, options: options, context: context, read: decoded)
+        try await call(
+            method,
+            path,
+            query: query,
+            body: body,
+            headers: headers,
+            options: options,
+            context: context,
+            read: decoded
+        )
     }
 
     /// Makes a call; what reads its response belongs to it, so that an unreadable one is a failed call.
-    private func call<Result>(
+    func call<Result>(
         _ method: HTTPRequest.Method,
         _ path: String,
+        query: [URLQueryItem],
         body: RequestBody?,
         headers: HTTPFields,
         options: CallOptions,
         context name: String?,
         read: (Call) throws -> Result
     ) async throws(APIError) -> Result {
-        let request = try makeRequest(method, path, body: body, headers: headers, context: name)
+        let path = query.isEmpty ? path : path.appending(query)
+        var request = try makeRequest(method, path, body: body, headers: headers, context: name)
         let endpoint = routes.endpoint(of: request)
-        let policy = options.applied(to: policies[endpoint])
+        var policy = policies[endpoint]
+        options.apply(to: &policy)
+        try request.complete(options, priority: policy.priority, context: name)
         let record = CallRecord(name: name, endpoint: endpoint, surroundings: surroundings, listeners: listeners)
         let context = CallContext(
             name: name,
@@ -207,22 +200,17 @@ extension APIClient {
 
     private var passage: Passage { Passage(middleware: middleware, exchange: exchange) }
 
-    private func decoded<Value: Decodable>(_ call: Call) throws(APIError) -> Value {
+    func decoded<Value: Decodable>(_ call: Call) throws(APIError) -> Value {
         do {
-            let decoder = JSONDecoder()
-            decoder.dateDecodingStrategy = .iso8601
-            return try decoder.decode(SuccessEnvelope<Value>.self, from: Data(call.bytes)).value
+            return try coding.makeDecoder().decode(SuccessEnvelope<Value>.self, from: Data(call.bytes)).value
         } catch {
             throw exchange.unreadable(call.response, error, context: call.context)
         }
     }
 
-    private func json(_ body: some Encodable, context: String?) throws(APIError) -> RequestBody {
+    func json(_ body: some Encodable, context: String?) throws(APIError) -> RequestBody {
         do {
-            let encoder = JSONEncoder()
-            encoder.dateEncodingStrategy = .iso8601
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return RequestBody([UInt8](try encoder.encode(body)), contentType: "application/json")
+            return RequestBody([UInt8](try coding.makeEncoder().encode(body)), contentType: "application/json")
         } catch {
             var refused = APIError(error, context: context)
             (refused.kind, refused.code, refused.attempts) = (.invalidRequest, .invalidRequest, 0)
@@ -254,6 +242,18 @@ extension APIClient {
 }
 
 extension HTTPRequest {
+    /// Adds what the options of a call say in headers.
+    fileprivate mutating func complete(_ options: CallOptions, priority: CallPriority, context: String?) throws(APIError) {
+        if case .key(let key) = options.idempotency {
+            let isValid =
+                (1...255).contains(key.utf8.count)
+                && key.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+            guard isValid else { throw APIError(.invalidRequest, context: context) }
+            headerFields[.idempotencyKey] = "\"\(key)\""
+        }
+        if priority != .normal, !headerFields.contains(.priority) { headerFields[.priority] = priority.fieldValue }
+    }
+
     /// A request to the root of a base address, with the headers that all have.
     fileprivate init(base: BaseAddress, language: Language) {
         self.init(

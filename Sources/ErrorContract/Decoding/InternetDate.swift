@@ -1,10 +1,10 @@
-import Foundation
+package import Foundation
 
 /// Reads a timestamp of the Internet (RFC 3339), such as `2025-11-04T10:31:00.5Z` and `2025-11-04T12:31:00+02:00`.
 ///
 /// A time without an offset from UTC is refused, because it names no instant. O(length); refuses more than 40 bytes.
-enum InternetDate {
-    static func parse(_ text: some StringProtocol) -> Date? {
+package enum InternetDate {
+    package static func parse(_ text: some StringProtocol) -> Date? {
         var reader = Reader(bytes: Array(text.utf8))
         guard (20...40).contains(reader.bytes.count) else { return nil }
         guard

@@ -1,10 +1,12 @@
-/// Callers that wait for something with a key, such as a gate, first come, first served. A value under its owner's lock.
+/// Callers that wait for something with a key, such as a gate: by priority, and first come, first served within one. A value under its
+/// owner's lock.
 struct WaiterLine<Key: Hashable & Sendable> {
     typealias Wake = CheckedContinuation<Void, Never>
 
     private struct Waiter {
         var id: UInt64
         var key: Key
+        var priority: CallPriority
         var wake: Wake?
         /// Whether it was woken while it wasn't parked.
         var isWoken = false
@@ -15,13 +17,16 @@ struct WaiterLine<Key: Hashable & Sendable> {
 
     var count: Int { waiters.count }
 
-    /// How many callers wait for a key.
-    func count(at key: Key) -> Int { waiters.count { $0.key == key } }
+    /// How many callers wait for a key that go before a new one of a priority.
+    func count(at key: Key, before priority: CallPriority) -> Int {
+        waiters.count { $0.key == key && $0.priority >= priority }
+    }
 
-    /// Takes the last place in the line.
-    mutating func enter(at key: Key) -> UInt64 {
+    /// Takes the last place among the waiters of a priority. O(waiters of lower priorities).
+    mutating func enter(at key: Key, priority: CallPriority = .normal) -> UInt64 {
         lastID += 1
-        waiters.append(Waiter(id: lastID, key: key))
+        let place = waiters.lastIndex { $0.priority >= priority }.map { $0 + 1 } ?? 0
+        waiters.insert(Waiter(id: lastID, key: key, priority: priority), at: place)
         return lastID
     }
 

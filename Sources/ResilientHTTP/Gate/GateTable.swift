@@ -155,10 +155,12 @@ final class GateTable: Sendable {
             let place = state.place(of: context.origin)
             var host = place.map { state.hosts[$0].gate }
             if host != nil {
-                let waiters = state.line.count == 0 ? 0 : state.line.count(at: .host(context.origin))
+                let waiters =
+                    state.line.count == 0
+                    ? 0 : state.line.count(at: .host(context.origin), before: context.policy.priority)
                 switch host?.admit(at: now, isVital: isVital, waiters: waiters) {
                 case .admitted(let pass)?: passes.host = pass
-                case let answer?: return blocked(by: answer, at: .host(context.origin), &state, now: now, latest: latest)
+                case let answer?: return blocked(context, by: answer, at: .host(context.origin), &state, now: now, latest: latest)
                 case nil: break
                 }
             }
@@ -167,7 +169,7 @@ final class GateTable: Sendable {
                 if var endpoint = state.endpoints[key] {
                     let answer = endpoint.admit(at: now, isVital: isVital)
                     guard case .admitted(let pass) = answer else {
-                        return blocked(by: answer, at: key, &state, now: now, latest: latest)
+                        return blocked(context, by: answer, at: key, &state, now: now, latest: latest)
                     }
                     passes.endpoint = pass
                     state.endpoints[key] = endpoint
@@ -178,9 +180,14 @@ final class GateTable: Sendable {
         }
     }
 
-    private func blocked(by answer: GateState.Answer, at key: GateKey, _ state: inout State, now: Duration, latest: Patience)
-        -> Step
-    {
+    private func blocked(
+        _ context: CallContext,
+        by answer: GateState.Answer,
+        at key: GateKey,
+        _ state: inout State,
+        now: Duration,
+        latest: Patience
+    ) -> Step {
         let (wait, latest): (Duration, Duration) =
             switch answer {
             case .closed(let left): (left, latest.closed)
@@ -192,7 +199,7 @@ final class GateTable: Sendable {
         guard now < latest, wait <= latest - now, state.line.count < maximumWaiters else {
             return .refused(answer == .opening ? .seconds(1) : wait, by: key.scope)
         }
-        return .waits(state.line.enter(at: key), at: key, until: now + wait)
+        return .waits(state.line.enter(at: key, priority: context.policy.priority), at: key, until: now + wait)
     }
 
     /// Changes the gates of a call, and wakes the calls that may go then.

@@ -1,0 +1,214 @@
+public import ErrorContract
+public import Foundation
+public import HTTPTypes
+
+/// One method per HTTP verb.
+///
+/// All of them take the same arguments: a path relative to the base URL (with a slash at its start, percent-encoded, without a fragment),
+/// `query` items that are percent-encoded for it, further `headers`, the `options` of the call, and the `context`, a name for the place in
+/// the app that the error reports. A body is a value that ``APIClient/coding`` writes as JSON. All of them throw ``APIError``.
+///
+/// A verb returns the value that its result is assigned to, read from the body of the response, wrapped or flat. Without one it returns
+/// nothing, and reads the body only as far as it takes to see that it is no error.
+///
+/// ```swift
+/// let orders: [Order] = try await api.get("/orders", query: [URLQueryItem(name: "state", value: "open")])
+/// let order: Order = try await api.post("/orders", draft, options: .idempotent)
+/// try await api.delete("/orders/\(order.id)")
+/// ```
+extension APIClient {
+    /// Gets a value.
+    public func get<Value: Decodable>(
+        _ path: String,
+        query: [URLQueryItem] = [],
+        headers: HTTPFields = [:],
+        options: CallOptions = CallOptions(),
+        context: String? = nil
+    ) async throws(APIError) -> Value {
+        try await value(.get, path, query: query, body: nil, headers: headers, options: options, context: context)
+    }
+
+    /// Gets the head of the response that ``get(_:query:headers:options:context:)`` would read, such as a length or a date.
+    public func head(
+        _ path: String,
+        query: [URLQueryItem] = [],
+        headers: HTTPFields = [:],
+        options: CallOptions = CallOptions(),
+        context: String? = nil
+    ) async throws(APIError) -> HTTPResponse {
+        try await send(.head, path, query: query, headers: headers, options: options, context: context).response
+    }
+
+    /// Posts a value, or nothing, and returns the value of the response.
+    ///
+    /// A POST is repeated only if it never left the device or carries an idempotency key: see ``CallOptions/idempotent``.
+    public func post<Value: Decodable, Body: Encodable>(
+        _ path: String,
+        _ body: Body? = nil as Never?,
+        query: [URLQueryItem] = [],
+        headers: HTTPFields = [:],
+        options: CallOptions = CallOptions(),
+        context: String? = nil
+    ) async throws(APIError) -> Value {
+        try await value(.post, path, query: query, writing: body, headers: headers, options: options, context: context)
+    }
+
+    /// Posts a value, or nothing, for a response whose content does not matter.
+    public func post<Body: Encodable>(
+        _ path: String,
+        _ body: Body? = nil as Never?,
+        query: [URLQueryItem] = [],
+        headers: HTTPFields = [:],
+        options: CallOptions = CallOptions(),
+        context: String? = nil
+    ) async throws(APIError) {
+        try await perform(.post, path, query: query, writing: body, headers: headers, options: options, context: context)
+    }
+
+    /// Puts a value, or nothing, in the place of the resource and returns the value of the response. It may be repeated.
+    public func put<Value: Decodable, Body: Encodable>(
+        _ path: String,
+        _ body: Body? = nil as Never?,
+        query: [URLQueryItem] = [],
+        headers: HTTPFields = [:],
+        options: CallOptions = CallOptions(),
+        context: String? = nil
+    ) async throws(APIError) -> Value {
+        try await value(.put, path, query: query, writing: body, headers: headers, options: options, context: context)
+    }
+
+    /// Puts a value, or nothing, in the place of the resource, for a response whose content does not matter. It may be repeated.
+    public func put<Body: Encodable>(
+        _ path: String,
+        _ body: Body? = nil as Never?,
+        query: [URLQueryItem] = [],
+        headers: HTTPFields = [:],
+        options: CallOptions = CallOptions(),
+        context: String? = nil
+    ) async throws(APIError) {
+        try await perform(.put, path, query: query, writing: body, headers: headers, options: options, context: context)
+    }
+
+    /// Changes parts of a resource and returns the value of the response.
+    ///
+    /// A PATCH is repeated only if it never left the device or carries an idempotency key: see ``CallOptions/idempotent``.
+    public func patch<Value: Decodable>(
+        _ path: String,
+        _ body: some Encodable,
+        query: [URLQueryItem] = [],
+        headers: HTTPFields = [:],
+        options: CallOptions = CallOptions(),
+        context: String? = nil
+    ) async throws(APIError) -> Value {
+        try await value(.patch, path, query: query, writing: body, headers: headers, options: options, context: context)
+    }
+
+    /// Changes parts of a resource, for a response whose content does not matter.
+    public func patch(
+        _ path: String,
+        _ body: some Encodable,
+        query: [URLQueryItem] = [],
+        headers: HTTPFields = [:],
+        options: CallOptions = CallOptions(),
+        context: String? = nil
+    ) async throws(APIError) {
+        try await perform(.patch, path, query: query, writing: body, headers: headers, options: options, context: context)
+    }
+
+    /// Deletes a resource. It may be repeated: a server that has deleted it already may respond with 404.
+    public func delete(
+        _ path: String,
+        query: [URLQueryItem] = [],
+        headers: HTTPFields = [:],
+        options: CallOptions = CallOptions(),
+        context: String? = nil
+    ) async throws(APIError) {
+        try await perform(
+            .delete,
+            path,
+            query: query,
+            writing: nil as Never?,
+            headers: headers,
+            options: options,
+            context: context
+        )
+    }
+
+    /// Deletes a resource and returns the value of the response.
+    public func delete<Value: Decodable>(
+        _ path: String,
+        query: [URLQueryItem] = [],
+        headers: HTTPFields = [:],
+        options: CallOptions = CallOptions(),
+        context: String? = nil
+    ) async throws(APIError) -> Value {
+        try await value(.delete, path, query: query, body: nil, headers: headers, options: options, context: context)
+    }
+}
+
+extension APIClient {
+    private func value<Value: Decodable, Body: Encodable>(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        query: [URLQueryItem],
+        writing body: Body?,
+        headers: HTTPFields,
+        options: CallOptions,
+        context: String?
+    ) async throws(APIError) -> Value {
+        let body = try requestBody(body, context: context)
+        return try await value(method, path, query: query, body: body, headers: headers, options: options, context: context)
+    }
+
+    private func perform<Body: Encodable>(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        query: [URLQueryItem],
+        writing body: Body?,
+        headers: HTTPFields,
+        options: CallOptions,
+        context: String?
+    ) async throws(APIError) {
+        let body = try requestBody(body, context: context)
+        try await call(method, path, query: query, body: body, headers: headers, options: options, context: context) { _ in }
+    }
+
+    private func requestBody<Body: Encodable>(_ body: Body?, context: String?) throws(APIError) -> RequestBody? {
+        guard let body else { return nil }
+        return try json(body, context: context)
+    }
+}
+
+extension String {
+    /// A path with items at the end of its query: percent-encoded but for the characters that RFC 3986 §2.3 reserves for nothing, so that
+    /// `+`, `&`, `=` and spaces reach every server as they are.
+    func appending(_ query: [URLQueryItem]) -> String {
+        var text = self
+        var separator = utf8.contains(UInt8(ascii: "?")) ? "&" : "?"
+        if utf8.last == UInt8(ascii: "?") || (separator == "&" && utf8.last == UInt8(ascii: "&")) { separator = "" }
+        for item in query {
+            text += separator
+            text.appendEscaped(item.name)
+            if let value = item.value {
+                text += "="
+                text.appendEscaped(value)
+            }
+            separator = "&"
+        }
+        return text
+    }
+
+    private mutating func appendEscaped(_ text: String) {
+        for byte in text.utf8 {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                self += digits.utf8.count == 1 ? "%0" : "%"
+                self += digits
+            }
+        }
+    }
+}

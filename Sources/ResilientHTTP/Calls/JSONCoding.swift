@@ -1,0 +1,113 @@
+import ErrorContract
+public import Foundation
+
+/// How a client writes the values of requests and reads those of responses as JSON.
+///
+/// Set it once per client. ``standard`` leaves the names of members as they are; ``snakeCase`` is for servers whose members are named
+/// `created_at` where the app's properties are named `createdAt`.
+///
+/// ```swift
+/// var api = APIClient(baseURL: url)
+/// api.coding = .snakeCase
+/// api.coding.dates = .millisecondsSince1970
+/// ```
+///
+/// With ``snakeCase``, `user_id` becomes `userId`, not `userID`. A model that names its property `userID` declares
+/// `case userID = "userId"` in its `CodingKeys`.
+public struct JSONCoding: Sendable {
+    /// How the names of members and of properties correspond.
+    public enum Keys: Hashable, Sendable {
+        /// They are the same.
+        case asWritten
+        /// Members are named in snake case (`created_at`), properties in camel case (`createdAt`).
+        case snakeCase
+    }
+
+    /// How dates are written. Strategies whose name does not say otherwise also read dates in this way.
+    public enum Dates: Sendable {
+        /// Texts of ISO 8601 as RFC 3339 restricts it. Reads dates with and without fractional seconds, and writes them without.
+        case iso8601
+        /// As ``iso8601``, but writes three digits of fractional seconds.
+        case iso8601WithFractionalSeconds
+        /// Numbers of seconds since 1970-01-01 00:00 UTC.
+        case secondsSince1970
+        /// Numbers of milliseconds since 1970-01-01 00:00 UTC.
+        case millisecondsSince1970
+        /// Strategies of the app, for any other form.
+        case custom(
+            decode: @Sendable (any Decoder) throws -> Date,
+            encode: @Sendable (Date, any Encoder) throws -> Void
+        )
+    }
+
+    /// Names as they are written, dates of ISO 8601.
+    public static let standard = JSONCoding()
+    /// Members in snake case, dates of ISO 8601.
+    public static let snakeCase = JSONCoding(keys: .snakeCase)
+
+    /// How the names of members and of properties correspond.
+    public var keys: Keys
+    /// How dates are written and read.
+    public var dates: Dates
+    private var factories: (encoder: @Sendable () -> JSONEncoder, decoder: @Sendable () -> JSONDecoder)?
+
+    /// Creates a coding.
+    public init(keys: Keys = .asWritten, dates: Dates = .iso8601) {
+        self.keys = keys
+        self.dates = dates
+    }
+
+    /// Creates a coding with encoders and decoders that the app configures itself; ``keys`` and ``dates`` have no effect then.
+    /// - Parameters:
+    ///   - encoder: Makes the encoder of one request body.
+    ///   - decoder: Makes the decoder of one response body.
+    public init(encoder: @escaping @Sendable () -> JSONEncoder, decoder: @escaping @Sendable () -> JSONDecoder) {
+        self.init()
+        factories = (encoder, decoder)
+    }
+
+    /// Creates an encoder. By default it sorts keys and does not escape slashes, so that equal values have equal bytes.
+    public func makeEncoder() -> JSONEncoder {
+        if let factories { return factories.encoder() }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        if keys == .snakeCase { encoder.keyEncodingStrategy = .convertToSnakeCase }
+        switch dates {
+        case .iso8601: encoder.dateEncodingStrategy = .iso8601
+        case .iso8601WithFractionalSeconds: encoder.dateEncodingStrategy = .custom(Self.writeFractional)
+        case .secondsSince1970: encoder.dateEncodingStrategy = .secondsSince1970
+        case .millisecondsSince1970: encoder.dateEncodingStrategy = .millisecondsSince1970
+        case .custom(_, let encode): encoder.dateEncodingStrategy = .custom(encode)
+        }
+        return encoder
+    }
+
+    /// Creates a decoder.
+    public func makeDecoder() -> JSONDecoder {
+        if let factories { return factories.decoder() }
+        let decoder = JSONDecoder()
+        if keys == .snakeCase { decoder.keyDecodingStrategy = .convertFromSnakeCase }
+        switch dates {
+        case .iso8601, .iso8601WithFractionalSeconds: decoder.dateDecodingStrategy = .custom(Self.readInternetDate)
+        case .secondsSince1970: decoder.dateDecodingStrategy = .secondsSince1970
+        case .millisecondsSince1970: decoder.dateDecodingStrategy = .millisecondsSince1970
+        case .custom(let decode, _): decoder.dateDecodingStrategy = .custom(decode)
+        }
+        return decoder
+    }
+
+    @Sendable
+    private static func readInternetDate(_ decoder: any Decoder) throws -> Date {
+        let container = try decoder.singleValueContainer()
+        guard let date = InternetDate.parse(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "The date is not of the form of RFC 3339.")
+        }
+        return date
+    }
+
+    @Sendable
+    private static func writeFractional(_ date: Date, _ encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+    }
+}
