@@ -188,7 +188,8 @@ extension APIClient {
             context.record.close(nil)
             return result
         } catch {
-            let error = APIError(error, isSafeToRepeat: request.isSafeToRepeat, context: name)
+            var error = APIError(error, isSafeToRepeat: request.isSafeToRepeat, context: name)
+            if !error.body.isEmpty { error.makeBodyDecoder = coding.makeDecoder }
             context.record.close(error, message: error.textWithoutServer(in: language, catalogue: catalogue))
             throw error
         }

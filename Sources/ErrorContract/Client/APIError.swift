@@ -13,6 +13,11 @@ public struct APIError: Error, Sendable {
     public var status: Int?
     /// The headers of the answer; empty if none came. They may hold what must not be logged.
     public var headers: HTTPFields = [:]
+    /// The bytes of the error response's body, at most 64 KiB of them; empty if no response arrived. ``details(as:)`` decodes them. They may
+    /// contain what must not be logged, and are in no description of the error.
+    public var body: [UInt8] = []
+    /// Makes the decoder for ``body``; `nil` for the default one.
+    package var makeBodyDecoder: (@Sendable () -> JSONDecoder)?
     /// Further facts from the server.
     public var details: JSONObject
     /// Problems with single fields.

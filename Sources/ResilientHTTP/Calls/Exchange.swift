@@ -86,7 +86,7 @@ struct Exchange: Sendable {
             body: bytes,
             now: context.surroundings.wallClock()
         )
-        return error(answer, of: response, context: context)
+        return error(answer, of: response, bytes: bytes, context: context)
     }
 
     /// The error for a success whose body refuses, or is a page of somebody else.
@@ -96,11 +96,12 @@ struct Exchange: Sendable {
             headers: response.headerFields,
             body: bytes,
             now: context.surroundings.wallClock()
-        ).map { error($0, of: response, context: context) }
+        ).map { error($0, of: response, bytes: bytes, context: context) }
     }
 
-    private func error(_ answer: DecodedError, of response: HTTPResponse, context: CallContext) -> APIError {
+    private func error(_ answer: DecodedError, of response: HTTPResponse, bytes: [UInt8], context: CallContext) -> APIError {
         var error = APIError(answer, catalogue: catalogue, context: context.name)
+        error.body = bytes.count <= ErrorDecoder.maximumBodySize ? bytes : Array(bytes.prefix(ErrorDecoder.maximumBodySize))
         error.headers = response.headerFields
         error.retryAt = error.retryAfter.map { wait in
             context.surroundings.wallClock().addingTimeInterval(Double(wait.wholeSecondsRoundedUp))
