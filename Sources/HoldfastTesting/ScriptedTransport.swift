@@ -8,6 +8,8 @@ public final class ScriptedTransport: HTTPTransport {
     public enum Step: Sendable {
         /// Answers.
         case answer(status: Int, headers: HTTPFields = [:], body: String = "")
+        /// Answers with a body in chunks, which ends whole or with an error.
+        case stream(status: Int, headers: HTTPFields = [:], chunks: [[UInt8]], end: TransportError? = nil)
         /// Fails.
         case failure(TransportError)
     }
@@ -16,7 +18,7 @@ public final class ScriptedTransport: HTTPTransport {
     public struct Sent: Sendable {
         /// The head.
         public let request: HTTPRequest
-        /// The body.
+        /// The body, read whole.
         public let body: [UInt8]?
     }
 
@@ -36,15 +38,44 @@ public final class ScriptedTransport: HTTPTransport {
         body: RequestBody?,
         timeout: Duration
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
+        let sent: [UInt8]? = if let body { try await Self.read(body) } else { nil }
         let step = state.withLock { state -> Step? in
-            state.sent.append(Sent(request: request, body: body?.bytes))
+            state.sent.append(Sent(request: request, body: sent))
             return state.steps.isEmpty ? nil : state.steps.removeFirst()
         }
         switch step {
         case .answer(let status, let headers, let body):
             return (HTTPResponse(status: .init(code: status), headerFields: headers), ResponseBody(Array(body.utf8)))
+        case .stream(let status, let headers, let chunks, let end):
+            let left = Mutex(chunks[...])
+            let body = ResponseBody {
+                if let chunk = left.withLock({ $0.popFirst() }) { return chunk }
+                if let end { throw end }
+                return nil
+            }
+            return (HTTPResponse(status: .init(code: status), headerFields: headers), body)
         case .failure(let error): throw error
         case nil: throw TransportError(.other, message: "the script has no step left", wasSent: false)
         }
+    }
+
+    /// Reads a body as an engine does that sends it.
+    private static func read(_ body: RequestBody) async throws(TransportError) -> [UInt8] {
+        if let bytes = body.bytes, body.progress == nil { return bytes }
+        let bytes = Mutex<[UInt8]>([])
+        do {
+            try await body.write { chunk in
+                let sent = bytes.withLock { bytes in
+                    bytes += chunk
+                    return bytes.count
+                }
+                body.progress?(TransferProgress(completed: Int64(sent), total: body.length))
+            }
+        } catch let error as TransportError {
+            throw error
+        } catch {
+            throw TransportError(.cancelled, message: "the body was not read whole", wasSent: false, cause: error)
+        }
+        return bytes.withLock(\.self)
     }
 }

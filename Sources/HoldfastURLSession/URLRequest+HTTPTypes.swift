@@ -7,7 +7,8 @@ import ResilientHTTP
 #endif
 
 extension URLRequest {
-    init(_ request: HTTPRequest, body: RequestBody?) throws(TransportError) {
+    /// - Parameter pipe: Carries the chunks of a body that is a stream.
+    init(_ request: HTTPRequest, body: RequestBody?, pipe: UploadPipe?) throws(TransportError) {
         let text = "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "/")"
         guard let scheme = request.scheme?.lowercased(), scheme == "https" || scheme == "http", let url = URL(string: text),
             url.host?.isEmpty == false
@@ -20,7 +21,34 @@ extension URLRequest {
         // while the session waits to hear about a redirect, ends the process.
         timeoutInterval = 7 * 86_400
         allHTTPHeaderFields = request.headerFields.byName
-        if let body { httpBody = Data(body.bytes) }
+        guard let body else { return }
+        if case .bytes(let bytes) = body.content { httpBody = Data(bytes) } else { try stream(body, pipe: pipe) }
+    }
+
+    /// Sets a body that is read while it is sent.
+    ///
+    /// Without a header, `URLSession` sends every stream in chunks. On Linux it would send the header and the chunks, unless `Transfer-Encoding` is blank:
+    /// libcurl takes that for a header to leave out.
+    private mutating func stream(_ body: RequestBody, pipe: UploadPipe?) throws(TransportError) {
+        let length = body.length
+        if let length { allHTTPHeaderFields?["Content-Length"] = String(length) }
+        #if canImport(FoundationNetworking)
+            if length != nil { allHTTPHeaderFields?["Transfer-Encoding"] = " " }
+            if case .file(let url) = body.content {
+                let file: FileChunks
+                do { file = try FileChunks(url) } catch { throw .unreadable(error) }
+                httpBodyStream = BodyInputStream(length: length) { try file.read() }
+            } else if let pipe {
+                httpBodyStream = BodyInputStream(length: length, next: pipe.read)
+            }
+        #else
+            if case .file = body.content {
+                // The task reads the file itself.
+                guard length != nil else { throw .unreadable(CocoaError(.fileNoSuchFile)) }
+            } else {
+                httpBodyStream = pipe?.input
+            }
+        #endif
     }
 }
 
@@ -55,6 +83,11 @@ extension HTTPResponse {
 }
 
 extension TransportError {
+    /// The error for a body that can't be read before anything was sent.
+    fileprivate static func unreadable(_ cause: any Error) -> TransportError {
+        TransportError(.invalidRequest, message: "the body can't be read", wasSent: false, cause: cause)
+    }
+
     /// The transport error for what `URLSession` said.
     /// - Parameters:
     ///   - error: The session's error.

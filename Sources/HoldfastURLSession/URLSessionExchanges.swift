@@ -13,11 +13,41 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
 
     private struct Exchange {
         let task: URLSessionTask
-        let deadline: ContinuousClock.Instant
+        /// When the exchange must have ended; of a streamed one, when the head of a success must have arrived.
+        var deadline: ContinuousClock.Instant?
+        /// The longest time without a byte; `nil` if the exchange is not streamed.
+        let idleTimeout: Duration?
+        /// When the exchange ends unless a byte is sent or received; `nil` while its reader takes none.
+        var idleDeadline: ContinuousClock.Instant?
+        /// Observes how the body of the request is sent.
+        let progress: (@Sendable (TransferProgress) -> Void)?
+        /// The number of bytes of the body of the request, if it is known.
+        let length: Int64?
+        /// The body of a request that is a stream.
+        let pipe: UploadPipe?
+        /// The body of the response.
+        var inbox: Inbox?
         var phase = Phase.created
         var isCancelled = false
         /// Whether its deadline has passed.
         var isExpired = false
+
+        /// When the exchange ends unless something happens.
+        var expiry: ContinuousClock.Instant? {
+            guard let deadline, let idleDeadline else { return deadline ?? idleDeadline }
+            return min(deadline, idleDeadline)
+        }
+
+        /// Notes that a byte was sent or received.
+        mutating func noteActivity() {
+            if let idleTimeout { idleDeadline = .now + idleTimeout }
+        }
+
+        /// Lets threads go that wait for the body of the request or for a reader: they may be the queue that the cancellation waits for.
+        func unblock() {
+            pipe?.close()
+            inbox?.close()
+        }
     }
 
     private enum Phase {
@@ -28,7 +58,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         /// The head of a small response has arrived; the caller is resumed with the first bytes of its body.
         case held(Head, HTTPResponse, length: Int)
         /// The caller has the head and reads the body.
-        case receiving(AsyncThrowingStream<[UInt8], any Error>.Continuation)
+        case receiving(Inbox)
         /// The caller has the whole response.
         case delivered
     }
@@ -39,22 +69,51 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         var failures: [Int: any Error] = [:]
         /// When deadlines are checked next.
         var nextCheck: ContinuousClock.Instant?
+
+        /// - Returns: When a check must be scheduled, if none is that early.
+        mutating func noteExpiry(_ expiry: ContinuousClock.Instant?) -> ContinuousClock.Instant? {
+            guard let expiry, nextCheck.map({ expiry < $0 }) ?? true else { return nil }
+            nextCheck = expiry
+            return expiry
+        }
     }
 
     /// The largest body, in bytes, that is delivered together with the head if it arrives together with the head.
     static let largestHeldBody = 65_536
+    /// The number of bytes of a streamed body that are stored for a slow reader before the session pauses.
+    static let mostStored = 262_144
     private let state = Mutex(State())
 
     /// Registers a task, which is canceled at the deadline, even while its body arrives: `timeoutInterval` would only bound the silence
     /// between two bytes.
-    func add(_ task: URLSessionTask, deadline: ContinuousClock.Instant) {
-        let isFirst = state.withLock { state in
-            state.exchanges[task.taskIdentifier] = Exchange(task: task, deadline: deadline)
-            if let nextCheck = state.nextCheck, nextCheck <= deadline { return false }
-            state.nextCheck = deadline
-            return true
+    /// - Parameters:
+    ///   - task: The task.
+    ///   - deadline: When the exchange must have ended; of a streamed one, when the head of a success must have arrived.
+    ///   - idleTimeout: The longest time without a byte; `nil` if the exchange is not streamed.
+    ///   - body: The body of the request.
+    ///   - pipe: Carries the body if it is a stream.
+    func add(
+        _ task: URLSessionTask,
+        deadline: ContinuousClock.Instant,
+        idleTimeout: Duration? = nil,
+        body: RequestBody? = nil,
+        pipe: UploadPipe? = nil
+    ) {
+        var exchange = Exchange(
+            task: task,
+            deadline: deadline,
+            idleTimeout: idleTimeout,
+            progress: body?.progress,
+            length: body?.progress == nil ? nil : body?.length,
+            pipe: pipe
+        )
+        exchange.noteActivity()
+        let expiry = exchange.expiry
+        let check = state.withLock { state in
+            state.exchanges[task.taskIdentifier] = exchange
+            return state.noteExpiry(expiry)
         }
-        if isFirst { scheduleCheck(at: deadline) }
+        if let check { scheduleCheck(at: check) }
     }
 
     /// Stores a continuation, which is resumed with the response of a task.
@@ -78,17 +137,32 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     /// On Linux a session that waits for the decision about a redirect must get it before the cancellation or not at all, or the process ends.
     /// Therefore the decision is made under the lock, and only if no cancellation has been noted.
     func cancel(_ task: URLSessionTask) {
-        let isRunning = state.withLock { state in
-            guard state.exchanges[task.taskIdentifier] != nil else { return false }
+        let exchange = state.withLock { state in
             state.exchanges[task.taskIdentifier]?.isCancelled = true
-            return true
+            return state.exchanges[task.taskIdentifier]
         }
-        if isRunning { cancelLater([task]) }
+        if let exchange { cancelLater([exchange]) }
     }
 
     /// Cancels tasks from another thread: a cancellation waits for the queue of the session, on which this method may have been called.
-    private func cancelLater(_ tasks: [URLSessionTask]) {
+    private func cancelLater(_ exchanges: [Exchange]) {
+        for exchange in exchanges { exchange.unblock() }
+        let tasks = exchanges.map(\.task)
         DispatchQueue.global().async { for task in tasks { task.cancel() } }
+    }
+
+    /// Notes that the session pauses because a reader takes no bytes, or that it continues.
+    private func setPaused(_ isPaused: Bool, _ task: URLSessionTask) {
+        #if !canImport(FoundationNetworking)
+            if isPaused { task.suspend() } else { task.resume() }
+        #endif
+        let check = state.withLock { state -> ContinuousClock.Instant? in
+            state.exchanges[task.taskIdentifier]?.idleDeadline = nil
+            guard !isPaused else { return nil }
+            state.exchanges[task.taskIdentifier]?.noteActivity()
+            return state.noteExpiry(state.exchanges[task.taskIdentifier]?.idleDeadline)
+        }
+        if let check { scheduleCheck(at: check) }
     }
 
     /// One timer serves all tasks of the session. It is set to the earliest deadline; as most tasks end long before their deadlines, it
@@ -103,19 +177,20 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     }
 
     private func checkDeadlines(at instant: ContinuousClock.Instant) {
-        let (next, expired) = state.withLock { state -> (ContinuousClock.Instant?, [URLSessionTask]) in
+        let (next, expired) = state.withLock { state -> (ContinuousClock.Instant?, [Exchange]) in
             // An earlier check has been scheduled since.
             guard state.nextCheck == instant else { return (nil, []) }
             let now = ContinuousClock.now
-            var expired: [URLSessionTask] = []
+            var expired: [Exchange] = []
             state.nextCheck = nil
             for (number, exchange) in state.exchanges where !exchange.isCancelled {
-                if exchange.deadline <= now {
+                guard let expiry = exchange.expiry else { continue }
+                if expiry <= now {
                     state.exchanges[number]?.isCancelled = true
                     state.exchanges[number]?.isExpired = true
-                    expired.append(exchange.task)
+                    expired.append(exchange)
                 } else {
-                    state.nextCheck = min(state.nextCheck ?? exchange.deadline, exchange.deadline)
+                    state.nextCheck = min(state.nextCheck ?? expiry, expiry)
                 }
             }
             return (state.nextCheck, expired)
@@ -136,10 +211,15 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         let head = HTTPResponse(urlResponse: response)
         // A caller that is resumed with the head waits a second time, for the body. Small bodies are in the same packet as their heads.
         let length = Int(clamping: response.expectedContentLength)
-        let isHeld = (0...Self.largestHeldBody).contains(length)
         let receiver = state.withLock { state -> Receiver? in
             // On Linux the head of a 308 is reported twice.
             guard case .waiting(let caller) = state.exchanges[dataTask.taskIdentifier]?.phase else { return nil }
+            let isStreamed = state.exchanges[dataTask.taskIdentifier]?.idleTimeout != nil
+            if isStreamed {
+                state.exchanges[dataTask.taskIdentifier]?.noteActivity()
+                if head.status.kind == .successful { state.exchanges[dataTask.taskIdentifier]?.deadline = nil }
+            }
+            let isHeld = !isStreamed && (0...Self.largestHeldBody).contains(length)
             if isHeld {
                 // The length is that of the packed body.
                 let isPacked = head.headerFields.contains(.contentEncoding)
@@ -151,25 +231,30 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         receiver?.resume(head)
     }
 
-    /// A caller that reads its body from a stream.
+    /// A caller that reads its body as it arrives.
     private struct Receiver {
         let caller: Head
-        let body: AsyncThrowingStream<[UInt8], any Error>
-        let chunks: AsyncThrowingStream<[UInt8], any Error>.Continuation
+        let inbox: Inbox
+        let reader: BodyReader
 
-        func resume(_ head: HTTPResponse) { caller.resume(returning: (head, ResponseBody(body))) }
+        func resume(_ head: HTTPResponse) { caller.resume(returning: (head, ResponseBody(next: reader.next))) }
     }
 
     private func receive(_ task: URLSessionTask, caller: Head, _ state: inout State) -> Receiver {
-        let (body, chunks) = AsyncThrowingStream<[UInt8], any Error>.makeStream()
+        let isStreamed = state.exchanges[task.taskIdentifier]?.idleTimeout != nil
+        let inbox = Inbox(limit: isStreamed ? Self.mostStored : .max) { [weak self, weak task] isPaused in
+            if let task { self?.setPaused(isPaused, task) }
+        }
         // A reader that stops early ends the transfer.
-        chunks.onTermination = { [weak self] in if case .cancelled = $0 { self?.cancel(task) } }
-        state.exchanges[task.taskIdentifier]?.phase = .receiving(chunks)
-        return Receiver(caller: caller, body: body, chunks: chunks)
+        let reader = BodyReader(inbox) { [weak self, weak task] in if let task { self?.cancel(task) } }
+        state.exchanges[task.taskIdentifier]?.phase = .receiving(inbox)
+        state.exchanges[task.taskIdentifier]?.inbox = inbox
+        return Receiver(caller: caller, inbox: inbox, reader: reader)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         let resume = state.withLock { state -> (() -> Void)? in
+            state.exchanges[dataTask.taskIdentifier]?.noteActivity()
             switch state.exchanges[dataTask.taskIdentifier]?.phase {
             case .held(let caller, let head, let length) where data.count >= length:
                 state.exchanges[dataTask.taskIdentifier]?.phase = .delivered
@@ -177,10 +262,10 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
             case .held(let caller, let head, _):
                 let receiver = receive(dataTask, caller: caller, &state)
                 return {
-                    receiver.chunks.yield([UInt8](data))
+                    receiver.inbox.deliver([UInt8](data))
                     receiver.resume(head)
                 }
-            case .receiving(let chunks): return { chunks.yield([UInt8](data)) }
+            case .receiving(let inbox): return { inbox.deliver([UInt8](data)) }
             case .created, .waiting, .delivered, nil: return nil
             }
         }
@@ -188,13 +273,16 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError completion: (any Error)?) {
-        let (phase, error) = state.withLock { state -> (Phase?, (any Error)?) in
-            guard let exchange = state.exchanges.removeValue(forKey: task.taskIdentifier) else { return (nil, nil) }
+        let (phase, error, pipe) = state.withLock { state -> (Phase?, (any Error)?, UploadPipe?) in
+            guard let exchange = state.exchanges.removeValue(forKey: task.taskIdentifier) else { return (nil, nil, nil) }
             // A deadline that passes at the very end must not turn a whole response into an error.
-            let error = exchange.isExpired && completion != nil ? URLError(.timedOut) : completion
+            // A canceled upload may end with the error of its body first.
+            let isCanceled = exchange.isCancelled && completion != nil
+            let error = isCanceled ? URLError(exchange.isExpired ? .timedOut : .cancelled) : completion
             if case .created = exchange.phase { state.failures[task.taskIdentifier] = error ?? URLError(.cancelled) }
-            return (exchange.phase, error)
+            return (exchange.phase, error, exchange.pipe)
         }
+        pipe?.close()
         switch phase {
         case .waiting(let caller):
             // On Linux, the head of a redirect that names no address is not reported.
@@ -207,9 +295,23 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
             guard let error else { return caller.resume(returning: (head, ResponseBody())) }
             let failure = TransportError(urlSession: error, isReceiving: true)
             caller.resume(returning: (head, ResponseBody { throw failure }))
-        case .receiving(let chunks): chunks.finish(throwing: error.map { TransportError(urlSession: $0, isReceiving: true) })
+        case .receiving(let inbox): inbox.finish(error.map { TransportError(urlSession: $0, isReceiving: true) })
         case .created, .delivered, nil: break
         }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didSendBodyData bytesSent: Int64,
+        totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        let exchange = state.withLock { state in
+            state.exchanges[task.taskIdentifier]?.noteActivity()
+            return state.exchanges[task.taskIdentifier]
+        }
+        exchange?.progress?(TransferProgress(completed: totalBytesSent, total: exchange?.length))
     }
 
     func urlSession(

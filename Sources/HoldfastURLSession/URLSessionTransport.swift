@@ -26,6 +26,13 @@ public final class URLSessionTransport: HTTPTransport {
                 session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
             #endif
         }
+
+        func task(_ request: URLRequest, body: RequestBody?) -> URLSessionTask {
+            #if !canImport(FoundationNetworking)
+                if case .file(let url) = body?.content { return session.uploadTask(with: request, fromFile: url) }
+            #endif
+            return session.dataTask(with: request)
+        }
     }
 
     private let lane: Lane
@@ -57,9 +64,11 @@ public final class URLSessionTransport: HTTPTransport {
     /// On Linux libcurl sends a request again, whatever its method, when a connection that it had kept is reset under it, and if there
     /// is a body it waits for ever to rewind it. What must not happen twice or has a body goes through a session of its own there,
     /// which has no connection yet.
-    private func lane(for request: HTTPRequest, body: RequestBody?) -> Lane {
+    ///
+    /// A streamed response has one too: the session pauses by blocking its queue.
+    private func lane(for request: HTTPRequest, body: RequestBody?, isStreamed: Bool) -> Lane {
         #if canImport(FoundationNetworking)
-            if body != nil || !request.isSafeToRepeat { return Lane(configuration) }
+            if isStreamed || body != nil || !request.isSafeToRepeat { return Lane(configuration) }
         #endif
         return lane
     }
@@ -70,10 +79,29 @@ public final class URLSessionTransport: HTTPTransport {
         body: RequestBody?,
         timeout: Duration
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
+        try await send(request, body: body, timeout: timeout, idleTimeout: nil)
+    }
+
+    /// Sends a request once and returns the response with its head. The session pauses while 256 KiB of the body wait for their reader.
+    public func stream(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        timeout: Duration,
+        idleTimeout: Duration
+    ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
+        try await send(request, body: body, timeout: timeout, idleTimeout: idleTimeout)
+    }
+
+    private func send(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        timeout: Duration,
+        idleTimeout: Duration?
+    ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
         let deadline = ContinuousClock.now.advanced(by: timeout)
         var (request, redirects) = (request, 0)
         while true {
-            let answer = try await exchange(request, body: body, deadline: deadline)
+            let answer = try await exchange(request, body: body, deadline: deadline, idleTimeout: idleTimeout)
             guard followsRedirects, redirects < Redirection.most,
                 let next = Redirection.request(after: answer.0, to: request)
             else { return answer }
@@ -84,23 +112,68 @@ public final class URLSessionTransport: HTTPTransport {
     private func exchange(
         _ request: HTTPRequest,
         body: RequestBody?,
-        deadline: ContinuousClock.Instant
+        deadline: ContinuousClock.Instant,
+        idleTimeout: Duration?
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
-        let urlRequest = try URLRequest(request, body: body)
-        let lane = lane(for: request, body: body)
-        let task = lane.session.dataTask(with: urlRequest)
-        lane.exchanges.add(task, deadline: deadline)
+        let pipe = body.flatMap { if case .stream = $0.content { UploadPipe() } else { nil } }
+        let urlRequest = try URLRequest(request, body: body, pipe: pipe)
+        let lane = lane(for: request, body: body, isStreamed: idleTimeout != nil)
+        let task = lane.task(urlRequest, body: body)
+        lane.exchanges.add(task, deadline: deadline, idleTimeout: idleTimeout, body: body, pipe: pipe)
         do {
-            return try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { continuation in
-                    if lane.exchanges.begin(task, continuation: continuation) { task.resume() }
-                    if lane.session !== self.lane.session { lane.session.finishTasksAndInvalidate() }
-                }
-            } onCancel: {
-                lane.exchanges.cancel(task)
-            }
+            guard let body, let pipe else { return try await response(to: task, on: lane) }
+            return try await response(to: task, on: lane, sending: body, through: pipe)
         } catch {
             throw TransportError(urlSession: error)
+        }
+    }
+
+    private func response(to task: URLSessionTask, on lane: Lane) async throws -> (HTTPResponse, ResponseBody) {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                if lane.exchanges.begin(task, continuation: continuation) { task.resume() }
+                if lane.session !== self.lane.session { lane.session.finishTasksAndInvalidate() }
+            }
+        } onCancel: {
+            lane.exchanges.cancel(task)
+        }
+    }
+
+    /// Sends a body that is a stream. The head of a success is returned when the body was sent; any other ends the sending.
+    private func response(
+        to task: URLSessionTask,
+        on lane: Lane,
+        sending body: RequestBody,
+        through pipe: UploadPipe
+    ) async throws -> (HTTPResponse, ResponseBody) {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                do {
+                    try await body.write(to: pipe.write)
+                    pipe.finish()
+                } catch is UploadPipe.Closed {
+                    // The exchange has ended, or the server has refused the request.
+                } catch {
+                    lane.exchanges.cancel(task)
+                    throw error
+                }
+            }
+            defer { pipe.close() }
+            do {
+                let answer = try await response(to: task, on: lane)
+                if answer.0.status.kind == .successful { await pipe.ended() }
+                group.cancelAll()
+                pipe.close()
+                // Throws if the body of the request could not be read.
+                if answer.0.status.kind == .successful { try await group.waitForAll() }
+                return answer
+            } catch {
+                group.cancelAll()
+                pipe.close()
+                // The reason why the exchange was canceled, if it was the body.
+                do { try await group.waitForAll() } catch let cause as TransportError { throw cause } catch {}
+                throw error
+            }
         }
     }
 }

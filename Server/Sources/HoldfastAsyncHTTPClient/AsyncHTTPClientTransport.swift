@@ -1,6 +1,7 @@
 public import AsyncHTTPClient
 public import HTTPTypes
 public import NIOCore
+import NIOHTTP1
 import NIOHTTPCompression
 public import ResilientHTTP
 import Tracing
@@ -58,14 +59,34 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         body: RequestBody?,
         timeout: Duration
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
+        try await send(request, body: body, timeout: timeout, idleTimeout: nil)
+    }
+
+    /// Sends a request once and returns the response with its head. The engine pauses while 64 KiB of the body wait for their reader.
+    public func stream(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        timeout: Duration,
+        idleTimeout: Duration
+    ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
+        try await send(request, body: body, timeout: timeout, idleTimeout: idleTimeout)
+    }
+
+    private func send(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        timeout: Duration,
+        idleTimeout: Duration?
+    ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
         guard !Task.isCancelled else {
             throw TransportError(.cancelled, message: "cancelled before it began", wasSent: false)
         }
         let deadline = NIODeadline.now() + TimeAmount(bounded: timeout)
+        let limits = idleTimeout.map { Reception.Limits(headDeadline: deadline, idle: TimeAmount(bounded: $0)) }
         var request = request
         var redirects = 0
         while true {
-            let (response, answer) = try await exchange(request, body: body, deadline: deadline)
+            let (response, answer) = try await exchange(request, body: body, deadline: deadline, limits: limits)
             guard followsRedirects, redirects < Redirection.most,
                 let next = Redirection.request(after: response, to: request)
             else { return (response, answer) }
@@ -76,17 +97,43 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     private func exchange(
         _ request: HTTPRequest,
         body: RequestBody?,
-        deadline: NIODeadline
+        deadline: NIODeadline,
+        limits: Reception.Limits?
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
-        let message = try HTTPClient.Request(request, body: body)
-        let reception = Reception(loops, host: message.host)
+        // A body in memory that nothing observes is sent at once.
+        let bytes = body?.progress == nil ? body?.bytes : nil
+        var message = try HTTPClient.Request(request, body: bytes.map { .bytes($0) })
+        let reception = Reception(loops, host: message.host, sending: bytes == nil ? body : nil, limits: limits)
+        if let sender = reception.sender { message.body = sender.engineBody }
+        let deadline = limits == nil ? deadline : nil
         do {
-            let head = try await reception.head(of: message, deadline: deadline, client: engine.client)
+            let head = try await head(of: message, reception: reception, deadline: deadline)
             // Most bodies are small and have arrived with their heads.
             if let whole = reception.whole() { return (HTTPResponse(head), ResponseBody(whole)) }
             return (HTTPResponse(head), ResponseBody(next: BodyReader(reception, engine: engine).next))
         } catch {
             throw TransportError(asyncHTTPClient: error, isReceiving: false)
+        }
+    }
+
+    private func head(
+        of message: HTTPClient.Request,
+        reception: Reception,
+        deadline: NIODeadline?
+    ) async throws -> HTTPResponseHead {
+        guard let sender = reception.sender else {
+            return try await reception.head(of: message, deadline: deadline, client: engine.client)
+        }
+        // The head of a success is returned when the body was sent; any other ends the sending.
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await sender.run() }
+            defer {
+                sender.close()
+                group.cancelAll()
+            }
+            let head = try await reception.head(of: message, deadline: deadline, client: engine.client)
+            if (200..<300).contains(head.status.code) { await sender.ended() }
+            return head
         }
     }
 }

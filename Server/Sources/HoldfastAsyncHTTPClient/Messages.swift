@@ -4,7 +4,7 @@ import NIOHTTP1
 import ResilientHTTP
 
 extension HTTPClient.Request {
-    init(_ request: HTTPRequest, body: RequestBody?) throws(TransportError) {
+    init(_ request: HTTPRequest, body: HTTPClient.Body?) throws(TransportError) {
         let (scheme, authority) = (request.scheme?.lowercased() ?? "", request.authority ?? "")
         guard scheme == "https" || scheme == "http", Self.isAuthority(authority) else { throw Self.refused(nil) }
         var headers = HTTPHeaders()
@@ -15,7 +15,7 @@ extension HTTPClient.Request {
                 url: "\(scheme)://\(authority)\(request.path ?? "/")",
                 method: HTTPMethod(rawValue: request.method.rawValue),
                 headers: headers,
-                body: body.map { .bytes($0.bytes) }
+                body: body
             )
         } catch {
             throw Self.refused(error)

@@ -26,6 +26,22 @@ final class Reception: HTTPClientResponseDelegate {
         var end: Result<Void, any Error>?
         var headReader: HeadReader?
         var chunkReader: ChunkReader?
+        /// When the head of a success must have arrived, if the response is streamed.
+        var headDeadline: NIODeadline?
+        /// When the last byte was sent or received, if the response is streamed.
+        var lastActivity = NIODeadline.distantPast
+        /// The next check of a streamed exchange.
+        var check: Scheduled<Void>?
+        /// Whether a streamed exchange has taken too long.
+        var isExpired = false
+    }
+
+    /// The times of a streamed exchange.
+    struct Limits {
+        /// When the head of a success must have arrived.
+        var headDeadline: NIODeadline
+        /// The longest time without a byte.
+        var idle: TimeAmount
     }
 
     /// The exchange ended without a head and without an error.
@@ -36,17 +52,26 @@ final class Reception: HTTPClientResponseDelegate {
     private let state = Mutex(State())
     private let member: EventLoops.Member
     private let wasIdle: Bool
+    private let limits: Limits?
+    /// Sends the body of the request, if it is streamed.
+    let sender: BodySender?
 
-    /// - Parameter loops: Of which one runs the exchange.
-    init(_ loops: EventLoops, host: String) {
-        (member, wasIdle) = loops.acquire(host: host)
+    /// - Parameters:
+    ///   - loops: Of which one runs the exchange.
+    ///   - host: The host of the request.
+    ///   - body: The body of the request, if it is streamed.
+    ///   - limits: The times of a streamed exchange; `nil` if the engine keeps the deadline.
+    init(_ loops: EventLoops, host: String, sending body: RequestBody? = nil, limits: Limits? = nil) {
+        let (member, wasIdle) = loops.acquire(host: host)
+        (self.member, self.wasIdle, self.limits) = (member, wasIdle, limits)
+        sender = body.map { BodySender($0, on: member.loop) }
     }
 
     /// Sends a request and returns the head of its response.
     ///
     /// If the event loop is idle, it starts the exchange itself: started from this thread, the exchange would wake the loop several times.
     /// If the loop is busy, it is awake, and this thread starts the exchange while the loop works.
-    func head(of request: HTTPClient.Request, deadline: NIODeadline, client: HTTPClient) async throws -> HTTPResponseHead {
+    func head(of request: HTTPClient.Request, deadline: NIODeadline?, client: HTTPClient) async throws -> HTTPResponseHead {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { reader in
                 state.withLock { $0.headReader = reader }
@@ -61,15 +86,40 @@ final class Reception: HTTPClientResponseDelegate {
         }
     }
 
-    private func start(_ request: HTTPClient.Request, deadline: NIODeadline, client: HTTPClient) {
+    private func start(_ request: HTTPClient.Request, deadline: NIODeadline?, client: HTTPClient) {
         guard !state.withLock(\.isCancelled) else { return end(.failure(CancellationError())) }
         let task = client.execute(request: request, delegate: self, eventLoop: .delegate(on: member.loop), deadline: deadline)
         task.futureResult.whenComplete { self.end($0) }
+        if let limits {
+            state.withLock { ($0.headDeadline, $0.lastActivity) = (limits.headDeadline, .now()) }
+            checkLimits(limits)
+        }
         let isCancelled = state.withLock { state in
             if state.end == nil { state.task = task }
             return state.isCancelled
         }
         if isCancelled { task.cancel() }
+    }
+
+    /// Ends a streamed exchange that has taken too long, or checks again when it may have. A reader that takes no bytes stops the clock.
+    private func checkLimits(_ limits: Limits) {
+        let now = NIODeadline.now()
+        let isExpired = state.withLock { state -> Bool in
+            guard state.end == nil, !state.isCancelled else { return false }
+            let idleEnd = state.stored > 0 ? now + limits.idle : state.lastActivity + limits.idle
+            let expiry = min(state.headDeadline ?? .distantFuture, idleEnd)
+            guard expiry > now else {
+                state.isExpired = true
+                return true
+            }
+            state.check = member.loop.scheduleTask(deadline: expiry) { self.checkLimits(limits) }
+            return false
+        }
+        if isExpired { cancel() }
+    }
+
+    func didSendRequestPart(task: HTTPClient.Task<Void>, _ part: IOData) {
+        if limits != nil { state.withLock { $0.lastActivity = .now() } }
     }
 
     /// Ends the exchange, if it has not ended.
@@ -82,7 +132,12 @@ final class Reception: HTTPClientResponseDelegate {
     }
 
     func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
-        state.withLock { $0.head = head }
+        state.withLock { state in
+            state.head = head
+            guard limits != nil else { return }
+            state.lastActivity = .now()
+            if (200..<300).contains(head.status.code) { state.headDeadline = nil }
+        }
         task.eventLoop.execute { self.resumeHeadReader() }
         return task.eventLoop.makeSucceededVoidFuture()
     }
@@ -94,6 +149,7 @@ final class Reception: HTTPClientResponseDelegate {
 
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
         let (reader, taken) = state.withLock { state -> (ChunkReader?, EventLoopPromise<Void>?) in
+            if limits != nil { state.lastActivity = .now() }
             if let reader = state.chunkReader.take() { return (reader, nil) }
             guard state.end == nil else { return (nil, nil) }
             state.chunks.append(buffer)
@@ -108,15 +164,20 @@ final class Reception: HTTPClientResponseDelegate {
     func didFinishRequest(task: HTTPClient.Task<Void>) {}
 
     /// Notes the end of the exchange. The reader still gets the chunks that arrived before the end.
-    private func end(_ result: Result<Void, any Error>) {
+    private func end(_ outcome: Result<Void, any Error>) {
+        var result = outcome
         let waiting = state.withLock { state -> Waiting? in
             guard state.end == nil else { return nil }
+            // The engine calls it a cancellation.
+            if state.isExpired, case .failure = result { result = .failure(HTTPClientError.deadlineExceeded) }
             state.end = result
             state.task = nil
+            state.check?.cancel()
             return (state.headReader.take(), state.head, state.chunkReader.take(), state.taken.take())
         }
         guard let (headReader, head, chunkReader, taken) = waiting else { return }
         member.release()
+        sender?.close()
         // The engine no longer waits for it, but a promise must be completed.
         taken?.succeed()
         if let head { headReader?.resume(returning: head) } else { headReader?.resume(throwing: result.failure ?? NoHead()) }
@@ -149,6 +210,7 @@ final class Reception: HTTPClientResponseDelegate {
             let (known, taken) = state.withLock { state -> (Result<ByteBuffer?, any Error>?, EventLoopPromise<Void>?) in
                 if let chunk = state.chunks.popFirst() {
                     state.stored -= chunk.readableBytes
+                    if limits != nil { state.lastActivity = .now() }
                     return (.success(chunk), state.stored < Self.mostStored ? state.taken.take() : nil)
                 }
                 if let end = state.end { return (end.map { nil }, nil) }

@@ -47,24 +47,81 @@ extension LoopbackServer {
         return Int(UInt16(bigEndian: address.sin_port))
     }
 
-    /// Reads one request: the head, and as much body as the head announces.
-    static func readRequest(_ connection: Int32) -> Received? {
-        var bytes: [UInt8] = []
-        let blank = Array("\r\n\r\n".utf8)
+    /// What is read of a request.
+    enum Part {
+        case head, whole
+        /// The body is read, and its bytes are counted only.
+        case counted
+    }
+
+    /// Reads one request: the head, and as much body as the head announces, by its length or in chunks.
+    static func readRequest(_ connection: Int32, part: Part = .whole) -> Received? {
+        var input = Input(connection: connection)
+        var lines: [String] = []
         while true {
-            if let end = bytes.firstRange(of: blank) {
-                let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)
-                var request = Received(head: head.components(separatedBy: "\r\n"), body: [])
-                let length = request.header("Content-Length").flatMap { Int($0) } ?? 0
-                request.body = Array(bytes[end.upperBound...])
-                while request.body.count < length {
-                    guard let more = readSome(connection), !more.isEmpty else { return nil }
-                    request.body += more
+            guard let line = input.line() else { return nil }
+            if line.isEmpty { break }
+            lines.append(line)
+        }
+        var request = Received(head: lines, body: [])
+        guard part != .head else { return request }
+        let take: ([UInt8]) -> Void = { bytes in
+            request.bodyLength += bytes.count
+            if part == .whole { request.body += bytes }
+        }
+        guard request.header("Transfer-Encoding")?.lowercased() == "chunked" else {
+            return input.take(request.header("Content-Length").flatMap { Int($0) } ?? 0, take) ? request : nil
+        }
+        while true {
+            guard let line = input.line(), let size = Int(line.prefix { $0 != ";" }, radix: 16), input.take(size, take),
+                input.line()?.isEmpty == true
+            else { return nil }
+            if size == 0 { return request }
+        }
+    }
+
+    /// The bytes of a connection that were read and not used.
+    private struct Input {
+        let connection: Int32
+        private var bytes: [UInt8] = []
+        private var position = 0
+
+        init(connection: Int32) {
+            self.connection = connection
+        }
+
+        /// Reads more if there is nothing left.
+        private mutating func fill() -> Bool {
+            guard position == bytes.count else { return true }
+            guard let more = readSome(connection), !more.isEmpty else { return false }
+            (bytes, position) = (more, 0)
+            return true
+        }
+
+        /// Reads a line, without its CRLF.
+        mutating func line() -> String? {
+            var line: [UInt8] = []
+            while fill() {
+                let byte = bytes[position]
+                position += 1
+                if byte == UInt8(ascii: "\n"), line.last == UInt8(ascii: "\r") {
+                    return String(decoding: line.dropLast(), as: UTF8.self)
                 }
-                return request
+                line.append(byte)
             }
-            guard let more = readSome(connection), !more.isEmpty else { return nil }
-            bytes += more
+            return nil
+        }
+
+        /// Reads a number of bytes.
+        mutating func take(_ count: Int, _ take: ([UInt8]) -> Void) -> Bool {
+            var left = count
+            while left > 0 {
+                guard fill() else { return false }
+                let size = min(left, bytes.count - position)
+                take(Array(bytes[position..<position + size]))
+                (position, left) = (position + size, left - size)
+            }
+            return true
         }
     }
 
@@ -97,7 +154,8 @@ extension LoopbackServer {
     }
 
     /// Writes bytes, as far as the other side takes them.
-    static func write(_ bytes: [UInt8], to connection: Int32) {
+    /// - Returns: Whether it took all.
+    static func write(_ bytes: [UInt8], to connection: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             #if canImport(Darwin)
@@ -105,8 +163,9 @@ extension LoopbackServer {
             #else
                 let count = rest.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             #endif
-            guard count > 0 else { return }
+            guard count > 0 else { return false }
             rest = rest.dropFirst(count)
         }
+        return true
     }
 }

@@ -26,6 +26,10 @@ public final class LoopbackServer: Sendable {
         case dribble(String)
         /// It is read, these bytes are sent, and the connection is reset.
         case reset(String)
+        /// It is read, and a head and so many bytes `x` are sent. The server stores none of them; ``LoopbackServer/written`` counts them.
+        case generate(String, count: Int)
+        /// Its head is read, these bytes are sent, and the body is read and dropped until the client ends the connection.
+        case early(String)
         /// The connection is closed without reading.
         case hangUp
     }
@@ -34,8 +38,10 @@ public final class LoopbackServer: Sendable {
     public struct Received: Sendable {
         /// The request line and the header lines.
         public var head: [String]
-        /// The body.
+        /// The body; empty if the server stores none.
         public var body: [UInt8]
+        /// The number of bytes of the body.
+        public var bodyLength = 0
 
         /// The value of a header, if it was sent.
         public func header(_ name: String) -> String? {
@@ -59,11 +65,14 @@ public final class LoopbackServer: Sendable {
     /// Yields once for each connection that is over; ends when the server has ended.
     public let departures: AsyncStream<Void>
     private let state: Mutex<State>
+    private let storesBodies: Bool
     private let (arrived, departed): (AsyncStream<Void>.Continuation, AsyncStream<Void>.Continuation)
 
     /// The descriptors are there only as long as they are open: a closed one's number soon belongs to somebody else.
     private struct State {
         var received: [Received] = []
+        /// The bytes that were sent by ``Step/generate(_:count:)``.
+        var written = 0
         var listener: Int32?
         var connections: Set<Int32> = []
         var isClosed = false
@@ -73,6 +82,8 @@ public final class LoopbackServer: Sendable {
 
     /// The requests so far, in the order in which they were read.
     public var received: [Received] { state.withLock { $0.received } }
+    /// How many bytes of generated bodies the clients' side has taken.
+    public var written: Int { state.withLock { $0.written } }
     /// Scheme, host and port.
     public var origin: String { "http://127.0.0.1:\(port)" }
 
@@ -90,10 +101,15 @@ public final class LoopbackServer: Sendable {
     }
 
     /// Starts a server that accepts any number of connections.
-    /// - Parameter respond: Returns the step for a request that was read.
+    /// - Parameters:
+    ///   - storesBodies: Whether the bodies of requests are stored; if not, only their length is known.
+    ///   - respond: Returns the step for a request that was read.
     /// - Throws: ``SetupFailure`` if there is no port to be had.
-    public convenience init(responding respond: @escaping @Sendable (Received) -> Step) throws {
-        try self.init(serving: .requests(respond))
+    public convenience init(
+        storesBodies: Bool = true,
+        responding respond: @escaping @Sendable (Received) -> Step
+    ) throws {
+        try self.init(serving: .requests(respond), storesBodies: storesBodies)
     }
 
     private enum Service: Sendable {
@@ -101,7 +117,8 @@ public final class LoopbackServer: Sendable {
         case requests(@Sendable (Received) -> Step)
     }
 
-    private init(serving service: Service) throws {
+    private init(serving service: Service, storesBodies: Bool = true) throws {
+        self.storesBodies = storesBodies
         let listener = socket(AF_INET, Self.streamType, 0)
         guard listener >= 0 else { throw SetupFailure(call: "socket", number: errno) }
         state = Mutex(State(listener: listener))
@@ -184,31 +201,50 @@ public final class LoopbackServer: Sendable {
     /// - Returns: Whether the connection waits for another request.
     private func serve(_ step: Step, on connection: Int32) -> Bool {
         if case .hangUp = step { return false }
-        return serve({ _ in step }, on: connection)
+        guard case .early(let text) = step else { return serve({ _ in step }, on: connection) }
+        guard let request = Self.readRequest(connection, part: .head) else { return false }
+        state.withLock { $0.received.append(request) }
+        _ = Self.write(Array(text.utf8), to: connection)
+        arrived.yield()
+        while Self.readSome(connection)?.isEmpty == false {}
+        return false
     }
 
     /// - Returns: Whether the connection waits for another request.
     private func serve(_ respond: (Received) -> Step, on connection: Int32) -> Bool {
-        guard let request = Self.readRequest(connection) else { return false }
+        guard let request = Self.readRequest(connection, part: storesBodies ? .whole : .counted) else { return false }
         state.withLock { $0.received.append(request) }
         let step = respond(request)
         switch step {
         case .answer(let text), .keep(let text), .stall(let text), .dribble(let text), .reset(let text):
-            Self.write(Array(text.utf8), to: connection)
-        case .bytes(let bytes): Self.write(bytes, to: connection)
-        case .hangUp: break
+            _ = Self.write(Array(text.utf8), to: connection)
+        case .bytes(let bytes): _ = Self.write(bytes, to: connection)
+        case .generate(let head, let count): generate(head, count: count, on: connection)
+        case .early, .hangUp: break
         }
         if case .reset = step { Self.prepareReset(connection) }
         arrived.yield()
         if case .dribble = step {
             // A thread of its own may sleep; a client that has gone ends it by the second byte.
             while Self.isOpen(connection) {
-                Self.write([UInt8(ascii: "x")], to: connection)
+                _ = Self.write([UInt8(ascii: "x")], to: connection)
                 usleep(50_000)
             }
         }
         if case .stall = step { while Self.readSome(connection)?.isEmpty == false {} }
         if case .keep = step { return true }
         return false
+    }
+
+    private func generate(_ head: String, count: Int, on connection: Int32) {
+        let block = [UInt8](repeating: UInt8(ascii: "x"), count: 65_536)
+        var left = count
+        guard Self.write(Array(head.utf8), to: connection) else { return }
+        while left > 0 {
+            let size = min(left, block.count)
+            guard Self.write(size == block.count ? block : Array(block.prefix(size)), to: connection) else { return }
+            left -= size
+            state.withLock { $0.written += size }
+        }
     }
 }

@@ -119,7 +119,7 @@ extension TransportCheck {
     ]
 
     /// Waits until the client has closed a connection: far sooner than the time of the exchange.
-    private static func expectClosed(_ server: LoopbackServer) async throws {
+    static func expectClosed(_ server: LoopbackServer) async throws {
         let isClosed = await withTaskGroup(of: Bool.self) { group in
             group.addTask {
                 for await _ in server.departures { return true }
@@ -136,7 +136,7 @@ extension TransportCheck {
     }
 
     /// Cancels a call when its request has arrived.
-    private static func expectCancelled(
+    static func expectCancelled(
         _ server: LoopbackServer,
         _ call: @escaping @Sendable () async throws -> Void
     ) async throws {

@@ -26,7 +26,7 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
     }
 
     /// All checks.
-    public static let all = answers + bodies + redirects + failures + endings
+    public static let all = answers + bodies + redirects + failures + endings + uploads + streams
 
     /// Tries a transport.
     /// - Throws: ``Violation`` if it does not do what it should.

@@ -1,16 +1,116 @@
-/// The body of a request.
-public struct RequestBody: Hashable, Sendable {
-    /// The bytes.
-    public var bytes: [UInt8]
+public import Foundation
+
+/// The body of a request: bytes in memory, a file, or a stream.
+///
+/// A file and a stream are sent in chunks, so that the memory in use does not depend on the size of the body.
+///
+/// ```swift
+/// let photo = RequestBody(file: url, contentType: "image/jpeg").reportingProgress { print($0.completed, $0.total ?? 0) }
+/// let value: Photo = try await api.upload(.put, "/photos/7", photo)
+/// ```
+public struct RequestBody: Sendable {
+    /// Writes a body, chunk by chunk. `write` returns when the transport can take more. Throws if the body can't be produced, and throws the
+    /// error of `write`, with which the transport reports that it takes no more.
+    public typealias Writer = @Sendable (_ write: @Sendable ([UInt8]) async throws -> Void) async throws -> Void
+
+    /// Where the bytes come from.
+    public enum Content: Sendable {
+        /// Memory.
+        case bytes([UInt8])
+        /// A file, which is read again for each attempt.
+        case file(URL)
+        /// A function that produces the bytes, called once for each attempt. Without a length the body is sent with `Transfer-Encoding: chunked`
+        /// (RFC 9112 §7.1); with one, the function must write exactly that many bytes.
+        case stream(length: Int64?, write: Writer)
+    }
+
+    /// Where the bytes come from.
+    public var content: Content
     /// The value of `Content-Type`.
     public var contentType: String
-    /// Whether the body must not be sent a second time, such as a one-time code: a call with it is never repeated.
+    /// Whether the body must not be sent a second time, such as a one-time code, or can't be, such as a stream that is read once: a call with
+    /// it is never repeated.
     public var isOneShot: Bool
+    /// Called as the transport takes the bytes, on any thread, and again from 0 when the body is sent again.
+    public var progress: (@Sendable (TransferProgress) -> Void)?
+
+    /// Creates a body from bytes in memory.
+    public init(_ bytes: [UInt8], contentType: String, isOneShot: Bool = false) {
+        self.init(.bytes(bytes), contentType: contentType, isOneShot: isOneShot)
+    }
+
+    /// Creates a body from a file. The file must not change until the call has ended.
+    public init(file: URL, contentType: String = "application/octet-stream") {
+        self.init(.file(file), contentType: contentType)
+    }
+
+    /// Creates a body from a sequence that can be made again for each attempt.
+    /// - Parameters:
+    ///   - length: The number of bytes of the whole sequence; `nil` if it is not known.
+    ///   - contentType: The value of `Content-Type`.
+    ///   - chunks: Returns the sequence from its beginning.
+    public init<Chunks: AsyncSequence & SendableMetatype>(
+        length: Int64? = nil,
+        contentType: String,
+        chunks: @escaping @Sendable () throws -> Chunks
+    ) where Chunks.Element == [UInt8], Chunks.AsyncIterator: SendableMetatype {
+        let write: Writer = { write in for try await chunk in try chunks() { try await write(chunk) } }
+        self.init(.stream(length: length, write: write), contentType: contentType)
+    }
+
+    /// Creates a body from a sequence that can be read once. A call with it is never repeated.
+    public init<Chunks: AsyncSequence & Sendable>(
+        oneShot chunks: Chunks,
+        length: Int64? = nil,
+        contentType: String
+    ) where Chunks.Element == [UInt8], Chunks.AsyncIterator: SendableMetatype {
+        self.init(length: length, contentType: contentType) { chunks }
+        isOneShot = true
+    }
 
     /// Creates a body.
-    public init(_ bytes: [UInt8], contentType: String, isOneShot: Bool = false) {
-        self.bytes = bytes
+    public init(_ content: Content, contentType: String, isOneShot: Bool = false) {
+        self.content = content
         self.contentType = contentType
         self.isOneShot = isOneShot
     }
+
+    /// The bytes of a body in memory; `nil` for a file and for a stream.
+    public var bytes: [UInt8]? { if case .bytes(let bytes) = content { bytes } else { nil } }
+
+    /// Whether the bytes are in memory, and no function observes how they are sent.
+    var isInMemory: Bool { if case .bytes = content { progress == nil } else { false } }
+
+    /// The number of bytes, if it is known before the body is sent. For a file it is read from the file system.
+    public var length: Int64? {
+        switch content {
+        case .bytes(let bytes): Int64(bytes.count)
+        case .file(let url): FileChunks.length(of: url)
+        case .stream(let length, _): length
+        }
+    }
+
+    /// The same body with a function that is called as the transport takes its bytes.
+    public func reportingProgress(_ progress: @escaping @Sendable (TransferProgress) -> Void) -> RequestBody {
+        var body = self
+        body.progress = progress
+        return body
+    }
+}
+
+/// How far a transfer has come.
+public struct TransferProgress: Hashable, Sendable {
+    /// The number of bytes that were transferred, including those of an earlier download that was resumed.
+    public var completed: Int64
+    /// The number of bytes of the whole transfer; `nil` if it is not known.
+    public var total: Int64?
+
+    /// Creates a progress.
+    public init(completed: Int64, total: Int64? = nil) {
+        self.completed = completed
+        self.total = total
+    }
+
+    /// The part that was transferred, from 0 to 1; `nil` if the total is not known.
+    public var fraction: Double? { total.map { $0 > 0 ? min(1, Double(completed) / Double($0)) : 1 } }
 }

@@ -1,0 +1,94 @@
+import AsyncHTTPClient
+import NIOCore
+import ResilientHTTP
+import Synchronization
+
+/// Sends a request's body from a task, chunk by chunk, as fast as the engine takes them.
+final class BodySender: Sendable {
+    private struct State {
+        var writer: HTTPClient.Body.StreamWriter?
+        /// Completed when the body was sent; the engine waits for it.
+        var promise: EventLoopPromise<Void>?
+        var starter: CheckedContinuation<HTTPClient.Body.StreamWriter?, Never>?
+        var waiter: CheckedContinuation<Void, Never>?
+        /// Whether the body was sent or the exchange has ended.
+        var hasEnded = false
+    }
+
+    private let state = Mutex(State())
+    private let loop: any EventLoop
+    let body: RequestBody
+
+    init(_ body: RequestBody, on loop: any EventLoop) {
+        (self.body, self.loop) = (body, loop)
+    }
+
+    /// The body as the engine takes it.
+    var engineBody: HTTPClient.Body {
+        .stream(contentLength: body.length) { [self] writer in
+            let promise = loop.makePromise(of: Void.self)
+            let (starter, hasEnded) = state.withLock { state in
+                (state.writer, state.promise) = (writer, state.hasEnded ? nil : promise)
+                return (state.starter.take(), state.hasEnded)
+            }
+            if hasEnded { promise.fail(HTTPClientError.cancelled) }
+            starter?.resume(returning: writer)
+            return promise.futureResult
+        }
+    }
+
+    /// Waits for the engine and sends the body.
+    func run() async {
+        let result: Result<Void, any Error>
+        do {
+            try await send()
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        end(result)
+    }
+
+    private func send() async throws {
+        let writer = await withCheckedContinuation { starter in
+            let (writer, isKnown) = state.withLock { state -> (HTTPClient.Body.StreamWriter?, Bool) in
+                if state.hasEnded || state.writer != nil { return (state.writer, true) }
+                state.starter = starter
+                return (nil, false)
+            }
+            if isKnown { starter.resume(returning: writer) }
+        }
+        guard let writer else { return }
+        let total = body.progress == nil ? nil : body.length
+        let sent = Atomic<Int64>(0)
+        try await body.write { [body] chunk in
+            try await writer.write(.byteBuffer(ByteBuffer(bytes: chunk))).get()
+            let completed = sent.add(Int64(chunk.count), ordering: .relaxed).newValue
+            body.progress?(TransferProgress(completed: completed, total: total))
+        }
+    }
+
+    /// Ends the exchange: what was not sent is dropped.
+    func close() { end(.failure(HTTPClientError.cancelled)) }
+
+    private func end(_ result: Result<Void, any Error>) {
+        let (starter, waiter, promise) = state.withLock { state in
+            state.hasEnded = true
+            return (state.starter.take(), state.waiter.take(), state.promise.take())
+        }
+        starter?.resume(returning: nil)
+        waiter?.resume()
+        promise?.completeWith(result)
+    }
+
+    /// Returns when the body was sent or the exchange has ended.
+    func ended() async {
+        await withCheckedContinuation { waiter in
+            let hasEnded = state.withLock { state in
+                if !state.hasEnded { state.waiter = waiter }
+                return state.hasEnded
+            }
+            if hasEnded { waiter.resume() }
+        }
+    }
+}

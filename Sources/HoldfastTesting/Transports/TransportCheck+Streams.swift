@@ -1,0 +1,219 @@
+import Foundation
+import HTTPTypes
+import ResilientHTTP
+import Synchronization
+
+extension TransportCheck {
+    private static let size = 3 * 1_024 * 1_024 + 7
+    private static let pattern = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    /// Longer than a check takes.
+    private static let long = Duration.seconds(600)
+
+    /// A body that yields the pattern in chunks of 100,000 bytes.
+    private static func streamed(length: Int64?) -> RequestBody {
+        RequestBody(length: length, contentType: "application/octet-stream") {
+            AsyncStream<[UInt8]> { chunks in
+                for start in stride(from: 0, to: size, by: 100_000) {
+                    chunks.yield(Array(pattern[start..<min(start + 100_000, size)]))
+                }
+                chunks.finish()
+            }
+        }
+    }
+
+    /// Sends a body once with a deadline for the whole exchange and once as a stream.
+    private static func send(_ body: RequestBody, over transport: any HTTPTransport, expect length: String?) async throws {
+        for isStream in [false, true] {
+            try await withServer(answer("201 Created", body: "ok")) { server in
+                let request = server.request(method: isStream ? .put : .post, headers: [.contentType: body.contentType])
+                let (response, answer) =
+                    isStream
+                    ? try await transport.stream(request, body: body, timeout: long, idleTimeout: long)
+                    : try await transport.send(request, body: body, timeout: long)
+                let bytes = try await answer.collect(upTo: 100).bytes
+                let received = server.received.first
+                try expect(response.status.code == 201 && bytes == Array("ok".utf8), "read \(response)")
+                try expect(received?.body == pattern, "sent \(received?.body.count ?? -1) of \(size) bytes")
+                try expect(received?.header("Content-Length") == length, "sent \(received?.head ?? [])")
+                let coding = received?.header("Transfer-Encoding")
+                try expect(coding == (length == nil ? "chunked" : nil), "sent \(received?.head ?? [])")
+            }
+        }
+    }
+
+    static let uploads: [TransportCheck] = [
+        TransportCheck("A streamed body of a known length arrives whole, with its length") { transport in
+            try await send(streamed(length: Int64(size)), over: transport, expect: String(size))
+        },
+        TransportCheck("A streamed body of an unknown length arrives whole, in chunks") { transport in
+            try await send(streamed(length: nil), over: transport, expect: nil)
+        },
+        TransportCheck("A file arrives whole, with its length and with progress") { transport in
+            let file = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
+            try Data(pattern).write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let seen = Mutex<[TransferProgress]>([])
+            let body = RequestBody(file: file).reportingProgress { progress in seen.withLock { $0.append(progress) } }
+            try await send(body, over: transport, expect: String(size))
+            let steps = seen.withLock(\.self)
+            try expect(steps.last == TransferProgress(completed: Int64(size), total: Int64(size)), "\(steps.suffix(1))")
+            let ends = steps.count { $0.completed == Int64(size) }
+            try expect(steps.count > 10 && ends == 2, "reported \(steps.count) times, \(ends) ends")
+        },
+        TransportCheck("A body in memory reports its progress") { transport in
+            let seen = Mutex<[Int64]>([])
+            let body = RequestBody(pattern, contentType: "a/b").reportingProgress { progress in
+                seen.withLock { $0.append(progress.completed) }
+            }
+            try await send(body, over: transport, expect: String(size))
+            try expect(seen.withLock { $0.last } == Int64(size), "reported \(seen.withLock { $0.suffix(1) })")
+        },
+        TransportCheck("A body that fails or is shorter than announced is never taken for a whole one") { transport in
+            struct Broken: Error {}
+            let short = streamed(length: Int64(size) + 1)
+            let failing = RequestBody(
+                .stream(length: nil) { write in
+                    try await write([1, 2, 3])
+                    throw Broken()
+                },
+                contentType: "a/b"
+            )
+            for body in [short, failing] {
+                try await withServer(answer("201 Created")) { server in
+                    let error = try await failure {
+                        _ = try await transport.send(server.request(method: .post), body: body, timeout: long)
+                    }
+                    try expect(error.code == .invalidRequest, "\(error)")
+                    try await expectClosed(server)
+                    try expect(server.received.isEmpty, "the server read it as a whole")
+                }
+            }
+        },
+        TransportCheck("A server that refuses before the body was sent ends the sending, and its response is read") { transport in
+            let endless = RequestBody(
+                .stream(length: nil) { write in while true { try await write([UInt8](repeating: 1, count: 65_536)) } },
+                contentType: "a/b"
+            )
+            try await withServer(.early(head("413 X", ["Content-Length: 2"]) + "no")) { server in
+                let request = server.request(method: .post)
+                let (response, _) = try await transport.stream(request, body: endless, timeout: long, idleTimeout: long)
+                try expect(response.status.code == 413, "read \(response)")
+                try await expectClosed(server)
+            }
+        },
+        TransportCheck("Cancelling while the body is sent closes the connection") { transport in
+            let stalled = RequestBody(
+                .stream(length: nil) { write in
+                    try await write([1])
+                    try await Task.sleep(for: long)
+                },
+                contentType: "a/b"
+            )
+            try await withServer(.early("")) { server in
+                try await expectCancelled(server) {
+                    _ = try await transport.stream(server.request(method: .post), body: stalled, timeout: long, idleTimeout: long)
+                }
+                try await expectClosed(server)
+            }
+        },
+    ]
+
+    static let streams: [TransportCheck] = [
+        TransportCheck("The time until the head does not end a streamed body") { transport in
+            try await withServer(.dribble(head("200 OK", ["Content-Length: 900000"]))) { server in
+                let timeout = Duration.milliseconds(400)
+                let (_, body) = try await transport.stream(server.request(), body: nil, timeout: timeout, idleTimeout: long)
+                let begin = ContinuousClock.now
+                for try await _ in body where begin.duration(to: .now) > timeout * 2 { break }
+                try expect(begin.duration(to: .now) > timeout * 2, "the body ended")
+            }
+        },
+        TransportCheck("A head that never arrives ends a streamed exchange") { transport in
+            try await withServer(.stall("")) { server in
+                let error = try await failure {
+                    _ = try await transport.stream(server.request(), body: nil, timeout: .milliseconds(300), idleTimeout: long)
+                }
+                try expect(error.code == .timeout && error.wasSent, "\(error), sent: \(error.wasSent)")
+                try await expectClosed(server)
+            }
+        },
+        TransportCheck("A streamed body that stops coming ends when it was silent for too long") { transport in
+            try await withServer(.stall(head("200 OK", ["Content-Length: 9"]) + "half")) { server in
+                let request = server.request()
+                let (_, body) = try await transport.stream(request, body: nil, timeout: long, idleTimeout: .milliseconds(300))
+                let error = try await failure { _ = try await body.collect(upTo: 9) }
+                try expect(error.code == .timeout && error.wasSent, "\(error), sent: \(error.wasSent)")
+                try await expectClosed(server)
+            }
+        },
+        TransportCheck("The body of a streamed refusal ends with the time until the head") { transport in
+            try await withServer(.dribble(head("500 X", ["Content-Length: 900000"]))) { server in
+                let request = server.request()
+                let (response, body) = try await transport.stream(
+                    request,
+                    body: nil,
+                    timeout: .milliseconds(400),
+                    idleTimeout: long
+                )
+                let error = try await failure { _ = try await body.collect(upTo: 900_000) }
+                try expect(response.status.code == 500 && error.code == .timeout, "\(error)")
+            }
+        },
+        TransportCheck("A slow reader pauses the server, and gets the whole body") { transport in
+            let size = 48 * 1_024 * 1_024
+            try await withServer(.generate(head("200 OK", ["Content-Length: \(size)"]), count: size)) { server in
+                let (_, body) = try await transport.stream(server.request(), body: nil, timeout: long, idleTimeout: long)
+                var chunks = body.makeAsyncIterator()
+                var count = try await chunks.next()?.count ?? 0
+                // Until the server has stopped: the sockets of both sides store a few megabytes.
+                var (last, rounds) = (-1, 0)
+                while rounds < 5, server.written < size {
+                    rounds = server.written == last ? rounds + 1 : 0
+                    last = server.written
+                    try await Task.sleep(for: .milliseconds(50))
+                }
+                try expect(server.written < size / 2, "\(server.written) bytes were sent to a reader that read \(count)")
+                while let chunk = try await chunks.next() { count += chunk.count }
+                try expect(count == size, "read \(count) of \(size) bytes")
+            }
+        },
+        TransportCheck("A pause of the reader is no silence of the server") { transport in
+            let size = 48 * 1_024 * 1_024
+            try await withServer(.generate(head("200 OK", ["Content-Length: \(size)"]), count: size)) { server in
+                let idle = Duration.seconds(3)
+                let (_, body) = try await transport.stream(server.request(), body: nil, timeout: long, idleTimeout: idle)
+                var chunks = body.makeAsyncIterator()
+                var count = try await chunks.next()?.count ?? 0
+                try await Task.sleep(for: idle * 1.4)
+                while let chunk = try await chunks.next() { count += chunk.count }
+                try expect(count == size, "read \(count) of \(size) bytes")
+            }
+        },
+        TransportCheck("Cancelling while a streamed body comes closes the connection") { transport in
+            try await withServer(.stall(head("200 OK", ["Content-Length: 9"]) + "half")) { server in
+                try await expectCancelled(server) {
+                    let (_, body) = try await transport.stream(server.request(), body: nil, timeout: long, idleTimeout: long)
+                    _ = try await body.collect(upTo: 9)
+                }
+                try await expectClosed(server)
+            }
+        },
+        TransportCheck("A streamed body that is released early closes its connection, also while the server is paused") {
+            transport in
+            let size = 48 * 1_024 * 1_024
+            for step in [
+                LoopbackServer.Step.stall(head("200 OK", ["Content-Length: 900"]) + "half"),
+                .generate(head("200 OK", ["Content-Length: \(size)"]), count: size),
+            ] {
+                try await withServer(step) { server in
+                    do {
+                        let (_, body) = try await transport.stream(server.request(), body: nil, timeout: long, idleTimeout: long)
+                        var chunks = body.makeAsyncIterator()
+                        _ = try await chunks.next()
+                    }
+                    try await expectClosed(server)
+                }
+            }
+        },
+    ]
+}
