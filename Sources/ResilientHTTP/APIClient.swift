@@ -123,6 +123,8 @@ extension APIClient {
         let context: CallContext
         let response: HTTPResponse
         let bytes: [UInt8]
+        /// The unread body of a response that is streamed.
+        var body = ResponseBody()
     }
 
     func value<Value: Decodable>(
@@ -155,6 +157,7 @@ extension APIClient {
         headers: HTTPFields,
         options: CallOptions,
         context name: String?,
+        transfer: Exchange.Transfer? = nil,
         read: (Call) throws -> Result
     ) async throws(APIError) -> Result {
         let path = query.isEmpty ? path : path.appending(query)
@@ -175,16 +178,18 @@ extension APIClient {
             record: record
         )
         do {
-            let (response, rest) = try await passage.pass(request, body: body, context: context)
+            let (response, rest) = try await passage(transfer).pass(request, body: body, context: context)
             let bytes: [UInt8]
-            if let whole = rest.whole(upTo: maximumBodySize) {
+            if response.status.kind == .successful, transfer?.returnsStream == true {
+                bytes = []
+            } else if let whole = rest.whole(upTo: maximumBodySize) {
                 bytes = whole
             } else {
                 bytes = try await rest.collect(upTo: maximumBodySize).bytes
             }
             // A middleware may have answered by itself.
             if response.status.kind != .successful { throw exchange.refusal(response, bytes: bytes, context: context) }
-            let result = try read(Call(context: context, response: response, bytes: bytes))
+            let result = try read(Call(context: context, response: response, bytes: bytes, body: rest))
             context.record.close(nil)
             return result
         } catch {
@@ -199,7 +204,11 @@ extension APIClient {
         Exchange(transport: transport, catalogue: catalogue, maximumBodySize: maximumBodySize)
     }
 
-    private var passage: Passage { Passage(middleware: middleware, exchange: exchange) }
+    private func passage(_ transfer: Exchange.Transfer?) -> Passage {
+        var exchange = exchange
+        exchange.transfer = transfer
+        return Passage(middleware: middleware, exchange: exchange)
+    }
 
     func decoded<Value: Decodable>(_ call: Call) throws(APIError) -> Value {
         do {

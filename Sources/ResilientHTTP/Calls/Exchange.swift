@@ -9,6 +9,16 @@ struct Exchange: Sendable {
     let transport: any HTTPTransport
     let catalogue: ErrorCatalogue
     let maximumBodySize: Int
+    /// How the body of the response is read; `nil` to read it whole within the time of the attempt.
+    var transfer: Transfer?
+
+    /// A call whose request or response takes longer than the time until its head.
+    struct Transfer: Sendable {
+        /// The longest time without a byte.
+        var idleTimeout: Duration
+        /// Whether the body of a success is returned unread.
+        var returnsStream: Bool
+    }
 
     nonisolated(nonsending) func send(
         _ request: HTTPRequest,
@@ -17,8 +27,9 @@ struct Exchange: Sendable {
     ) async throws(APIError) -> (HTTPResponse, ResponseBody) {
         let number = context.record.attempts + 1
         let begin = context.now
-        // What can't be repeated gains nothing by being given up early.
-        let longest = request.isSafeToRepeat ? context.attemptTimeout : .seconds(Int64.max / 2)
+        // What can't be repeated gains nothing by being given up early, and a large body takes its time.
+        let mayGiveUp = request.isSafeToRepeat && (body?.isInMemory ?? true)
+        let longest = mayGiveUp ? context.attemptTimeout : .seconds(Int64.max / 2)
         let timeout = min(longest, context.deadline - begin)
         guard timeout > .zero else {
             var error = APIError(.timeout, context: context.name)
@@ -54,9 +65,15 @@ struct Exchange: Sendable {
         let bytes: [UInt8]
         let isSuccess: Bool
         do {
-            let answer = try await transport.send(request, body: body, timeout: timeout)
+            let answer: (HTTPResponse, ResponseBody)
+            if let transfer {
+                answer = try await transport.stream(request, body: body, timeout: timeout, idleTimeout: transfer.idleTimeout)
+            } else {
+                answer = try await transport.send(request, body: body, timeout: timeout)
+            }
             response = answer.0
             isSuccess = response.status.kind == .successful
+            if isSuccess, transfer?.returnsStream == true { return answer }
             let limit = isSuccess ? maximumBodySize : ErrorDecoder.maximumBodySize
             do {
                 if let whole = answer.1.whole(upTo: limit) {

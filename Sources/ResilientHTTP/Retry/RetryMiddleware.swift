@@ -119,7 +119,7 @@ extension HTTPField.Name {
     /// `X-Request-Timeout-Ms`: the time that the client still has, in milliseconds.
     public static let requestTimeout = clientField("X-Request-Timeout-Ms")
 
-    private static func clientField(_ name: String) -> HTTPField.Name {
+    static func clientField(_ name: String) -> HTTPField.Name {
         guard let field = HTTPField.Name(name) else { preconditionFailure("\(name) is not a field name") }
         return field
     }

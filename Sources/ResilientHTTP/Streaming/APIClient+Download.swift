@@ -1,0 +1,200 @@
+public import ErrorContract
+public import Foundation
+public import HTTPTypes
+
+extension APIClient {
+    /// Downloads a response into a file, and resumes a download that was interrupted.
+    ///
+    /// The bytes go to a partial file beside the target (`NAME.partial`), which replaces the target when it is complete. After a lost connection the
+    /// download continues by itself, as often as the retry policy of the endpoint allows without a new byte. After an error, and after a restart of the
+    /// process, the next download of the same path to the same target continues where the partial file ends, if the server sent a strong `ETag` or a
+    /// `Last-Modified` (RFC 9110 §13.1.5). If the resource has changed since, it starts anew.
+    ///
+    /// ```swift
+    /// try await api.download("/films/7", to: url) { print($0.completed, $0.total ?? 0) }
+    /// ```
+    /// - Parameters:
+    ///   - path: The path, with a query if there is one, percent-encoded and without a fragment.
+    ///   - target: The file. Its folder must exist. Two downloads must not have the same target at the same time.
+    ///   - headers: Further headers. Without an `Accept` the request accepts any content.
+    ///   - options: How the call differs from the policy of its endpoint.
+    ///   - idleTimeout: The longest time without a byte.
+    ///   - context: Where in the app the call is made.
+    ///   - progress: Called after each chunk that was written. It starts at 0 again if the download starts anew.
+    /// - Returns: The head of the last response.
+    /// - Throws: ``APIError`` of the last attempt. An error of the file system is its `underlying`. The partial file remains.
+    @discardableResult
+    public func download(
+        _ path: String,
+        to target: URL,
+        headers: HTTPFields = [:],
+        options: CallOptions = CallOptions(),
+        idleTimeout: Duration = .seconds(60),
+        context: String? = nil,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) async throws(APIError) -> HTTPResponse {
+        let download = Download(
+            api: self,
+            path: path,
+            headers: headers,
+            options: options,
+            idleTimeout: idleTimeout,
+            context: context
+        )
+        let policy = retryPolicy(for: path, options: options)
+        let file: PartialFile
+        do {
+            file = try await PartialFile(target, source: baseURL.absoluteString + path)
+        } catch {
+            throw APIError(error, context: context)
+        }
+        var failures = 0
+        while true {
+            let begin = file.length
+            do throws(APIError) {
+                return try await download.run(into: file, progress: progress)
+            } catch {
+                // A connection that brought bytes which can be continued is progress.
+                failures = file.length > begin && file.validator != nil ? 0 : failures
+                guard [.network, .timeout, .noInternet].contains(error.kind), error.retry != .never, file.hasBegun,
+                    failures < policy.maximumRetries
+                else { throw error }
+                let pause = policy.backoff.pause(beforeRetry: failures, chance: surroundings.chance())
+                failures += 1
+                do {
+                    try await surroundings.clock.sleep(until: surroundings.clock.now + pause)
+                } catch {
+                    throw APIError(error, context: context)
+                }
+            }
+        }
+    }
+
+    private func retryPolicy(for path: String, options: CallOptions) -> RetryPolicy {
+        let request = HTTPRequest(method: .get, scheme: nil, authority: nil, path: baseURL.path(percentEncoded: true) + path)
+        return options.applied(to: policies[routes.endpoint(of: request)]).retry ?? RetryPolicy()
+    }
+}
+
+/// One download, over its attempts.
+private struct Download: Sendable {
+    let api: APIClient
+    let path: String
+    let headers: HTTPFields
+    let options: CallOptions
+    let idleTimeout: Duration
+    let context: String?
+
+    /// Makes one request and writes its body.
+    func run(
+        into file: PartialFile,
+        progress: (@Sendable (TransferProgress) -> Void)?
+    ) async throws(APIError) -> HTTPResponse {
+        file.hasBegun = false
+        var headers = headers.accepting("*/*")
+        // The ranges of a compressed body are not those of the file.
+        headers[.acceptEncoding] = "identity"
+        if file.length > 0, let validator = file.validator {
+            headers[.range] = "bytes=\(file.length)-"
+            headers[.ifRange] = validator
+        }
+        let stream: ResponseStream
+        do throws(APIError) {
+            stream = try await api.stream(
+                .get,
+                path,
+                headers: headers,
+                options: options,
+                idleTimeout: idleTimeout,
+                context: context
+            )
+        } catch {
+            guard error.status == 416, headers.contains(.range) else { throw error }
+            return try await outOfRange(file, error, progress)
+        }
+        let total: Int64?
+        if stream.response.status == .partialContent, headers.contains(.range) {
+            guard let range = ContentRange(stream.response), range.first == file.length,
+                stream.response.headerFields[.eTag].map({ !file.isTagged || $0 == file.validator }) ?? true
+            else {
+                // A server that sends another part than the one that was requested.
+                try await local { try await file.startAnew(validator: nil) }
+                return try await run(into: file, progress: progress)
+            }
+            total = range.total ?? stream.length.map { $0 + file.length }
+        } else {
+            guard stream.response.status != .partialContent else { throw APIError(.decoding, context: context) }
+            let validator = stream.response.strongValidator(now: api.surroundings.wallClock())
+            try await local { try await file.startAnew(validator: validator) }
+            total = stream.length
+        }
+        file.hasBegun = true
+        progress?(TransferProgress(completed: file.length, total: total))
+        var chunks = stream.makeAsyncIterator()
+        while let chunk = try await chunks.next() {
+            try await local { try await file.append(chunk) }
+            progress?(TransferProgress(completed: file.length, total: total))
+        }
+        guard total == nil || total == file.length else { throw stream.failure(Self.broken) }
+        try await local { try await file.finish() }
+        return stream.response
+    }
+
+    private static let broken = TransportError(
+        .connectionLost,
+        message: "the body has another length than announced",
+        wasSent: true
+    )
+
+    /// The server has no bytes past the end of the partial file: either the file is complete, or it belongs to another version.
+    private func outOfRange(
+        _ file: PartialFile,
+        _ error: APIError,
+        _ progress: (@Sendable (TransferProgress) -> Void)?
+    ) async throws(APIError) -> HTTPResponse {
+        let response = HTTPResponse(status: .rangeNotSatisfiable, headerFields: error.headers)
+        if ContentRange(response)?.total == file.length {
+            progress?(TransferProgress(completed: file.length, total: file.length))
+            try await local { try await file.finish() }
+            return response
+        }
+        try await local { try await file.startAnew(validator: nil) }
+        return try await run(into: file, progress: progress)
+    }
+
+    private func local(_ body: () async throws -> Void) async throws(APIError) {
+        do { try await body() } catch { throw APIError(error, context: context) }
+    }
+}
+
+/// `Content-Range: bytes 5-9/10`, `bytes 5-9/*` or `bytes */10` (RFC 9110 §14.4).
+struct ContentRange: Hashable {
+    /// The first byte; `nil` if the range was not satisfiable.
+    var first: Int64?
+    /// The length of the whole; `nil` if the server does not know it.
+    var total: Int64?
+
+    init?(_ response: HTTPResponse) {
+        guard let text = response.headerFields[.contentRange], text.lowercased().hasPrefix("bytes ") else { return nil }
+        let parts = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        total = parts[1] == "*" ? nil : Int64(parts[1])
+        if parts[0] == "*" { return }
+        let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false).map { Int64($0) }
+        guard ends.count == 2, let start = ends[0], let end = ends[1], start >= 0, end >= start else { return nil }
+        guard total.map({ end < $0 }) ?? (parts[1] == "*") else { return nil }
+        first = start
+    }
+}
+
+extension HTTPResponse {
+    /// What identifies this version of the resource byte by byte, for `If-Range` (RFC 9110 §8.8): a strong `ETag`, or a `Last-Modified` that is at least
+    /// a second older than the response.
+    func strongValidator(now: Date) -> String? {
+        if let tag = headerFields[.eTag] { return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.count > 1 ? tag : nil }
+        guard let text = headerFields[.lastModified], let modified = HTTPDate.parse(text, now: now),
+            let date = headerFields[.date].flatMap({ HTTPDate.parse($0, now: now) }), date.timeIntervalSince(modified) >= 1
+        else { return nil }
+        return text
+    }
+}

@@ -1,0 +1,147 @@
+public import Foundation
+
+/// A form with files: `multipart/form-data` (RFC 7578), with names escaped as browsers do (WHATWG HTML §4.10.21.8).
+///
+/// Files are read while the form is sent, and the length of the form is known before. A form can be sent again.
+///
+/// ```swift
+/// var form = MultipartForm()
+/// form.append("Ana", name: "name")
+/// form.append(file: url, name: "photo", contentType: "image/jpeg")
+/// let value: Profile = try await api.upload(.post, "/profile", form.body)
+/// ```
+public struct MultipartForm: Sendable {
+    private enum Content: Sendable {
+        case bytes([UInt8])
+        case file(URL)
+    }
+
+    private struct Part: Sendable {
+        var head: [UInt8]
+        var content: Content
+    }
+
+    private let boundary: String
+    private var parts: [Part] = []
+
+    /// Creates an empty form.
+    /// - Parameter boundary: What separates the parts: 1 to 70 letters, digits and hyphens that occur in no part. The default has 128 random bits.
+    public init(boundary: String = "holdfast-" + IdempotencyKeyMiddleware.randomKey()) {
+        self.boundary = boundary
+    }
+
+    /// Appends a text field. Line ends in the name and the value become CRLF.
+    public mutating func append(_ value: String, name: String) {
+        append(Array(Self.normalized(value).utf8), disposition: Self.disposition(name), contentType: nil)
+    }
+
+    /// Appends bytes in memory as a file.
+    /// - Parameters:
+    ///   - bytes: The contents.
+    ///   - name: The name of the field.
+    ///   - filename: The name of the file, without a path.
+    ///   - contentType: The value of the part's `Content-Type`.
+    public mutating func append(
+        _ bytes: [UInt8],
+        name: String,
+        filename: String,
+        contentType: String = "application/octet-stream"
+    ) {
+        append(bytes, disposition: Self.disposition(name, filename: filename), contentType: contentType)
+    }
+
+    /// Appends a file, which is read while the form is sent and must not change before.
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - name: The name of the field.
+    ///   - filename: The name that the server sees; `nil` for the file's own.
+    ///   - contentType: The value of the part's `Content-Type`.
+    public mutating func append(
+        file: URL,
+        name: String,
+        filename: String? = nil,
+        contentType: String = "application/octet-stream"
+    ) {
+        let disposition = Self.disposition(name, filename: filename ?? file.lastPathComponent)
+        parts.append(Part(head: head(disposition, contentType: contentType), content: .file(file)))
+    }
+
+    /// The form as the body of a request. It is a stream; its length is known unless the size of a file can't be read.
+    public var body: RequestBody {
+        let (parts, end) = (parts, Array("--\(boundary)--\r\n".utf8))
+        var length: Int64? = Int64(end.count)
+        for part in parts {
+            let size: Int64? =
+                switch part.content {
+                case .bytes(let bytes): Int64(bytes.count)
+                case .file(let url): FileChunks.length(of: url)
+                }
+            length = length.flatMap { sum in size.map { sum + Int64(part.head.count) + $0 + 2 } }
+        }
+        let write: RequestBody.Writer = { write in
+            // Small parts share a chunk.
+            var chunk: [UInt8] = []
+            for part in parts {
+                chunk += part.head
+                switch part.content {
+                case .bytes(let bytes): chunk += bytes
+                case .file(let url):
+                    let file = try FileChunks(url)
+                    while let next = try await file.next() {
+                        if !chunk.isEmpty { try await write(chunk) }
+                        chunk = next
+                    }
+                }
+                chunk += Array("\r\n".utf8)
+                if chunk.count >= RequestBody.chunkSize {
+                    try await write(chunk)
+                    chunk = []
+                }
+            }
+            try await write(chunk + end)
+        }
+        return RequestBody(.stream(length: length, write: write), contentType: "multipart/form-data; boundary=\(boundary)")
+    }
+
+    private mutating func append(_ bytes: [UInt8], disposition: String, contentType: String?) {
+        parts.append(Part(head: head(disposition, contentType: contentType), content: .bytes(bytes)))
+    }
+
+    private func head(_ disposition: String, contentType: String?) -> [UInt8] {
+        let type = contentType.map { "Content-Type: \($0.filter { !$0.isNewline })\r\n" } ?? ""
+        return Array("--\(boundary)\r\nContent-Disposition: form-data; \(disposition)\r\n\(type)\r\n".utf8)
+    }
+
+    private static func disposition(_ name: String, filename: String? = nil) -> String {
+        let field = "name=\"\(escaped(normalized(name)))\""
+        return filename.map { "\(field); filename=\"\(escaped($0))\"" } ?? field
+    }
+
+    private static func escaped(_ name: String) -> String {
+        name.unicodeScalars.reduce(into: "") { text, scalar in
+            switch scalar {
+            case "\r": text += "%0D"
+            case "\n": text += "%0A"
+            case "\"": text += "%22"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
+    /// The text with CRLF as its line ends.
+    private static func normalized(_ text: String) -> String {
+        var (result, isAfterReturn) = (String.UnicodeScalarView(), false)
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\n" where isAfterReturn: isAfterReturn = false
+            case "\r", "\n":
+                result.append(contentsOf: "\r\n".unicodeScalars)
+                isAfterReturn = scalar == "\r"
+            default:
+                result.append(scalar)
+                isAfterReturn = false
+            }
+        }
+        return String(result)
+    }
+}

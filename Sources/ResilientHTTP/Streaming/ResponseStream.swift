@@ -1,0 +1,152 @@
+public import ErrorContract
+public import HTTPTypes
+
+/// A response whose head has arrived and whose body is read as it arrives, in chunks of the size in which the transport receives them.
+///
+/// It is read once, by one reader. The connection closes when the stream is released before its end or its reader is canceled.
+public struct ResponseStream: AsyncSequence, Sendable {
+    /// A chunk of the body.
+    public typealias Element = [UInt8]
+    /// The error of a body that ends early, of the kind `network`, `timeout` or `cancelled`.
+    public typealias Failure = APIError
+
+    /// The head of the response.
+    public let response: HTTPResponse
+    private let body: ResponseBody
+    private let context: CallContext
+
+    init(response: HTTPResponse, body: ResponseBody, context: CallContext) {
+        (self.response, self.body, self.context) = (response, body, context)
+    }
+
+    /// The number of bytes of the body, if the server announced it and the body is not compressed.
+    public var length: Int64? {
+        response.headerFields[.contentEncoding].map { $0 == "identity" } ?? true
+            ? response.headerFields[.contentLength].flatMap { Int64($0) } : nil
+    }
+
+    /// The body as single bytes. Chunks are faster; single bytes are easier to parse.
+    public var bytes: Bytes { Bytes(stream: self) }
+
+    /// The body as lines of text, as they arrive.
+    public var lines: Lines { Lines(stream: self) }
+
+    /// Reads the body whole.
+    /// - Parameter limit: The largest number of bytes.
+    /// - Throws: ``APIError`` of the kind `decoding` if the body is larger.
+    public func collect(upTo limit: Int) async throws(APIError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var chunks = makeAsyncIterator()
+        while let chunk = try await chunks.next() {
+            guard bytes.count + chunk.count <= limit else { throw failure(APIError(.decoding)) }
+            bytes += chunk
+        }
+        return bytes
+    }
+
+    /// Reads the chunks.
+    public func makeAsyncIterator() -> Iterator { Iterator(chunks: body.makeAsyncIterator(), stream: self) }
+
+    /// Returns the chunks of one body.
+    public struct Iterator: AsyncIteratorProtocol {
+        var chunks: ResponseBody.Iterator
+        let stream: ResponseStream
+
+        /// Returns the next chunk, or `nil` at the end.
+        public mutating func next() async throws(APIError) -> [UInt8]? {
+            do {
+                guard let chunk = try await chunks.next() else {
+                    // A stream may end without an error when its reader is canceled: the body would look complete.
+                    try Task.checkCancellation()
+                    return nil
+                }
+                return chunk
+            } catch {
+                throw stream.failure(error)
+            }
+        }
+    }
+
+    /// The error of the body: what was lost, as nothing is repeated.
+    func failure(_ error: any Error) -> APIError {
+        var failure = APIError(error, isSafeToRepeat: true, context: context.name)
+        failure.attempts = context.record.attempts
+        if failure.requestID == nil { failure.requestID = response.headerFields[.requestID] }
+        return failure
+    }
+}
+
+extension ResponseStream {
+    /// The body of a response as single bytes.
+    public struct Bytes: AsyncSequence, Sendable {
+        /// A byte.
+        public typealias Element = UInt8
+        /// The error of a body that ends early.
+        public typealias Failure = APIError
+
+        let stream: ResponseStream
+
+        /// Reads the bytes.
+        public func makeAsyncIterator() -> Iterator { Iterator(chunks: stream.makeAsyncIterator()) }
+
+        /// Returns the bytes of one body.
+        public struct Iterator: AsyncIteratorProtocol {
+            var chunks: ResponseStream.Iterator
+            var chunk: [UInt8] = []
+            var position = 0
+
+            /// Returns the next byte, or `nil` at the end.
+            public mutating func next() async throws(APIError) -> UInt8? {
+                while position == chunk.count {
+                    guard let next = try await chunks.next() else { return nil }
+                    (chunk, position) = (next, 0)
+                }
+                defer { position += 1 }
+                return chunk[position]
+            }
+        }
+    }
+
+    /// The body of a response as lines of UTF-8 text, without their ends.
+    ///
+    /// A line ends with LF, CR or CRLF, with the Unicode separators U+0085, U+2028 and U+2029, or with VT and FF, as the lines of
+    /// `URLSession.AsyncBytes` do. Other than there, an empty line is returned as an empty text. Invalid UTF-8 is replaced by U+FFFD. A line of
+    /// more than 16 MiB is an error of the kind `decoding`.
+    public struct Lines: AsyncSequence, Sendable {
+        /// A line.
+        public typealias Element = String
+        /// The error of a body that ends early.
+        public typealias Failure = APIError
+
+        let stream: ResponseStream
+
+        /// The head of the response.
+        public var response: HTTPResponse { stream.response }
+
+        /// Reads the lines.
+        public func makeAsyncIterator() -> Iterator { Iterator(chunks: stream.makeAsyncIterator(), stream: stream) }
+
+        /// Returns the lines of one body.
+        public struct Iterator: AsyncIteratorProtocol {
+            var chunks: ResponseStream.Iterator
+            let stream: ResponseStream
+            var splitter = LineSplitter(separators: .unicode)
+            var hasEnded = false
+
+            /// Returns the next line, or `nil` at the end.
+            public mutating func next() async throws(APIError) -> String? {
+                while true {
+                    if let line = splitter.next() { return String(decoding: line, as: UTF8.self) }
+                    guard !hasEnded else { return nil }
+                    guard !splitter.isTooLong else { throw stream.failure(APIError(.decoding)) }
+                    if let chunk = try await chunks.next() {
+                        splitter.append(chunk)
+                    } else {
+                        hasEnded = true
+                        splitter.finish()
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+public import ErrorContract
+public import HTTPTypes
+
+/// The events of an endpoint that sends `text/event-stream`, over as many connections as it takes.
+///
+/// The first read connects. When a connection ends, breaks or is silent for too long, the next read waits and connects again, with the id of the
+/// last event in `Last-Event-ID`. The sequence ends when the server responds with 204; it throws when the server refuses for a reason that
+/// does not pass, such as 404. Each connection is a call of the client: it passes the session, the gate, the breaker and retries.
+///
+/// ```swift
+/// for try await event in api.events("/notifications") where event.type == "order" {
+///     show(event.data)
+/// }
+/// ```
+public struct ServerSentEvents: AsyncSequence, Sendable {
+    /// An event.
+    public typealias Element = ServerSentEvent
+    /// The error that ended the sequence.
+    public typealias Failure = APIError
+
+    /// When the sequence connects again.
+    public struct Reconnection: Hashable, Sendable {
+        /// The delay before a reconnection if the server names none with `retry:`. It is stretched by up to a quarter, at random.
+        public var delay: Duration
+        /// The largest delay after connections that failed: the delay doubles with each, down to the half at random. A longer `retry:` or
+        /// `Retry-After` of the server counts.
+        public var cap: Duration
+        /// How many connections may fail in a row before the sequence throws; `nil` for any number.
+        public var maximumFailures: Int?
+
+        /// Creates rules.
+        public init(delay: Duration = .seconds(3), cap: Duration = .seconds(60), maximumFailures: Int? = nil) {
+            (self.delay, self.cap, self.maximumFailures) = (delay, cap, maximumFailures)
+        }
+
+        /// The delay before a connection. Pure.
+        /// - Parameters:
+        ///   - failures: How many connections failed in a row.
+        ///   - named: The delay that the server named with `retry:`.
+        ///   - chance: A number from 0 to 1.
+        func pause(failures: Int, named: Duration?, chance: Double) -> Duration {
+            let delay = named ?? delay
+            let stretched = delay * (1 + chance / 4)
+            guard failures > 0 else { return stretched }
+            let backoff = Backoff(base: delay, cap: Swift.max(cap, delay))
+            return Swift.max(stretched, backoff.pause(beforeRetry: failures, chance: (1 + chance) / 2))
+        }
+    }
+
+    private let api: APIClient
+    private let path: String
+    private let headers: HTTPFields
+    private let options: CallOptions
+    private let lastEventID: String
+    private let reconnection: Reconnection
+    private let idleTimeout: Duration
+    private let context: String?
+
+    init(
+        api: APIClient,
+        path: String,
+        headers: HTTPFields,
+        options: CallOptions,
+        lastEventID: String,
+        reconnection: Reconnection,
+        idleTimeout: Duration,
+        context: String?
+    ) {
+        (self.api, self.path, self.headers, self.options) = (api, path, headers, options)
+        (self.lastEventID, self.reconnection) = (lastEventID, reconnection)
+        (self.idleTimeout, self.context) = (idleTimeout, context)
+    }
+
+    /// Reads the events; the first read connects.
+    public func makeAsyncIterator() -> Iterator { Iterator(events: self, parser: EventStreamParser(lastEventID: lastEventID)) }
+
+    /// Returns the events of one reader.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let events: ServerSentEvents
+        private var parser: EventStreamParser
+        private var chunks: ResponseStream.Iterator?
+        private var failures = 0
+        /// When the server allows the next connection.
+        private var retryAfter: Duration?
+        private var isFirst = true
+        private var hasEnded = false
+
+        fileprivate init(events: ServerSentEvents, parser: EventStreamParser) {
+            (self.events, self.parser) = (events, parser)
+        }
+
+        /// Returns the next event, or `nil` when the server has ended the sequence.
+        public mutating func next() async throws(APIError) -> ServerSentEvent? {
+            while !hasEnded {
+                if let event = parser.next() { return event }
+                do throws(APIError) {
+                    guard !parser.isTooLong else { throw APIError(.decoding, context: events.context) }
+                    guard try await receive() else { continue }
+                } catch {
+                    try handle(error)
+                }
+            }
+            return nil
+        }
+
+        /// Reads a chunk, from a new connection if there is none.
+        /// - Returns: Whether there was one.
+        private mutating func receive() async throws(APIError) -> Bool {
+            if chunks == nil {
+                try await pause()
+                guard let stream = try await connect() else { return false }
+                chunks = stream.makeAsyncIterator()
+            }
+            guard let chunk = try await chunks?.next() else {
+                disconnect()
+                return false
+            }
+            parser.append(chunk)
+            return true
+        }
+
+        /// Ends the connection. An event that is not complete is dropped.
+        private mutating func disconnect() {
+            chunks = nil
+            parser = EventStreamParser(lastEventID: parser.lastEventID, retry: parser.retry)
+        }
+
+        private mutating func pause() async throws(APIError) {
+            defer { (isFirst, retryAfter) = (false, nil) }
+            guard !isFirst else { return }
+            let (clock, chance) = (events.api.surroundings.clock, events.api.surroundings.chance())
+            let pause = events.reconnection.pause(failures: failures, named: parser.retry, chance: chance)
+            do {
+                try await clock.sleep(until: clock.now + Swift.max(pause, retryAfter ?? .zero))
+            } catch {
+                throw APIError(error, context: events.context)
+            }
+        }
+
+        private mutating func connect() async throws(APIError) -> ResponseStream? {
+            var headers = events.headers.accepting("text/event-stream")
+            headers[.cacheControl] = "no-store"
+            if !parser.lastEventID.isEmpty {
+                headers[values: .lastEventID] = []
+                headers.append(HTTPField(name: .lastEventID, lenientValue: Array(parser.lastEventID.utf8)))
+            }
+            let stream = try await events.api.stream(
+                .get,
+                events.path,
+                headers: headers,
+                options: events.options,
+                idleTimeout: events.idleTimeout,
+                context: events.context
+            )
+            guard stream.response.status != .noContent else {
+                hasEnded = true
+                return nil
+            }
+            let type = stream.response.headerFields[.contentType]?.prefix { $0 != ";" && $0 != " " }.lowercased()
+            guard type == "text/event-stream" else {
+                var error = APIError(.decoding, context: events.context)
+                error.status = stream.response.status.code
+                throw error
+            }
+            failures = 0
+            return stream
+        }
+
+        /// Decides whether the sequence connects again after an error.
+        /// - Throws: The error if it does not.
+        private mutating func handle(_ error: APIError) throws(APIError) {
+            let wasConnected = chunks != nil
+            disconnect()
+            let isTransient =
+                switch error.kind {
+                case .cancelled, .decoding: false
+                case .network, .timeout, .noInternet, .throttled: true
+                default: error.isRetryable
+                }
+            guard isTransient else {
+                hasEnded = true
+                throw error
+            }
+            // A connection that worked and broke is no failure.
+            if !wasConnected { failures += 1 }
+            retryAfter = error.retryAfter
+            if let most = events.reconnection.maximumFailures, failures >= most {
+                hasEnded = true
+                throw error
+            }
+        }
+    }
+}
+
+extension APIClient {
+    /// Gets the events of an endpoint that sends `text/event-stream`, and connects again when a connection ends.
+    ///
+    /// Nothing is sent before the first read of the sequence.
+    /// - Parameters:
+    ///   - path: The path, with a query if there is one, percent-encoded and without a fragment.
+    ///   - headers: Further headers.
+    ///   - options: How the calls differ from the policy of their endpoint.
+    ///   - lastEventID: The id after which the events begin, such as one that an earlier run of the app stored; empty for none.
+    ///   - reconnection: When the sequence connects again.
+    ///   - idleTimeout: The longest time without a byte, after which the sequence connects again. The server should send a comment more often.
+    ///   - context: Where in the app the call is made.
+    public func events(
+        _ path: String,
+        headers: HTTPFields = [:],
+        options: CallOptions = CallOptions(),
+        lastEventID: String = "",
+        reconnection: ServerSentEvents.Reconnection = ServerSentEvents.Reconnection(),
+        idleTimeout: Duration = .seconds(60),
+        context: String? = nil
+    ) -> ServerSentEvents {
+        ServerSentEvents(
+            api: self,
+            path: path,
+            headers: headers,
+            options: options,
+            lastEventID: lastEventID,
+            reconnection: reconnection,
+            idleTimeout: idleTimeout,
+            context: context
+        )
+    }
+}
+
+extension HTTPField.Name {
+    /// `Last-Event-ID`: the id of the last event that a client received.
+    static let lastEventID = clientField("Last-Event-ID")
+}

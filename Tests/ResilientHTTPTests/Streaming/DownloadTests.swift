@@ -1,0 +1,211 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastTesting
+import ResilientHTTP
+import Synchronization
+import Testing
+
+@Suite("Downloads to a file") struct DownloadTests {
+    private let lost = TransportError(.connectionLost, message: "m", wasSent: true)
+
+    private func whole(_ text: String, tag: String? = "\"1\"", length: Int? = nil, end: TransportError? = nil)
+        -> ScriptedTransport.Step
+    {
+        var headers: HTTPFields = [.contentLength: String(length ?? text.utf8.count)]
+        headers[.eTag] = tag
+        return .stream(status: 200, headers: headers, chunks: [Array(text.utf8)], end: end)
+    }
+
+    private func part(_ text: String, range: String, tag: String? = "\"1\"") -> ScriptedTransport.Step {
+        var headers: HTTPFields = [.contentRange: range]
+        headers[.eTag] = tag
+        return .stream(status: 206, headers: headers, chunks: [Array(text.utf8)])
+    }
+
+    /// Runs a body with the address of a file in an empty folder.
+    private func withTarget(_ body: (URL) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await body(folder.appending(path: "film.bin"))
+    }
+
+    private func client(_ steps: [ScriptedTransport.Step], _ transport: inout ScriptedTransport?) throws -> APIClient {
+        let scripted = ScriptedTransport(steps)
+        transport = scripted
+        let url = try #require(URL(string: "https://api.example.org"))
+        let surroundings = ClientSurroundings(chance: { 0 })
+        return APIClient(baseURL: url, transport: scripted, middleware: [], surroundings: surroundings)
+    }
+
+    private func files(_ target: URL) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: target.deletingLastPathComponent().path).sorted()
+    }
+
+    /// Downloads over a script.
+    /// - Returns: The `Range` and `If-Range` of each request.
+    private func download(
+        _ steps: [ScriptedTransport.Step],
+        to target: URL,
+        path: String = "/film",
+        expect text: String?
+    ) async throws -> [String] {
+        var transport: ScriptedTransport?
+        let api = try client(steps, &transport)
+        if let text {
+            try await api.download(path, to: target)
+            #expect(try String(contentsOf: target, encoding: .utf8) == text)
+            #expect(try files(target) == ["film.bin"])
+        } else {
+            let error = await failure { try await api.download(path, to: target) }
+            #expect(error != nil)
+        }
+        return (transport?.sent ?? []).map { sent in
+            [sent.request.headerFields[.range], sent.request.headerFields[.ifRange]].map { $0 ?? "-" }.joined(separator: " ")
+        }
+    }
+
+    @Test("Writes the whole body, reports its progress and replaces the target")
+    func plain() async throws {
+        try await withTarget { target in
+            try Data("old".utf8).write(to: target)
+            let seen = Mutex<[TransferProgress]>([])
+            var transport: ScriptedTransport?
+            let step = ScriptedTransport.Step.stream(
+                status: 200,
+                headers: [.contentLength: "6"],
+                chunks: [[97, 98], [99, 100, 101, 102]]
+            )
+            let response = try await client([step], &transport).download("/film", to: target) { progress in
+                seen.withLock { $0.append(progress) }
+            }
+            #expect(response.status == .ok)
+            #expect(try String(contentsOf: target, encoding: .utf8) == "abcdef")
+            #expect(seen.withLock(\.self) == [0, 2, 6].map { TransferProgress(completed: $0, total: 6) })
+            #expect(transport?.sent.first?.request.headerFields[.acceptEncoding] == "identity")
+            #expect(try files(target) == ["film.bin"])
+        }
+    }
+
+    @Test("Continues by itself after a lost connection, with the range and the validator")
+    func continues() async throws {
+        try await withTarget { target in
+            let steps = [
+                whole("abc", length: 9, end: lost), part("def", range: "bytes 3-8/9"), part("ghi", range: "bytes 6-8/9"),
+            ]
+            let sent = try await download(
+                [
+                    steps[0],
+                    .stream(status: 206, headers: [.contentRange: "bytes 3-8/9"], chunks: [Array("def".utf8)], end: lost),
+                    steps[2],
+                ],
+                to: target,
+                expect: "abcdefghi"
+            )
+            #expect(sent == ["- -", "bytes=3- \"1\"", "bytes=6- \"1\""])
+        }
+    }
+
+    @Test("Continues in a later process where the partial file ends")
+    func later() async throws {
+        try await withTarget { target in
+            let never = whole("abc", length: 9, end: TransportError(.untrusted, message: "m", wasSent: true))
+            _ = try await download([never], to: target, expect: nil)
+            #expect(try files(target) == ["film.bin.partial", "film.bin.partial.origin"])
+            let sent = try await download([part("def", range: "bytes 3-5/6")], to: target, expect: "abcdef")
+            #expect(sent == ["bytes=3- \"1\""])
+        }
+    }
+
+    @Test("Starts anew when the resource has changed, and when the path is another one")
+    func changed() async throws {
+        try await withTarget { target in
+            let broken = whole("abc", length: 9, end: TransportError(.untrusted, message: "m", wasSent: true))
+            _ = try await download([broken], to: target, expect: nil)
+            #expect(try await download([whole("new", tag: "\"2\"")], to: target, expect: "new") == ["bytes=3- \"1\""])
+            _ = try await download([broken], to: target, expect: nil)
+            #expect(try await download([whole("other")], to: target, path: "/other", expect: "other") == ["- -"])
+        }
+    }
+
+    @Test(
+        "Starts anew when the server sends another part or version than the one that was requested",
+        arguments: [("bytes 2-5/6", "\"1\""), ("bytes 3-5/6", "\"2\""), ("nonsense", "\"1\""), ("bytes 3-6/6", "\"1\"")]
+    )
+    func mismatch(range: String, tag: String) async throws {
+        try await withTarget { target in
+            let steps = [whole("abc", length: 9, end: lost), part("def", range: range, tag: tag), whole("abcdef")]
+            let sent = try await download(steps, to: target, expect: "abcdef")
+            #expect(sent == ["- -", "bytes=3- \"1\"", "- -"])
+        }
+    }
+
+    @Test("Without a strong validator starts anew after a lost connection")
+    func weak() async throws {
+        let date = "Tue, 04 Nov 2025 10:30:00 GMT"
+        let strong: HTTPFields = [.lastModified: date, .date: "Tue, 04 Nov 2025 10:30:01 GMT", .contentLength: "6"]
+        let same: HTTPFields = [.lastModified: date, .date: date, .contentLength: "6"]
+        for (headers, validator) in [([.eTag: "W/\"1\"", .contentLength: "6"], nil), (same, nil), (strong, date)]
+            as [(HTTPFields, String?)]
+        {
+            try await withTarget { target in
+                let first = ScriptedTransport.Step.stream(status: 200, headers: headers, chunks: [[97]], end: lost)
+                let second = validator == nil ? whole("abcdef") : part("bcdef", range: "bytes 1-5/6", tag: nil)
+                let sent = try await download([first, second], to: target, expect: "abcdef")
+                #expect(sent == ["- -", validator.map { "bytes=1- \($0)" } ?? "- -"])
+            }
+        }
+    }
+
+    @Test("Takes a partial file that is complete already, and drops one that is longer than the resource")
+    func outOfRange() async throws {
+        for (total, steps) in [("bytes */3", []), ("bytes */2", [whole("ab")])] as [(String, [ScriptedTransport.Step])] {
+            try await withTarget { target in
+                let refused = ScriptedTransport.Step.answer(status: 416, headers: [.contentRange: total])
+                let text = steps.isEmpty ? "abc" : "ab"
+                _ = try await download([whole("abc", length: 9, end: lost), refused] + steps, to: target, expect: text)
+            }
+        }
+    }
+
+    @Test("Gives up when its retries bring no new byte, and keeps the partial file")
+    func givesUp() async throws {
+        try await withTarget { target in
+            let silent = ScriptedTransport.Step.stream(
+                status: 206,
+                headers: [.contentRange: "bytes 3-8/9"],
+                chunks: [],
+                end: lost
+            )
+            let sent = try await download(
+                [whole("abc", length: 9, end: lost)] + Array(repeating: silent, count: 9),
+                to: target,
+                expect: nil
+            )
+            #expect(sent.count == 1 + 3)
+            #expect(try files(target) == ["film.bin.partial", "film.bin.partial.origin"])
+        }
+    }
+
+    @Test("Never takes a body that is shorter than announced for a whole one")
+    func short() async throws {
+        try await withTarget { target in
+            var transport: ScriptedTransport?
+            var policies = EndpointPolicies()
+            policies.set(EndpointPolicy(retry: .never), for: "/film")
+            var api = try client([whole("abc", length: 9)], &transport)
+            api.policies = policies
+            let error = await failure { try await api.download("/film", to: target) }
+            #expect(error?.kind == .network && !FileManager.default.fileExists(atPath: target.path))
+        }
+    }
+
+    @Test("Reports the error of the file system")
+    func disk() async throws {
+        var transport: ScriptedTransport?
+        let target = URL(fileURLWithPath: "/nonexistent/folder/film.bin")
+        let error = await failure { try await client([whole("abc")], &transport).download("/film", to: target) }
+        #expect(error != nil && error?.kind != .network)
+    }
+}
