@@ -152,7 +152,7 @@ extension APIClient {
     func call<Result>(
         _ method: HTTPRequest.Method,
         _ path: String,
-        query: [URLQueryItem],
+        query: [URLQueryItem] = [],
         body: RequestBody?,
         headers: HTTPFields,
         options: CallOptions,

@@ -72,7 +72,7 @@ extension APIClient {
 
     private func retryPolicy(for path: String, options: CallOptions) -> RetryPolicy {
         let request = HTTPRequest(method: .get, scheme: nil, authority: nil, path: baseURL.path(percentEncoded: true) + path)
-        return options.applied(to: policies[routes.endpoint(of: request)]).retry ?? RetryPolicy()
+        return options.retry ?? policies[routes.endpoint(of: request)].retry ?? RetryPolicy()
     }
 }
 
