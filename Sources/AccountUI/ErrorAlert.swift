@@ -1,23 +1,27 @@
 #if canImport(SwiftUI)
+    import AccountKit
     public import ErrorContract
     public import SwiftUI
 
     extension View {
-        /// Shows an error as an alert, with one button or two.
+        /// Shows an error as an alert, with one button or two. For views without a ``AccountKit/ScreenModel``; `screen(_:focus:perform:)`
+        /// shows the alerts of a model.
         ///
         /// ```swift
         /// .errorAlert(model.alert, isPresented: $model.isAlertShown, in: model.language, checkAgain: { await orders.reload() }) {
         ///     await model.perform($0)
         /// }
         /// ```
+        ///
+        /// Apply it to the root of the screen: the chosen action runs there, and is canceled when the root disappears.
         /// - Parameters:
-        ///   - presentation: What is shown, if anything.
-        ///   - isPresented: Whether it is shown; set to `false` by every button.
+        ///   - presentation: The error, if there is one.
+        ///   - isPresented: Whether it is shown; every button sets it to `false` before `perform` runs.
         ///   - language: The language of the buttons.
-        ///   - catalogue: What has the app's own words.
+        ///   - catalogue: The catalogue with the app's own words.
         ///   - checkAgain: Finds out whether a request took effect whose response was lost, instead of `perform`; `nil` leaves
         ///     ``ErrorContract/ErrorPresentation/Action/checkAgain`` to `perform`. It must not send the request again.
-        ///   - perform: Does what the user chose. Both are canceled when the view goes.
+        ///   - perform: Performs the action that the user chose.
         public func errorAlert(
             _ presentation: ErrorPresentation?,
             isPresented: Binding<Bool>,
@@ -39,6 +43,7 @@
         }
     }
 
+    /// An alert that is bound to a flag: each change of the flag to `true` is another alert.
     struct ErrorAlert: ViewModifier {
         let presentation: ErrorPresentation?
         @Binding var isPresented: Bool
@@ -46,27 +51,88 @@
         let catalogue: ErrorCatalogue
         let checkAgain: (@MainActor () async -> Void)?
         let perform: @MainActor (ErrorPresentation.Action) async -> Void
-        @State private var chosen: ErrorPresentation.Action?
+        @State private var count = 0
+        @State private var work = ScreenWork()
 
         func body(content: Content) -> some View {
             content
-                .alert(presentation?.title ?? "", isPresented: $isPresented, presenting: presentation) { shown in
-                    Button(shown.primaryLabel(in: language, catalogue: catalogue)) { chosen = shown.primary }
-                    if let secondary = shown.secondary, let label = shown.secondaryLabel(in: language, catalogue: catalogue) {
-                        Button(label, role: secondary == .dismiss ? .cancel : nil) { chosen = secondary }
+                .task(id: work.request) { await work.run() }
+                .modifier(
+                    AlertPresenter(
+                        alert: isPresented && count > 0 ? presentation.map { ScreenAlert(id: count, presentation: $0) } : nil,
+                        language: language,
+                        catalogue: catalogue,
+                        dismiss: { if $0 == count { isPresented = false } },
+                        choose: { choose($0) },
+                        didClose: {}
+                    )
+                )
+                .onChange(of: isPresented, initial: true) { _, isPresented in
+                    if isPresented { count += 1 }
+                }
+        }
+
+        private func choose(_ action: ErrorPresentation.Action) {
+            work.start {
+                if action == .checkAgain, let checkAgain {
+                    await checkAgain()
+                } else {
+                    await perform(action)
+                }
+            }
+        }
+    }
+
+    /// Presents the alerts of a screen, one after the other.
+    struct AlertPresenter: ViewModifier {
+        let alert: ScreenAlert?
+        let language: Language
+        let catalogue: ErrorCatalogue
+        /// Removes an alert from the model.
+        let dismiss: @MainActor (ScreenAlert.ID) -> Void
+        /// Starts the chosen action.
+        let choose: @MainActor (ErrorPresentation.Action) -> Void
+        /// Runs after the last alert was closed.
+        let didClose: @MainActor () -> Void
+        @State private var queue = AlertQueue()
+
+        func body(content: Content) -> some View {
+            content
+                .alert(Text(queue.content?.presentation.title ?? ""), isPresented: isPresented, presenting: queue.content) {
+                    shown in
+                    Button(shown.presentation.primaryLabel(in: language, catalogue: catalogue)) {
+                        choose(shown.presentation.primary, in: shown)
+                    }
+                    if let secondary = shown.presentation.secondary,
+                        let label = shown.presentation.secondaryLabel(in: language, catalogue: catalogue)
+                    {
+                        Button(label, role: secondary == .dismiss ? .cancel : nil) { choose(secondary, in: shown) }
                     }
                 } message: { shown in
-                    Text(shown.message)
+                    Text(shown.presentation.message)
                 }
-                .task(id: chosen) {
-                    guard let action = chosen else { return }
-                    if action == .checkAgain, let checkAgain {
-                        await checkAgain()
-                    } else {
-                        await perform(action)
-                    }
-                    chosen = nil
+                .onChange(of: alert, initial: true) { _, alert in queue.follow(alert) }
+                .onChange(of: queue.isPresented) { _, isPresented in
+                    guard !isPresented else { return }
+                    queue.didClose()
+                    if !queue.isPresented { didClose() }
                 }
+        }
+
+        /// A dismissal names the alert that it belongs to: it can arrive after the next failure.
+        private var isPresented: Binding<Bool> {
+            let id = queue.content?.id
+            return Binding(get: { queue.isPresented }, set: { if !$0, let id { close(id) } })
+        }
+
+        private func choose(_ action: ErrorPresentation.Action, in shown: ScreenAlert) {
+            close(shown.id)
+            choose(action)
+        }
+
+        private func close(_ id: ScreenAlert.ID) {
+            queue.dismiss(id)
+            dismiss(id)
         }
     }
 #endif

@@ -4,15 +4,16 @@
     import ErrorLabContract
     public import SwiftUI
 
-    /// The screen on which the author of an app tries the app's error handling against a server's error lab. For debug builds.
+    /// The screen on which an app's developer tries the app's error handling against a server's error lab. For debug builds.
     public struct ErrorLabView: View {
         @Bindable private var model: ErrorLabModel
         private let perform: @MainActor (ErrorPresentation.Action) -> Void
 
         /// Creates the screen.
         /// - Parameters:
-        ///   - model: What it shows.
-        ///   - perform: Does what is the app's to do after an error: write to support, or check whether a request took effect.
+        ///   - model: The model of the screen.
+        ///   - perform: Performs an action of an alert that the model leaves to the app: contacting support, or checking whether a
+        ///     request took effect.
         public init(
             model: ErrorLabModel,
             perform: @escaping @MainActor (ErrorPresentation.Action) -> Void = { _ in }
@@ -32,36 +33,38 @@
                     Section("Running") { LabStepList(steps: model.steps) }
                 } else if let run = model.lastRun {
                     LabRunSection(run: run)
-                    ActionButton(title: "Again") { await model.runAgain() }
+                    Button("Again") { model.work.start { await model.runAgain() } }
                 }
                 ForEach(model.sections) { section in
                     Section(section.group.rawValue) {
                         ForEach(section.scenarios) { scenario in
-                            LabScenarioRow(scenario: scenario, isEnabled: !model.isRunning) { await model.run(scenario) }
+                            LabScenarioRow(scenario: scenario, isEnabled: !model.isRunning) {
+                                model.work.start { await model.run(scenario) }
+                            }
                         }
                     }
                 }
             }
             .navigationTitle("Error lab")
             .task { await model.load() }
-            .errorAlert(model.alert, isPresented: $model.isAlertShown, in: model.language) { action in
-                if let remaining = await model.perform(action) { perform(remaining) }
-            }
+            .screen(model, perform: perform)
         }
     }
 
-    /// A scenario with a button that tries it.
+    /// A scenario with a button that starts it.
     private struct LabScenarioRow: View {
         let scenario: LabScenario
         let isEnabled: Bool
-        let run: @MainActor () async -> Void
+        let run: @MainActor () -> Void
 
         var body: some View {
             VStack(alignment: .leading) {
                 Text(scenario.name).font(.headline)
                 Text(scenario.summary)
                 Text(scenario.advice).font(.footnote).foregroundStyle(.secondary)
-                ActionButton(title: "Try", isEnabled: isEnabled, action: run)
+                Button("Try", action: run)
+                    .disabled(!isEnabled)
+                    .accessibilityLabel("Try \(scenario.name)")
             }
         }
     }

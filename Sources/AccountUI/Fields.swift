@@ -1,64 +1,128 @@
 #if canImport(SwiftUI)
+    import AccountKit
     import SwiftUI
 
-    #if os(iOS) || os(visionOS)
+    #if os(macOS)
+        import AppKit
+    #elseif os(watchOS)
+        import WatchKit
+    #else
         import UIKit
     #endif
+
+    /// The place of the focus: a password has two fields, one that hides it and one that shows it.
+    struct FocusedField: Hashable {
+        let field: AccountField
+        var isShown = false
+    }
 
     /// A field for an address.
     struct EmailField: View {
         let label: String
         @Binding var text: String
+        let problem: String?
+        let focus: FocusState<FocusedField?>.Binding
+        let submitLabel: SubmitLabel
+        let submit: @MainActor () -> Void
 
         var body: some View {
-            TextField(label, text: $text)
-                .autocorrectionDisabled()
-                .typedAsEmail()
+            VStack(alignment: .leading) {
+                TextField(label, text: $text)
+                    .autocorrectionDisabled()
+                    .emailContent()
+                    .focused(focus, equals: FocusedField(field: .email))
+                    .submitLabel(submitLabel)
+                    .onSubmit { submit() }
+                FieldMessage(text: problem)
+            }
+        }
+    }
+
+    /// The address of the account, for reading: password managers store the new password under it.
+    struct UsernameField: View {
+        let label: String
+        let username: String
+
+        var body: some View {
+            TextField(label, text: .constant(username))
+                .emailContent()
+                .disabled(true)
+                .accessibilityLabel(label)
         }
     }
 
     /// A field for a password, readable on demand.
+    ///
+    /// Both fields stay in place, and the focus moves from one to the other: a field that is replaced loses focus and keyboard.
     struct PasswordField: View {
         let label: String
         @Binding var text: String
+        let field: AccountField
         let isShown: Bool
         let isNew: Bool
+        let focus: FocusState<FocusedField?>.Binding
+        let submitLabel: SubmitLabel
+        let submit: @MainActor () -> Void
 
         var body: some View {
-            Group {
-                if isShown {
-                    TextField(label, text: $text)
-                } else {
-                    SecureField(label, text: $text)
-                }
+            ZStack {
+                SecureField(label, text: $text)
+                    .passwordContent(isNew: isNew)
+                    .privacySensitive()
+                    .focused(focus, equals: FocusedField(field: field))
+                    .opacity(isShown ? 0 : 1)
+                    .allowsHitTesting(!isShown)
+                    .accessibilityHidden(isShown)
+                TextField(label, text: $text)
+                    .passwordContent(isNew: isNew)
+                    .privacySensitive()
+                    .focused(focus, equals: FocusedField(field: field, isShown: true))
+                    .opacity(isShown ? 1 : 0)
+                    .allowsHitTesting(isShown)
+                    .accessibilityHidden(!isShown)
             }
             .autocorrectionDisabled()
-            .typedAsPassword(isNew: isNew)
+            .submitLabel(submitLabel)
+            .onSubmit { submit() }
+            .onChange(of: isShown) { _, isShown in
+                if let focused = focus.wrappedValue, focused.field == field {
+                    focus.wrappedValue = FocusedField(field: field, isShown: isShown)
+                }
+            }
         }
     }
 
-    #if os(iOS) || os(visionOS)
-        extension View {
-            /// The keyboard and the suggestions for an address.
-            func typedAsEmail() -> some View {
-                keyboardType(.emailAddress)
-                    .textContentType(.username)
-                    .textInputAutocapitalization(.never)
-            }
+    /// The line under a field. It keeps its place while it is empty, so that no row moves while the user types.
+    struct FieldMessage: View {
+        let text: String?
 
-            /// The suggestions for a password.
-            func typedAsPassword(isNew: Bool) -> some View {
+        var body: some View {
+            Text(text ?? " ")
+                .font(.footnote)
+                .foregroundStyle(.red)
+                .accessibilityHidden(text == nil)
+        }
+    }
+
+    extension View {
+        /// The keyboard and the suggestions for an address.
+        fileprivate func emailContent() -> some View {
+            #if os(iOS) || os(tvOS) || os(visionOS)
+                textContentType(.username).keyboardType(.emailAddress).textInputAutocapitalization(.never)
+            #elseif os(watchOS)
+                textContentType(.username).textInputAutocapitalization(.never)
+            #else
+                textContentType(.username)
+            #endif
+        }
+
+        /// The suggestions for a password.
+        fileprivate func passwordContent(isNew: Bool) -> some View {
+            #if os(macOS)
                 textContentType(isNew ? .newPassword : .password)
-                    .textInputAutocapitalization(.never)
-            }
+            #else
+                textContentType(isNew ? .newPassword : .password).textInputAutocapitalization(.never)
+            #endif
         }
-    #else
-        extension View {
-            /// Other systems have one keyboard.
-            func typedAsEmail() -> some View { self }
-
-            /// Other systems have one keyboard.
-            func typedAsPassword(isNew: Bool) -> some View { self }
-        }
-    #endif
+    }
 #endif

@@ -3,15 +3,17 @@
     public import ErrorContract
     public import SwiftUI
 
-    /// The screen on which a person asks for a reset link.
+    /// The screen on which a user requests a reset link.
     public struct ForgotPasswordScreen: View {
         @Bindable private var model: ForgotPasswordModel
+        @FocusState private var focus: FocusedField?
         private let perform: @MainActor (ErrorPresentation.Action) -> Void
 
         /// Creates the screen.
         /// - Parameters:
-        ///   - model: What it shows. Keep it while the screen is away, so that the pause between two requests goes on.
-        ///   - perform: Does what is the app's to do after an error: write to support, or check whether a request took effect.
+        ///   - model: The model of the screen. Keep it while the screen is not shown, so that the cooldown between two requests goes on.
+        ///   - perform: Performs an action of an alert that the model leaves to the app: contacting support, or checking whether a
+        ///     request took effect.
         public init(
             model: ForgotPasswordModel,
             perform: @escaping @MainActor (ErrorPresentation.Action) -> Void = { _ in }
@@ -24,26 +26,31 @@
         public var body: some View {
             Form {
                 Section {
-                    EmailField(label: text(ContractText.emailLabel), text: $model.email)
+                    EmailField(
+                        label: text(ContractText.emailLabel),
+                        text: $model.email,
+                        problem: model.problem(at: .email),
+                        focus: $focus,
+                        submitLabel: .send,
+                        submit: { model.returnPressed(in: .email) }
+                    )
                 }
+                .disabled(model.state == .requesting)
                 Section {
-                    ActionButton(title: text(ContractText.sendLink), isEnabled: model.isRequestEnabled) {
-                        await model.request()
+                    PrimaryButton(
+                        title: model.requestTitle,
+                        isEnabled: model.isRequestEnabled,
+                        isBusy: model.state == .requesting
+                    ) {
+                        model.work.start { await model.request() }
                     }
-                    if model.state == .requesting { ProgressView() }
-                    if let line = model.cooldownText { Text(line).foregroundStyle(.secondary) }
-                }
-                if case .requested(let message) = model.state {
-                    Section { Text(message) }
+                } footer: {
+                    if let message = model.requestedMessage { Text(message) }
                 }
             }
-            .reading(model.language)
             .navigationTitle(text(ContractText.forgotPassword))
             .task(id: model.isCoolingDown) { await model.runCountdown() }
-            .errorAlert(model.alert, isPresented: $model.isAlertShown, in: model.language, catalogue: model.catalogue) {
-                action in
-                if let remaining = await model.perform(action) { perform(remaining) }
-            }
+            .screen(model, focus: { focus = FocusedField(field: $0) }, perform: perform)
         }
 
         private func text(_ text: LocalizedText) -> String { model.catalogue.text(text, in: model.language) }

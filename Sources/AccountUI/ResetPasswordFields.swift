@@ -4,52 +4,74 @@
     import ErrorContract
     import SwiftUI
 
-    /// The two password fields with what is said about them.
+    /// The two password fields, with their messages.
     struct ResetPasswordFields: View {
         @Bindable private var model: ResetPasswordModel
+        private let focus: FocusState<FocusedField?>.Binding
 
-        init(model: ResetPasswordModel) {
+        init(model: ResetPasswordModel, focus: FocusState<FocusedField?>.Binding) {
             self.model = model
+            self.focus = focus
         }
 
         var body: some View {
             Section {
-                field(ContractText.newPassword, text: $model.password)
-                if let strength = model.strength, let line = model.strengthText {
-                    StrengthMeter(strength: strength, text: line)
+                if let username = model.username {
+                    UsernameField(label: words(ContractText.emailLabel), username: username)
                 }
-                if let problem = model.passwordProblem { Text(problem).foregroundStyle(.red) }
-                field(ContractText.confirmPassword, text: $model.confirmation)
-                if let problem = model.matchProblem { Text(problem).foregroundStyle(.red) }
+                VStack(alignment: .leading) {
+                    field(ContractText.newPassword, .password, text: $model.password, submitLabel: .next)
+                    StrengthMeter(strength: model.strength, text: model.strengthText)
+                    FieldMessage(text: model.problem(at: .password))
+                }
+                VStack(alignment: .leading) {
+                    field(ContractText.confirmPassword, .confirmation, text: $model.confirmation, submitLabel: .done)
+                    FieldMessage(text: model.problem(at: .confirmation))
+                }
                 Toggle(words(ContractText.showPassword), isOn: $model.isPasswordShown)
             } header: {
-                Text(model.greeting)
+                Text(model.greeting).textCase(nil)
             }
             .disabled(model.state == .submitting)
         }
 
-        private func field(_ label: LocalizedText, text: Binding<String>) -> some View {
-            PasswordField(label: words(label), text: text, isShown: model.isPasswordShown, isNew: true)
+        private func field(
+            _ label: LocalizedText,
+            _ field: AccountField,
+            text: Binding<String>,
+            submitLabel: SubmitLabel
+        ) -> some View {
+            PasswordField(
+                label: words(label),
+                text: text,
+                field: field,
+                isShown: model.isPasswordShown,
+                isNew: true,
+                focus: focus,
+                submitLabel: submitLabel,
+                submit: { model.returnPressed(in: field) }
+            )
         }
 
         private func words(_ text: LocalizedText) -> String { model.catalogue.text(text, in: model.language) }
     }
 
-    /// A bar that fills with the strength of a password.
+    /// A bar that fills with the strength of a password. It keeps its place while there is no password.
     struct StrengthMeter: View {
-        let strength: PasswordStrength
-        let text: String
+        let strength: PasswordStrength?
+        let text: String?
 
         var body: some View {
-            ProgressView(value: Double(strength.score), total: Double(PasswordStrength.maximumScore)) {
-                Text(text)
+            ProgressView(value: Double(strength?.score ?? 0), total: Double(PasswordStrength.maximumScore)) {
+                Text(text ?? " ").font(.footnote)
             }
-            .tint(colour)
+            .tint(color)
+            .accessibilityHidden(strength == nil)
         }
 
-        private var colour: Color {
-            switch strength.level {
-            case .weak: .red
+        private var color: Color {
+            switch strength?.level {
+            case .weak, nil: .red
             case .medium: .orange
             case .strong: .green
             }

@@ -6,16 +6,17 @@
     /// The screen behind a reset link.
     public struct ResetPasswordScreen: View {
         @Bindable private var model: ResetPasswordModel
+        @FocusState private var focus: FocusedField?
         private let signIn: @MainActor () -> Void
         private let perform: @MainActor (ErrorPresentation.Action) -> Void
 
         /// Creates the screen.
         /// - Parameters:
-        ///   - model: What it shows.
-        ///   - signIn: Leads to the sign-in screen, with the model's `makeSignInModel()`: after a success, or when the user chooses
+        ///   - model: The model of the screen.
+        ///   - signIn: Opens the sign-in screen, with the model's `makeSignInModel()`: after a success, or when the user chooses
         ///     to sign in after a lost response.
-        ///   - perform: Does what is the app's to do: request a new link (`makeForgotPasswordModel()`), leave the screen
-        ///     (`dismiss`), write to support, check whether a request took effect.
+        ///   - perform: Performs an action that the model leaves to the app: requesting a new link (`makeForgotPasswordModel()`), leaving
+        ///     the screen (`dismiss`), contacting support, checking whether a request took effect.
         public init(
             model: ResetPasswordModel,
             signIn: @escaping @MainActor () -> Void,
@@ -34,47 +35,61 @@
                 } else if let message = model.successText {
                     Section {
                         Text(message)
-                        Button(text(ContractText.signIn)) { signIn() }
+                        PrimaryButton(title: text(ContractText.signIn)) { signIn() }
                     }
                 } else if model.isFormShown {
-                    ResetPasswordFields(model: model)
+                    ResetPasswordFields(model: model, focus: $focus)
                     Section {
-                        ActionButton(title: text(ContractText.confirm), isEnabled: model.isSubmitEnabled) {
-                            await model.submit()
+                        PrimaryButton(
+                            title: model.submitTitle,
+                            isEnabled: model.isSubmitEnabled,
+                            isBusy: model.state == .submitting
+                        ) {
+                            model.work.start { await model.submit() }
                         }
                         Button(text(ContractText.cancel), role: .cancel) { perform(.dismiss) }
-                        if model.state == .submitting { ProgressView() }
+                            .disabled(model.state == .submitting)
                     }
-                } else if model.state == .unchecked {
-                    ActionButton(title: text(ContractText.retry)) { await model.open() }
                 } else {
-                    ProgressView()
+                    // The same row while the link is validated and after it failed, so that "Try Again" does not remove its own row.
+                    PrimaryButton(
+                        title: model.state == .unchecked ? text(ContractText.retry) : model.checkText,
+                        isEnabled: model.state == .unchecked,
+                        isBusy: model.state == .checking
+                    ) {
+                        model.work.start { await model.open() }
+                    }
                 }
             }
-            .reading(model.language)
             .navigationTitle(text(ContractText.resetTitle))
             .task { await model.open() }
-            .errorAlert(model.alert, isPresented: $model.isAlertShown, in: model.language, catalogue: model.catalogue) {
-                action in
-                await run(action)
-            }
+            .screen(
+                model,
+                focus: { focus = FocusedField(field: $0, isShown: model.isPasswordShown) },
+                perform: { leave($0) }
+            )
         }
 
         private func deadLink(_ page: ErrorPresentation) -> some View {
             Section {
-                Text(page.title).font(.headline)
+                Text(page.title).font(.headline).accessibilityAddTraits(.isHeader)
                 Text(page.message)
-                ActionButton(title: page.primaryLabel(in: model.language, catalogue: model.catalogue)) { await run(page.primary) }
+                PrimaryButton(title: page.primaryLabel(in: model.language, catalogue: model.catalogue)) { start(page.primary) }
                 if let secondary = page.secondary, let label = page.secondaryLabel(in: model.language, catalogue: model.catalogue)
                 {
-                    ActionButton(title: label) { await run(secondary) }
+                    Button(label) { start(secondary) }
                 }
             }
         }
 
-        private func run(_ action: ErrorPresentation.Action) async {
-            guard let remaining = await model.perform(action) else { return }
-            if remaining == .signIn { signIn() } else { perform(remaining) }
+        private func start(_ action: ErrorPresentation.Action) {
+            model.work.start {
+                if let remaining = await model.perform(action) { leave(remaining) }
+            }
+        }
+
+        private func leave(_ action: ErrorPresentation.Action) {
+            if action == .signIn { signIn() } else { perform(action) }
         }
 
         private func text(_ text: LocalizedText) -> String { model.catalogue.text(text, in: model.language) }

@@ -3,17 +3,19 @@
     public import ErrorContract
     public import SwiftUI
 
-    /// The screen on which a person signs in. The app leads on when the model's state is `signedIn`.
+    /// The screen on which a user signs in. The app continues when the model's state is `signedIn`.
     public struct SignInScreen: View {
         @Bindable private var model: SignInModel
+        @FocusState private var focus: FocusedField?
         private let forgotPassword: @MainActor () -> Void
         private let perform: @MainActor (ErrorPresentation.Action) -> Void
 
         /// Creates the screen.
         /// - Parameters:
-        ///   - model: What it shows.
-        ///   - forgotPassword: Leads to the request for a reset link.
-        ///   - perform: Does what is the app's to do after an error: write to support, or check whether a request took effect.
+        ///   - model: The model of the screen.
+        ///   - forgotPassword: Opens the request for a reset link.
+        ///   - perform: Performs an action of an alert that the model leaves to the app: contacting support, or checking whether a
+        ///     request took effect.
         public init(
             model: SignInModel,
             forgotPassword: @escaping @MainActor () -> Void,
@@ -28,29 +30,45 @@
         public var body: some View {
             Form {
                 Section {
-                    EmailField(label: text(ContractText.emailLabel), text: $model.email)
-                    PasswordField(
-                        label: text(ContractText.passwordLabel),
-                        text: $model.password,
-                        isShown: model.isPasswordShown,
-                        isNew: false
+                    EmailField(
+                        label: text(ContractText.emailLabel),
+                        text: $model.email,
+                        problem: model.problem(at: .email),
+                        focus: $focus,
+                        submitLabel: .next,
+                        submit: { model.returnPressed(in: .email) }
                     )
+                    VStack(alignment: .leading) {
+                        PasswordField(
+                            label: text(ContractText.passwordLabel),
+                            text: $model.password,
+                            field: .password,
+                            isShown: model.isPasswordShown,
+                            isNew: false,
+                            focus: $focus,
+                            submitLabel: .go,
+                            submit: { model.returnPressed(in: .password) }
+                        )
+                        FieldMessage(text: model.problem(at: .password))
+                    }
                     Toggle(text(ContractText.showPassword), isOn: $model.isPasswordShown)
                 }
+                .disabled(model.state == .signingIn)
                 Section {
-                    ActionButton(title: text(ContractText.signIn), isEnabled: model.isSubmitEnabled) {
-                        await model.submit()
+                    PrimaryButton(title: model.submitTitle, isEnabled: model.isSubmitEnabled, isBusy: model.state == .signingIn) {
+                        model.work.start { await model.submit() }
                     }
+                    // Leaving the screen would cancel the sign-in.
                     Button(text(ContractText.forgotPassword)) { forgotPassword() }
-                    if model.state == .signingIn { ProgressView() }
+                        .disabled(model.state == .signingIn)
                 }
             }
-            .reading(model.language)
             .navigationTitle(text(ContractText.signIn))
-            .errorAlert(model.alert, isPresented: $model.isAlertShown, in: model.language, catalogue: model.catalogue) {
-                action in
-                if let remaining = await model.perform(action) { perform(remaining) }
-            }
+            .screen(
+                model,
+                focus: { focus = FocusedField(field: $0, isShown: $0 == .password && model.isPasswordShown) },
+                perform: perform
+            )
         }
 
         private func text(_ text: LocalizedText) -> String { model.catalogue.text(text, in: model.language) }

@@ -26,6 +26,7 @@ struct SignInView {
                 if remaining == .checkAgain { break }
                 if action == .dismiss || remaining != nil { return false }
             }
+            for problem in SignInModel.fields.compactMap(model.problem(at:)) { Terminal.say("  ⚠ \(problem)") }
             if case .signedIn(let user) = model.state {
                 Terminal.say("✓ \(user.firstName)")
                 return true
@@ -59,6 +60,7 @@ struct ForgotPasswordView {
         while let alert = model.alert {
             await model.perform(Alert(presentation: alert, language: model.language).choose())
         }
+        if let problem = model.problem(at: .email) { Terminal.say("  ⚠ \(problem)") }
         guard case .requested(let message) = model.state else { return }
         Terminal.say("✓ \(message)")
         let answer = Terminal.ask(Self.wait.text(in: model.language))?.lowercased()

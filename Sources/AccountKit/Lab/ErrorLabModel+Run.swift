@@ -11,6 +11,7 @@ extension ErrorLabModel {
         let before = (state, steps)
         state = .running(scenario)
         (steps, alert) = ([], nil)
+        signals.announce("Running \(scenario.name)")
         recorder.start()
         let start = stopwatch.elapsed
         var trial = LabTrial(scenario: scenario, sentBefore: sentBefore)
@@ -39,6 +40,7 @@ extension ErrorLabModel {
             )
         )
         alert = presentation
+        if presentation == nil { signals.announce("\(scenario.name) succeeded") }
     }
 
     private func attempt(_ trial: inout LabTrial, isSignedIn: Bool) async throws(APIError) -> LabReply {

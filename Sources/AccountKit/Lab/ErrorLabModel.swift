@@ -17,7 +17,7 @@ public import ResilientHTTP
 /// refreshes the lab's session, and asks to sign in. There is no work that outlives a call; a cancelled run leaves no trace.
 @Observable
 @MainActor
-public final class ErrorLabModel {
+public final class ErrorLabModel: ScreenModel {
     /// Where the screen stands.
     public enum State: Sendable {
         /// Nothing was tried yet. → `running`
@@ -36,8 +36,10 @@ public final class ErrorLabModel {
     public internal(set) var state = State.idle
     /// What was done so far in the run that is going on, or in the last one.
     public internal(set) var steps: [LabStep] = []
-    /// What the last run leaves to the person, to be shown as an alert.
-    public internal(set) var alert: ErrorPresentation?
+    /// The error of the last run, to be shown as an alert.
+    public internal(set) var alert: ErrorPresentation? {
+        didSet { if alert != nil { signals.countAlert() } }
+    }
     /// Whether the model does what an error's retry class says; if not, each run is a single call.
     public var followsAdvice = true
     /// The longest wait before a repeat; a longer one ends the run.
@@ -45,9 +47,12 @@ public final class ErrorLabModel {
 
     /// The language of the errors.
     public let language: Language
+    /// The actions that the screen's buttons start.
+    public let work = ScreenWork()
     /// Finds out whether a request took effect whose response was lost. ``perform(_:)`` calls it for
     /// ``ErrorContract/ErrorPresentation/Action/checkAgain``, and never sends the request again; if it is `nil`, the action is returned.
     @ObservationIgnored public var checkAgain: (@MainActor () async -> Void)?
+    var signals = ScreenSignals()
     let client: APIClient
     let recorder: LabRecorder
     let presenter: Presenter
@@ -152,14 +157,28 @@ extension ErrorLabModel {
         if case .finished(let run) = state { run } else { nil }
     }
 
-    /// Whether there is an alert; set to `false`, it is taken away. For the binding of a view.
+    /// The texts of the errors.
+    public var catalogue: ErrorCatalogue { presenter.catalogue }
+
+    /// The text that VoiceOver should speak: the scenario that runs, then its result.
+    public var announcement: ScreenAnnouncement? { signals.announcement }
+
+    /// The alert with its identity.
+    public var currentAlert: ScreenAlert? { alert.map { ScreenAlert(id: signals.alertID, presentation: $0) } }
+
+    /// Whether there is an alert; `false` dismisses it. For the binding of a view.
     public var isAlertShown: Bool {
         get { alert != nil }
         set { if !newValue { alert = nil } }
     }
 
-    /// Does what the person chose in the alert.
-    /// - Returns: The action if it is the app's to do, such as writing to support.
+    /// Dismisses an alert. Ignored if another one replaced it.
+    public func dismissAlert(_ id: ScreenAlert.ID) {
+        if id == signals.alertID { alert = nil }
+    }
+
+    /// Performs the action that the user chose in the alert.
+    /// - Returns: The action if the app has to perform it, such as contacting support.
     @discardableResult
     public func perform(_ action: ErrorPresentation.Action) async -> ErrorPresentation.Action? {
         guard let run = lastRun else { return nil }

@@ -4,44 +4,53 @@ public import Foundation
 public import Observation
 import ResilientHTTP
 
-/// The screen on which a person asks for a reset link.
+/// The screen on which a user requests a reset link.
 ///
-/// After a request that the server accepted the button rests for ``cooldown``, whatever the server's own limit is; a request
-/// that failed or was refused costs no rest. A view runs ``runCountdown()`` while ``isCoolingDown``:
+/// After a request that the server accepted, the button is disabled for ``cooldown``, whatever the server's own limit is; a request
+/// that failed or was refused causes no cooldown. The button's title, ``requestTitle``, counts down. A view runs ``runCountdown()``
+/// while ``isCoolingDown``:
 ///
 /// ```swift
 /// .task(id: model.isCoolingDown) { await model.runCountdown() }
 /// ```
 @Observable
 @MainActor
-public final class ForgotPasswordModel {
-    /// Where the screen stands.
+public final class ForgotPasswordModel: ScreenModel {
+    /// The states of the screen.
     public enum State: Hashable, Sendable {
-        /// The person types. → `requesting`, `failed`
+        /// The user types. → `requesting`, `failed`
         case editing
-        /// The server is being asked. → `requested`, `failed`, `editing` if it was cancelled
+        /// The request is in flight. → `requested`, `failed`, `editing` if it was canceled or the server refused the address
         case requesting
-        /// The server has accepted; whether there is an account, nobody is told. → `requesting`, `failed`
+        /// The server has accepted the request; the response doesn't say whether there is an account. → `requesting`, `failed`
         case requested(message: String)
-        /// Something is in the way. → `requesting`, `editing`, or `requested` while the button rests
+        /// An error is shown. → `requesting`, `editing`, or `requested` during the cooldown
         case failed(ErrorPresentation)
     }
 
-    /// How long the button rests after a request.
+    /// The time between an accepted request and the next one.
     public static let cooldown = Duration.seconds(60)
 
-    /// The address as it is typed.
-    public var email: String
-    /// Where the screen stands.
-    public private(set) var state = State.editing
-    /// The seconds until the button works again, 0 if it does; moved on by ``runCountdown()``.
+    /// The typed address.
+    public var email: String {
+        didSet { if email != oldValue { problems[.email] = nil } }
+    }
+    /// The state of the screen.
+    public private(set) var state = State.editing {
+        didSet { if case .failed = state { signals.countAlert() } }
+    }
+    /// The seconds until the button is enabled again, 0 if it is; updated by ``runCountdown()``.
     public private(set) var secondsLeft = 0
 
     /// The language of the screen, and of the server's texts.
     public let language: Language
+    /// The actions that the screen's buttons start.
+    public let work = ScreenWork()
     /// Finds out whether a request took effect whose response was lost. ``perform(_:)`` calls it for
     /// ``ErrorContract/ErrorPresentation/Action/checkAgain``, and never sends the request again; if it is `nil`, the action is returned.
     @ObservationIgnored public var checkAgain: (@MainActor () async -> Void)?
+    private var signals = ScreenSignals()
+    private var problems = FieldProblems()
     private let client: AccountClient
     private let presenter: Presenter
     private let stopwatch: Stopwatch
@@ -52,9 +61,9 @@ public final class ForgotPasswordModel {
     /// Creates the model.
     /// - Parameters:
     ///   - client: The account API; its language is set to the screen's.
-    ///   - language: The person's language.
-    ///   - email: The address that stands in the field at first.
-    ///   - clock: What the rest is measured on.
+    ///   - language: The user's language.
+    ///   - email: The initial address.
+    ///   - clock: The clock of the cooldown.
     ///   - wallClock: The local time, from which ``ErrorContract/ErrorPresentation/Action/retryAt(_:)`` counts.
     public init<C: Clock>(
         client: AccountClient,
@@ -70,10 +79,11 @@ public final class ForgotPasswordModel {
         self.presenter = Presenter(language: language, catalogue: client.api.catalogue, wallClock: wallClock)
     }
 
-    /// Asks for a link. Ignored while it is being done; refused while the button rests.
+    /// Requests a link. Ignored while a request is in flight; refused with an alert during the cooldown.
     public func request() async {
         guard state != .requesting else { return }
         failure = nil
+        problems = FieldProblems()
         updateSecondsLeft()
         guard !isCoolingDown else {
             state = .failed(
@@ -85,16 +95,19 @@ public final class ForgotPasswordModel {
         do throws(EmailRefusal) {
             address = try EmailAddress(email)
         } catch {
+            signals.focus(.email)
             state = .failed(presenter.problem(error))
             return
         }
         state = .requesting
+        signals.announce(presenter.text(ScreenText.sendingLink))
         do throws(APIError) {
             _ = try await client.requestPasswordReset(email: address, submission: submit.submission(of: address))
             submit.end()
             cooldownEnd = stopwatch.elapsed + Self.cooldown
             updateSecondsLeft()
             state = .requested(message: requestedText)
+            signals.announce(requestedText)
         } catch {
             guard !error.isAbandoned else {
                 state = .editing
@@ -104,8 +117,8 @@ public final class ForgotPasswordModel {
         }
     }
 
-    /// Counts ``secondsLeft`` down, once a second, and returns when it is 0; at once if the button does not rest. Cancelled, it
-    /// returns as well, and may be called again: the time goes on.
+    /// Updates ``secondsLeft`` once a second, and returns when it is 0; at once if there is no cooldown. If it is canceled, it
+    /// returns, too, and can be called again: the time goes on.
     public func runCountdown() async {
         updateSecondsLeft()
         while secondsLeft > 0, let cooldownEnd {
@@ -124,11 +137,23 @@ public final class ForgotPasswordModel {
         if left != secondsLeft { secondsLeft = left }
     }
 
-    /// The same for every address and every server, so that it never tells whether there is an account.
+    /// The same for every address and every server, so that it doesn't reveal whether there is an account.
     private var requestedText: String { presenter.text(ContractText.resetRequested) }
 
     private func fail(_ error: APIError) {
         failure = error
+        let refused = presenter.fieldProblems(of: error, fields: [.email])
+        problems = refused.problems
+        if let problem = problems[.email] {
+            signals.announce(problem)
+            signals.focus(.email)
+        } else if error.code == .validationInvalidEmail {
+            signals.focus(.email)
+        }
+        guard !refused.isComplete else {
+            state = .editing
+            return
+        }
         var shown = error.withoutSession
         if error.kind == .rateLimited {
             shown.message = presenter.text(ContractText.resetLimited(wait: error.retryAfter))
@@ -141,36 +166,66 @@ extension ForgotPasswordModel {
     /// The texts of the screen: the client's catalogue, with the app's own words.
     public var catalogue: ErrorCatalogue { presenter.catalogue }
 
-    /// Whether the button rests after a request.
+    /// Whether the button is disabled after an accepted request.
     public var isCoolingDown: Bool { secondsLeft > 0 }
 
-    /// Whether the button works.
+    /// Whether the button is enabled.
     public var isRequestEnabled: Bool { state != .requesting && !isCoolingDown }
 
-    /// The line beside the button while it rests.
+    /// The title of the button: the progress while the request is in flight, then the countdown.
+    public var requestTitle: String {
+        state == .requesting ? presenter.text(ScreenText.sendingLink) : cooldownText ?? presenter.text(ContractText.sendLink)
+    }
+
+    /// The text about the last accepted request, while nothing replaced it.
+    public var requestedMessage: String? {
+        if case .requested(let message) = state { message } else { nil }
+    }
+
+    /// The server's message about the address, shown at the field; `nil` as soon as the user edits the field.
+    public func problem(at field: AccountField) -> String? { problems[field] }
+
+    /// The field that should get the focus. Each change is a request.
+    public var focusRequest: FocusRequest? { signals.focusRequest }
+
+    /// The text that VoiceOver should speak. Each change is an announcement.
+    public var announcement: ScreenAnnouncement? { signals.announcement }
+
+    /// Handles Return in the field: requests a link. During the cooldown, the alert names the wait.
+    public func returnPressed(in field: AccountField) { work.start { await self.request() } }
+
+    /// The countdown in words.
     public var cooldownText: String? {
         isCoolingDown ? presenter.text(ContractText.resetCooldown(seconds: secondsLeft)) : nil
     }
 
-    /// What stands in the way, to be shown as an alert.
+    /// The error to be shown as an alert.
     public var alert: ErrorPresentation? {
         if case .failed(let presentation) = state { presentation } else { nil }
     }
 
-    /// Whether there is an alert; set to `false`, it is taken away. For the binding of a view.
+    /// The alert with its identity.
+    public var currentAlert: ScreenAlert? { alert.map { ScreenAlert(id: signals.alertID, presentation: $0) } }
+
+    /// Whether there is an alert; `false` dismisses it. For the binding of a view.
     public var isAlertShown: Bool {
         get { alert != nil }
         set { if !newValue { dismissAlert() } }
     }
 
-    /// Takes the alert away. Ignored if there is none.
+    /// Dismisses the alert. Ignored if there is none.
     public func dismissAlert() {
         guard case .failed = state else { return }
         state = isCoolingDown ? .requested(message: requestedText) : .editing
     }
 
-    /// Does what the person chose in the alert.
-    /// - Returns: The action if it is the app's to do, such as writing to support.
+    /// Dismisses an alert. Ignored if another one replaced it.
+    public func dismissAlert(_ id: ScreenAlert.ID) {
+        if id == signals.alertID { dismissAlert() }
+    }
+
+    /// Performs the action that the user chose in the alert.
+    /// - Returns: The action if the app has to perform it, such as contacting support.
     @discardableResult
     public func perform(_ action: ErrorPresentation.Action) async -> ErrorPresentation.Action? {
         switch action {

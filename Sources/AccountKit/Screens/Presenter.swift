@@ -56,6 +56,30 @@ struct Presenter: Sendable {
             : problem(title: ContractText.emailMalformedTitle, ContractText.emailMalformed)
     }
 
+    /// The messages about the fields of a screen in an error that refuses fields, and whether they say all that the error says.
+    func fieldProblems(of error: APIError, fields: [AccountField]) -> (problems: FieldProblems, isComplete: Bool) {
+        var problems = FieldProblems()
+        guard error.kind == .validation else { return (problems, false) }
+        var isComplete = !error.violations.isEmpty
+        for violation in error.violations {
+            guard let field = AccountField(wireName: violation.field), fields.contains(field) else {
+                isComplete = false
+                continue
+            }
+            if problems[field] == nil { problems[field] = text(of: violation, in: error) }
+        }
+        return (problems, isComplete)
+    }
+
+    /// The message about one field: the server's, else the one of the violation's code, else the error's.
+    private func text(of violation: FieldViolation, in error: APIError) -> String {
+        if !violation.message.isEmpty { return violation.message }
+        guard let code = violation.code, let definition = catalogue.closestDefinition(to: code) else {
+            return presentation(of: error).message
+        }
+        return text(definition.message)
+    }
+
     /// The failure as it stands now, with what is left of its wait, or `nil` if the wait is over.
     func stillWaiting(_ error: APIError, until date: Date) -> APIError? {
         let left = date.timeIntervalSince(wallClock())
@@ -65,6 +89,19 @@ struct Presenter: Sendable {
         // The server's text names the whole wait.
         if error.kind == .rateLimited { waiting.message = nil }
         return waiting
+    }
+}
+
+extension AccountField {
+    /// Reads the name of a field as servers send it, such as `email`, `user.email`, `newPassword` or `new_password1`.
+    fileprivate init?(wireName: String) {
+        let name = (wireName.split(separator: ".").last ?? "").filter(\.isLetter).lowercased()
+        switch name {
+        case "email", "emailaddress", "username", "login": self = .email
+        case "password", "newpassword": self = .password
+        case "passwordconfirmation", "confirmpassword", "confirmation": self = .confirmation
+        default: return nil
+        }
     }
 }
 

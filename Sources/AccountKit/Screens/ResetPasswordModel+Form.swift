@@ -5,7 +5,7 @@ extension ResetPasswordModel {
     /// The texts of the screen: the client's catalogue, with the app's own words.
     public var catalogue: ErrorCatalogue { presenter.catalogue }
 
-    /// Whether the button works.
+    /// Whether the button is enabled.
     public var isSubmitEnabled: Bool {
         switch state {
         case .editing, .passwordRefused, .failed: true
@@ -18,7 +18,38 @@ extension ResetPasswordModel {
     /// Whether the fields are shown.
     public var isFormShown: Bool { isSubmitEnabled || state == .submitting }
 
-    /// Whether nothing follows.
+    /// The title of the button: the progress while the request is in flight.
+    public var submitTitle: String {
+        presenter.text(state == .submitting ? ScreenText.savingPassword : ContractText.confirm)
+    }
+
+    /// The progress while the link is validated, before the form is shown.
+    public var checkText: String { presenter.text(ScreenText.checkingLink) }
+
+    /// The address of the account, if the link or the server named it: for a read-only field, by which password managers find the account.
+    public var username: String? { email?.text }
+
+    /// The message about a field, shown at the field.
+    public func problem(at field: AccountField) -> String? {
+        switch field {
+        case .email: nil
+        case .password: passwordProblem
+        case .confirmation: matchProblem
+        }
+    }
+
+    /// The field that should get the focus. Each change is a request.
+    public var focusRequest: FocusRequest? { signals.focusRequest }
+
+    /// The text that VoiceOver should speak. Each change is an announcement.
+    public var announcement: ScreenAnnouncement? { signals.announcement }
+
+    /// Handles Return in a field: moves the focus to the next field, and submits after the last one.
+    public func returnPressed(in field: AccountField) {
+        if field == .password { signals.focus(.confirmation) } else { work.start { await self.submit() } }
+    }
+
+    /// Whether the state is final.
     var isOver: Bool {
         switch state {
         case .linkInvalid, .linkExpired, .succeeded, .passwordProbablyChanged: true
@@ -26,7 +57,7 @@ extension ResetPasswordModel {
         }
     }
 
-    /// How strong the password is, once there is one.
+    /// The strength of the password; `nil` while it is empty.
     public var strength: PasswordStrength? { password.isEmpty ? nil : PasswordStrength(of: password) }
 
     /// The strength in words, for the line under the meter.
@@ -45,10 +76,10 @@ extension ResetPasswordModel {
         if case .passwordRefused(let reason) = state { reason } else { nil }
     }
 
-    /// The line over the fields, with the person's name if it is known.
+    /// The line over the fields, with the user's name if it is known.
     public var greeting: String { presenter.text(ContractText.resetGreeting(name: firstName)) }
 
-    /// The page that takes the place of the form when the link can't be used (any more).
+    /// The page that replaces the form if the link can't be used.
     public var deadLink: ErrorPresentation? {
         switch state {
         case .linkInvalid(let presentation), .linkExpired(let presentation), .passwordProbablyChanged(let presentation):
@@ -57,12 +88,12 @@ extension ResetPasswordModel {
         }
     }
 
-    /// What is told once the password is changed.
+    /// The text after the password was changed.
     public var successText: String? {
         if case .succeeded = state { presenter.text(ContractText.resetSucceeded) } else { nil }
     }
 
-    /// What stands in the way, to be shown as an alert.
+    /// The error to be shown as an alert.
     public var alert: ErrorPresentation? {
         switch state {
         case .checkFailed(let presentation), .failed(let presentation): presentation
@@ -70,19 +101,27 @@ extension ResetPasswordModel {
         }
     }
 
-    /// Whether there is an alert; set to `false`, it is taken away. For the binding of a view.
+    /// The alert with its identity.
+    public var currentAlert: ScreenAlert? { alert.map { ScreenAlert(id: signals.alertID, presentation: $0) } }
+
+    /// Whether there is an alert; `false` dismisses it. For the binding of a view.
     public var isAlertShown: Bool {
         get { alert != nil }
         set { if !newValue { dismissAlert() } }
     }
 
-    /// Takes the alert away. Ignored if there is none.
+    /// Dismisses the alert. Ignored if there is none.
     public func dismissAlert() {
         switch state {
         case .checkFailed: state = .unchecked
         case .failed: state = .editing
         default: break
         }
+    }
+
+    /// Dismisses an alert. Ignored if another one replaced it.
+    public func dismissAlert(_ id: ScreenAlert.ID) {
+        if id == signals.alertID { dismissAlert() }
     }
 
     /// The screen that follows a success, with the address filled in.

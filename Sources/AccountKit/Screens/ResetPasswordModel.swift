@@ -4,16 +4,15 @@ public import Foundation
 public import Observation
 import ResilientHTTP
 
-/// The screen behind a reset link: looks whether the link may be used, then takes a new password.
+/// The screen behind a reset link: validates the link, then sets a new password.
 ///
 /// A view calls ``open()`` when it appears, shows ``state``, and leads on from ``State/succeeded(email:)`` and
 /// ``State/passwordProbablyChanged(_:)`` to ``makeSignInModel()`` and from ``State/linkExpired(_:)`` to
-/// ``makeForgotPasswordModel(clock:)``. There is no work that
-/// outlives a call; a cancelled call leaves the model as it was before.
+/// ``makeForgotPasswordModel(clock:)``. Its buttons start their actions with ``work``. A canceled call leaves the model as it was before.
 @Observable
 @MainActor
-public final class ResetPasswordModel {
-    /// Where the screen stands.
+public final class ResetPasswordModel: ScreenModel {
+    /// The states of the screen.
     public enum State: Hashable, Sendable {
         /// What the app was opened with is no reset link, or none that the server can read. Nothing follows.
         case linkInvalid(ErrorPresentation)
@@ -44,41 +43,56 @@ public final class ResetPasswordModel {
         case passwordProbablyChanged(ErrorPresentation)
     }
 
-    /// The new password as it is typed; empty again once it has been accepted.
+    /// The fields, in their order.
+    public static let fields: [AccountField] = [.password, .confirmation]
+
+    /// The typed new password; empty again after it has been accepted.
     public var password = "" {
-        didSet { if case .passwordRefused = state, password != oldValue { state = .editing } }
+        didSet {
+            if case .passwordRefused = state, password != oldValue { state = .editing }
+            announceMismatch()
+        }
     }
-    /// The new password as it is typed again.
-    public var confirmation = ""
-    /// Whether both can be read.
+    /// The new password as the user repeats it.
+    public var confirmation = "" {
+        didSet { announceMismatch() }
+    }
+    /// Whether both passwords are readable.
     public var isPasswordShown = false
-    /// Where the screen stands.
-    public internal(set) var state: State
+    /// The state of the screen.
+    public internal(set) var state: State {
+        didSet { if alert != nil { signals.countAlert() } }
+    }
 
     /// The language of the screen, and of the server's texts.
     public let language: Language
-    /// What is asked of a password before it is sent.
+    /// The actions that the screen's buttons start.
+    public let work = ScreenWork()
+    /// The rules that a password must satisfy before it is sent.
     public let rules: PasswordRules
     /// Finds out whether a request took effect whose response was lost. ``perform(_:)`` calls it for
     /// ``ErrorContract/ErrorPresentation/Action/checkAgain``, and never sends the request again; if it is `nil`, the action is returned.
     @ObservationIgnored public var checkAgain: (@MainActor () async -> Void)?
+    var signals = ScreenSignals()
     let client: AccountClient
     let presenter: Presenter
     private let link: ResetLink?
-    /// Who the link was sent to, once the server has said so.
+    /// The account of the link, after the server has named it.
     private(set) var firstName: String?
     private(set) var email: EmailAddress?
     @ObservationIgnored private var failure: APIError?
     @ObservationIgnored private var submit = RepeatedSubmit<Password>()
     /// Whether an attempt may have consumed the link, with whichever password.
     @ObservationIgnored private var mayHaveConsumedLink = false
+    /// Whether VoiceOver has announced that the passwords differ, since they last matched.
+    @ObservationIgnored private var hasAnnouncedMismatch = false
 
     /// Creates the model.
     /// - Parameters:
     ///   - link: The link that the app was opened with, or `nil` if it could not be read as a reset link.
     ///   - client: The account API; its language is set to the screen's.
-    ///   - language: The person's language.
-    ///   - rules: What is asked of a password before it is sent.
+    ///   - language: The user's language.
+    ///   - rules: The rules that a password must satisfy before it is sent.
     ///   - wallClock: The local time, from which ``ErrorContract/ErrorPresentation/Action/retryAt(_:)`` counts.
     public init(
         link: ResetLink?,
@@ -97,7 +111,7 @@ public final class ResetPasswordModel {
         self.state = link == nil ? .linkInvalid(presenter.linkInvalid) : .unchecked
     }
 
-    /// Asks the server whether the link may be used. Ignored once that is known, and while it is being asked.
+    /// Validates the link. Ignored after the result is known, and while the request is in flight.
     public func open() async {
         switch state {
         case .unchecked, .checkFailed: break
@@ -106,27 +120,31 @@ public final class ResetPasswordModel {
         guard let link else { return }
         failure = nil
         state = .checking
+        signals.announce(presenter.text(ScreenText.checkingLink))
         do throws(APIError) {
             let answer = try await client.validateReset(link)
             let name = answer.firstName.trimmingCharacters(in: .whitespacesAndNewlines)
             firstName = name.isEmpty ? nil : name
             email = link.email ?? answer.email
             state = .editing
+            signals.announce(greeting)
         } catch {
             refuseLink(error)
         }
     }
 
-    /// Sets the new password. Ignored unless the form is open, and while it is being done.
+    /// Sets the new password. Ignored unless the form is shown, and while the request is in flight.
     public func submit() async {
         guard isSubmitEnabled, let link else { return }
         failure = nil
         if let problem = formProblem {
-            state = .failed(problem)
+            signals.focus(problem.field)
+            state = .failed(problem.presentation)
             return
         }
         guard let newPassword = try? Password(password) else { return }
         state = .submitting
+        signals.announce(presenter.text(ScreenText.savingPassword))
         let submission = submit.submission(of: newPassword)
         do throws(APIError) {
             _ = try await client.confirmReset(link, newPassword: newPassword, submission: submission)
@@ -141,12 +159,12 @@ public final class ResetPasswordModel {
         }
     }
 
-    /// Ends the screen, without the password that it took.
+    /// Ends the screen and removes the password.
     private func finish(_ end: State) {
         password = ""
         confirmation = ""
         submit.end()
-        state = end
+        self.end(end)
     }
 
     /// Whether a refused confirmation means that the link is no longer usable. A refusal without a code may also concern the
@@ -162,22 +180,35 @@ public final class ResetPasswordModel {
         }
     }
 
-    /// What keeps the form from being sent.
-    private var formProblem: ErrorPresentation? {
-        guard !password.isEmpty, !confirmation.isEmpty else { return presenter.problem(ContractText.fieldsEmpty) }
-        if let objection = rules.objection(to: password) {
-            return presenter.problem(title: ContractText.weakPasswordTitle, objection)
+    /// The reason why the form can't be sent, and the field that the user must correct.
+    private var formProblem: (presentation: ErrorPresentation, field: AccountField)? {
+        guard !password.isEmpty, !confirmation.isEmpty else {
+            return (presenter.problem(ContractText.fieldsEmpty), password.isEmpty ? .password : .confirmation)
         }
-        return password == confirmation ? nil : presenter.problem(ContractText.passwordsDiffer)
+        if let objection = rules.objection(to: password) {
+            return (presenter.problem(title: ContractText.weakPasswordTitle, objection), .password)
+        }
+        return password == confirmation ? nil : (presenter.problem(ContractText.passwordsDiffer), .confirmation)
+    }
+
+    /// Announces once that the passwords differ, when the second one is as long as the first: before that, it differs from key to key.
+    private func announceMismatch() {
+        guard passwordsMatch == false else {
+            hasAnnouncedMismatch = false
+            return
+        }
+        guard !hasAnnouncedMismatch, confirmation.count >= password.count, let matchProblem else { return }
+        hasAnnouncedMismatch = true
+        signals.announce(matchProblem)
     }
 
     private func refuseLink(_ error: APIError) {
         if error.isAbandoned {
             state = .unchecked
         } else if error.kind == .validation {
-            state = .linkInvalid(presenter.linkInvalid)
+            end(.linkInvalid(presenter.linkInvalid))
         } else if error.isDeadLink {
-            state = .linkExpired(presenter.linkExpired)
+            end(.linkExpired(presenter.linkExpired))
         } else {
             failure = error
             state = .checkFailed(presenter.presentation(of: error.withoutSession))
@@ -186,23 +217,34 @@ public final class ResetPasswordModel {
 
     private func refusePassword(_ error: APIError) {
         let presentation = presenter.presentation(of: error.withoutSession)
-        let fieldProblem = error.violations.first { $0.field == "new_password" && !$0.message.isEmpty }
+        let fieldProblem = presenter.fieldProblems(of: error, fields: Self.fields).problems[.password]
         if error.isAbandoned {
             state = .editing
         } else if error.code == .authResetTokenInvalid {
-            state = .linkExpired(presenter.linkExpired)
+            end(.linkExpired(presenter.linkExpired))
         } else if error.code == .authWeakPassword {
-            state = .passwordRefused(reason: presentation.message)
+            refusePassword(reason: presentation.message)
         } else if let fieldProblem {
-            state = .passwordRefused(reason: fieldProblem.message)
+            refusePassword(reason: fieldProblem)
         } else {
             failure = error
             state = .failed(presentation)
         }
     }
 
-    /// Does what the person chose in an alert, or on the page of a dead link.
-    /// - Returns: The action if it is the app's to do, such as requesting a new link or leaving the screen.
+    private func refusePassword(reason: String) {
+        state = .passwordRefused(reason: reason)
+        signals.announce(reason)
+        signals.focus(.password)
+    }
+
+    private func end(_ end: State) {
+        state = end
+        if let text = successText ?? deadLink?.message { signals.announce(text) }
+    }
+
+    /// Performs the action that the user chose in an alert, or on the page of a link that can't be used.
+    /// - Returns: The action if the app has to perform it, such as requesting a new link or leaving the screen.
     @discardableResult
     public func perform(_ action: ErrorPresentation.Action) async -> ErrorPresentation.Action? {
         switch action {

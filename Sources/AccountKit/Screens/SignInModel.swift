@@ -4,39 +4,58 @@ public import Foundation
 public import Observation
 import ResilientHTTP
 
-/// The screen on which a person signs in.
+/// The screen on which a user signs in.
 ///
-/// A view shows ``state`` and calls the methods; there is no work that outlives the call. Cancelling ``submit()`` takes the
-/// model back to ``State/editing``.
+/// A view shows ``state`` and starts actions with ``returnPressed(in:)`` and ``work``:
+///
+/// ```swift
+/// Button(model.submitTitle) { model.work.start { await model.submit() } }
+///     .disabled(!model.isSubmitEnabled)
+/// ```
+///
+/// Canceling ``submit()`` returns the model to ``State/editing``.
 @Observable
 @MainActor
-public final class SignInModel {
-    /// Where the screen stands.
+public final class SignInModel: ScreenModel {
+    /// The states of the screen.
     public enum State: Hashable, Sendable {
-        /// The person types. → `signingIn`, `failed`
+        /// The user types. → `signingIn`, `failed`
         case editing
-        /// The server is being asked. → `signedIn`, `failed`, `editing` if it was cancelled
+        /// The request is in flight. → `signedIn`, `failed`, `editing` if it was canceled or the server refused fields
         case signingIn
-        /// Something is in the way. → `editing`, `signingIn`
+        /// An error is shown. → `editing`, `signingIn`
         case failed(ErrorPresentation)
-        /// The person is in. Nothing follows.
+        /// The user is signed in. Final.
         case signedIn(AccountUser)
     }
 
-    /// The address as it is typed.
-    public var email: String
-    /// The password as it is typed; empty again once it has been accepted.
-    public var password = ""
-    /// Whether the password can be read.
+    /// The fields, in their order.
+    public static let fields: [AccountField] = [.email, .password]
+
+    /// The typed address.
+    public var email: String {
+        didSet { if email != oldValue { problems[.email] = nil } }
+    }
+    /// The typed password; empty again after it has been accepted.
+    public var password = "" {
+        didSet { if password != oldValue { problems[.password] = nil } }
+    }
+    /// Whether the password is readable.
     public var isPasswordShown = false
-    /// Where the screen stands.
-    public private(set) var state = State.editing
+    /// The state of the screen.
+    public private(set) var state = State.editing {
+        didSet { if case .failed = state { signals.countAlert() } }
+    }
 
     /// The language of the screen, and of the server's texts.
     public let language: Language
+    /// The actions that the screen's buttons start.
+    public let work = ScreenWork()
     /// Finds out whether a request took effect whose response was lost. ``perform(_:)`` calls it for
     /// ``ErrorContract/ErrorPresentation/Action/checkAgain``, and never sends the request again; if it is `nil`, the action is returned.
     @ObservationIgnored public var checkAgain: (@MainActor () async -> Void)?
+    private var signals = ScreenSignals()
+    private var problems = FieldProblems()
     private let client: AccountClient
     private let presenter: Presenter
     @ObservationIgnored private var failure: APIError?
@@ -45,8 +64,8 @@ public final class SignInModel {
     /// Creates the model.
     /// - Parameters:
     ///   - client: The account API; its language is set to the screen's.
-    ///   - language: The person's language.
-    ///   - email: The address that stands in the field at first.
+    ///   - language: The user's language.
+    ///   - email: The initial address.
     ///   - wallClock: The local time, from which ``ErrorContract/ErrorPresentation/Action/retryAt(_:)`` counts.
     public init(
         client: AccountClient,
@@ -60,7 +79,7 @@ public final class SignInModel {
         self.presenter = Presenter(language: language, catalogue: client.api.catalogue, wallClock: wallClock)
     }
 
-    /// Whether the button works.
+    /// Whether the button is enabled.
     public var isSubmitEnabled: Bool {
         switch state {
         case .editing, .failed: true
@@ -68,19 +87,21 @@ public final class SignInModel {
         }
     }
 
-    /// Signs in. Ignored while it is being done, and after.
+    /// Signs in. Ignored while a sign-in is in flight, and after it.
     public func submit() async {
         guard isSubmitEnabled else { return }
         failure = nil
-        guard !email.trimmingCharacters(in: .whitespacesAndNewlines).isEmpty, !password.isEmpty else {
-            state = .failed(presenter.problem(ContractText.fieldsEmpty))
+        problems = FieldProblems()
+        let hasEmail = !email.trimmingCharacters(in: .whitespacesAndNewlines).isEmpty
+        guard hasEmail, !password.isEmpty else {
+            refuse(presenter.problem(ContractText.fieldsEmpty), at: hasEmail ? .password : .email)
             return
         }
         let address: EmailAddress
         do throws(EmailRefusal) {
             address = try EmailAddress(email)
         } catch {
-            state = .failed(presenter.problem(error))
+            refuse(presenter.problem(error), at: .email)
             return
         }
         guard let secret = try? Password(password) else {
@@ -93,6 +114,7 @@ public final class SignInModel {
 
     private func signIn(_ address: EmailAddress, _ secret: Password) async {
         state = .signingIn
+        signals.announce(presenter.text(ScreenText.signingIn))
         do throws(APIError) {
             let submission = submit.submission(of: LoginRequest(email: address, password: secret))
             let user = try await client.signIn(email: address, password: secret, submission: submission)
@@ -110,7 +132,23 @@ public final class SignInModel {
 
     private func fail(_ error: APIError) {
         failure = error
-        state = .failed(presenter.presentation(of: error))
+        let refused = presenter.fieldProblems(of: error, fields: Self.fields)
+        problems = refused.problems
+        if let field = problems.first(of: Self.fields) {
+            problems.texts(of: Self.fields).forEach { signals.announce($0) }
+            signals.focus(field)
+        } else if error.code == .validationInvalidEmail {
+            signals.focus(.email)
+        } else if error.code == .authInvalidCredentials {
+            signals.focus(.password)
+        }
+        state = refused.isComplete ? .editing : .failed(presenter.presentation(of: error))
+    }
+
+    /// Shows an alert about a field, which gets the focus after it.
+    private func refuse(_ problem: ErrorPresentation, at field: AccountField) {
+        signals.focus(field)
+        state = .failed(problem)
     }
 }
 
@@ -118,24 +156,49 @@ extension SignInModel {
     /// The texts of the screen: the client's catalogue, with the app's own words.
     public var catalogue: ErrorCatalogue { presenter.catalogue }
 
-    /// What stands in the way, to be shown as an alert.
+    /// The title of the button: the progress while the request is in flight.
+    public var submitTitle: String { presenter.text(state == .signingIn ? ScreenText.signingIn : ContractText.signIn) }
+
+    /// The server's message about a field, shown at the field; `nil` as soon as the user edits the field.
+    public func problem(at field: AccountField) -> String? { problems[field] }
+
+    /// The field that should get the focus. Each change is a request.
+    public var focusRequest: FocusRequest? { signals.focusRequest }
+
+    /// The text that VoiceOver should speak. Each change is an announcement.
+    public var announcement: ScreenAnnouncement? { signals.announcement }
+
+    /// Handles Return in a field: moves the focus to the next field, and submits after the last one.
+    public func returnPressed(in field: AccountField) {
+        if field == .email { signals.focus(.password) } else { work.start { await self.submit() } }
+    }
+
+    /// The error to be shown as an alert.
     public var alert: ErrorPresentation? {
         if case .failed(let presentation) = state { presentation } else { nil }
     }
 
-    /// Whether there is an alert; set to `false`, it is taken away. For the binding of a view.
+    /// The alert with its identity.
+    public var currentAlert: ScreenAlert? { alert.map { ScreenAlert(id: signals.alertID, presentation: $0) } }
+
+    /// Whether there is an alert; `false` dismisses it. For the binding of a view.
     public var isAlertShown: Bool {
         get { alert != nil }
         set { if !newValue { dismissAlert() } }
     }
 
-    /// Takes the alert away. Ignored if there is none.
+    /// Dismisses the alert. Ignored if there is none.
     public func dismissAlert() {
         if case .failed = state { state = .editing }
     }
 
-    /// Does what the person chose in the alert.
-    /// - Returns: The action if it is the app's to do, such as writing to support.
+    /// Dismisses an alert. Ignored if another one replaced it.
+    public func dismissAlert(_ id: ScreenAlert.ID) {
+        if id == signals.alertID { dismissAlert() }
+    }
+
+    /// Performs the action that the user chose in the alert.
+    /// - Returns: The action if the app has to perform it, such as contacting support.
     @discardableResult
     public func perform(_ action: ErrorPresentation.Action) async -> ErrorPresentation.Action? {
         switch action {
@@ -169,7 +232,7 @@ extension APIError {
         attempts: 0
     )
 
-    /// Whoever is signing in has no session that could have expired: a 401 without a code of its own means the credentials.
+    /// A sign-in carries no session that could have expired: a 401 without a code means wrong credentials.
     fileprivate var asSignInRefusal: APIError {
         guard kind == .unauthorized, recovery == .signIn else { return self }
         var refusal = self

@@ -1,0 +1,66 @@
+public import ErrorContract
+
+/// An alert of a screen, with an identity: a second failure is another alert, even if it has the same text.
+public struct ScreenAlert: Identifiable, Hashable, Sendable {
+    /// The number of the alert among those of its model.
+    public let id: Int
+    /// The texts and actions.
+    public let presentation: ErrorPresentation
+
+    /// Creates an alert.
+    /// - Parameter id: A number that no earlier alert of the model has.
+    public init(id: Int, presentation: ErrorPresentation) {
+        (self.id, self.presentation) = (id, presentation)
+    }
+}
+
+/// Presents the alerts of a screen one after the other.
+///
+/// SwiftUI loses an alert that is set while another one closes. The queue therefore holds a new alert until the view reports, with
+/// ``didClose()``, that it was updated without the earlier one. A late dismissal names its alert, and has no effect on the next one.
+package struct AlertQueue: Hashable, Sendable {
+    /// The alert that is presented, or was presented last: its texts stay while it disappears.
+    package private(set) var content: ScreenAlert?
+    /// Whether the view presents ``content``.
+    package private(set) var isPresented = false
+    private var isClosing = false
+    private var next: ScreenAlert?
+
+    package init() {}
+
+    /// Follows the model: presents its alert, closes an earlier one first, and closes the alert that the model has no more.
+    package mutating func follow(_ alert: ScreenAlert?) {
+        guard let alert, alert.id != content?.id else {
+            next = nil
+            if alert == nil { close() }
+            return
+        }
+        if isPresented || isClosing {
+            next = alert
+            close()
+        } else {
+            present(alert)
+        }
+    }
+
+    /// Closes an alert that the user dismissed. Ignored if it is not the one that is presented.
+    package mutating func dismiss(_ id: ScreenAlert.ID) {
+        if content?.id == id { close() }
+    }
+
+    /// Presents the next alert, after the view was updated without the earlier one.
+    package mutating func didClose() {
+        guard isClosing else { return }
+        isClosing = false
+        if let next { present(next) }
+    }
+
+    private mutating func close() {
+        guard isPresented else { return }
+        (isPresented, isClosing) = (false, true)
+    }
+
+    private mutating func present(_ alert: ScreenAlert) {
+        (content, next, isPresented) = (alert, nil, true)
+    }
+}

@@ -1,0 +1,74 @@
+#if canImport(SwiftUI)
+    import Accessibility
+    public import AccountKit
+    public import ErrorContract
+    import Foundation
+    public import SwiftUI
+
+    extension View {
+        /// Connects the root view of a screen to its model.
+        ///
+        /// The modifier runs the model's work, so that it survives rows and alerts; presents its alerts one after the other; moves the
+        /// focus to the faulty field after the alert was closed; posts the announcements to VoiceOver; and sets locale, layout
+        /// direction and form style of the whole screen. Apply it once, outside of lists and forms:
+        ///
+        /// ```swift
+        /// List(model.orders) { OrderRow(order: $0) }
+        ///     .screen(model) { action in open(action) }
+        /// ```
+        /// - Parameters:
+        ///   - model: The model of the screen.
+        ///   - focus: Moves the focus to a field.
+        ///   - perform: Performs an action of an alert that the model leaves to the app, such as contacting support.
+        public func screen(
+            _ model: some ScreenModel,
+            focus: @escaping @MainActor (AccountField) -> Void = { _ in },
+            perform: @escaping @MainActor (ErrorPresentation.Action) -> Void = { _ in }
+        ) -> some View {
+            modifier(Screen(model: model, focus: focus, perform: perform))
+        }
+    }
+
+    private struct Screen<Model: ScreenModel>: ViewModifier {
+        let model: Model
+        let focus: @MainActor (AccountField) -> Void
+        let perform: @MainActor (ErrorPresentation.Action) -> Void
+        @State private var lastFocus = 0
+
+        func body(content: Content) -> some View {
+            content
+                .formStyle(.grouped)
+                .task(id: model.work.request) { await model.work.run() }
+                .modifier(
+                    AlertPresenter(
+                        alert: model.currentAlert,
+                        language: model.language,
+                        catalogue: model.catalogue,
+                        dismiss: { model.dismissAlert($0) },
+                        choose: { choose($0) },
+                        didClose: { moveFocus() }
+                    )
+                )
+                // A task, because it runs after the fields are enabled again.
+                .task(id: model.focusRequest) { moveFocus() }
+                .onChange(of: model.announcement) { _, announcement in
+                    if let announcement { AccessibilityNotification.Announcement(announcement.text).post() }
+                }
+                .environment(\.locale, Locale(identifier: model.language.rawValue))
+                .environment(\.layoutDirection, model.language.isRightToLeft ? .rightToLeft : .leftToRight)
+        }
+
+        private func choose(_ action: ErrorPresentation.Action) {
+            model.work.start {
+                if let remaining = await model.perform(action) { perform(remaining) }
+            }
+        }
+
+        /// Alerts take the focus away. The field gets it when the alert is closed.
+        private func moveFocus() {
+            guard model.currentAlert == nil, let request = model.focusRequest, request.id != lastFocus else { return }
+            lastFocus = request.id
+            focus(request.field)
+        }
+    }
+#endif

@@ -1,0 +1,59 @@
+#if canImport(SwiftUI) && (os(iOS) || os(tvOS) || os(visionOS))
+    public import AccountKit
+    public import ErrorContract
+    public import Foundation
+    public import SwiftUI
+    import UIKit
+
+    /// The sign-in screen for UIKit apps.
+    ///
+    /// ```swift
+    /// let controller = SignInViewController(model: model, forgotPassword: { [weak self] in self?.showForgotPassword() })
+    /// navigationController?.pushViewController(controller, animated: true)
+    /// ```
+    public final class SignInViewController: UIHostingController<SignInScreen> {
+        /// Creates the controller. The parameters are those of ``SignInScreen``.
+        public init(
+            model: SignInModel,
+            forgotPassword: @escaping @MainActor () -> Void,
+            perform: @escaping @MainActor (ErrorPresentation.Action) -> Void = { _ in }
+        ) {
+            super.init(rootView: SignInScreen(model: model, forgotPassword: forgotPassword, perform: perform))
+            title = model.catalogue.text(ContractText.signIn, in: model.language)
+        }
+
+        @available(*, unavailable, message: "A screen needs its model: it can't be created by a storyboard")
+        public required init?(coder: NSCoder) { nil }
+    }
+
+    /// The screen on which a user requests a reset link, for UIKit apps.
+    public final class ForgotPasswordViewController: UIHostingController<ForgotPasswordScreen> {
+        /// Creates the controller. The parameters are those of ``ForgotPasswordScreen``.
+        public init(
+            model: ForgotPasswordModel,
+            perform: @escaping @MainActor (ErrorPresentation.Action) -> Void = { _ in }
+        ) {
+            super.init(rootView: ForgotPasswordScreen(model: model, perform: perform))
+            title = model.catalogue.text(ContractText.forgotPassword, in: model.language)
+        }
+
+        @available(*, unavailable, message: "A screen needs its model: it can't be created by a storyboard")
+        public required init?(coder: NSCoder) { nil }
+    }
+
+    /// The screen behind a reset link, for UIKit apps.
+    public final class ResetPasswordViewController: UIHostingController<ResetPasswordScreen> {
+        /// Creates the controller. The parameters are those of ``ResetPasswordScreen``.
+        public init(
+            model: ResetPasswordModel,
+            signIn: @escaping @MainActor () -> Void,
+            perform: @escaping @MainActor (ErrorPresentation.Action) -> Void
+        ) {
+            super.init(rootView: ResetPasswordScreen(model: model, signIn: signIn, perform: perform))
+            title = model.catalogue.text(ContractText.resetTitle, in: model.language)
+        }
+
+        @available(*, unavailable, message: "A screen needs its model: it can't be created by a storyboard")
+        public required init?(coder: NSCoder) { nil }
+    }
+#endif

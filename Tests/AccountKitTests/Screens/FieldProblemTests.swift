@@ -1,0 +1,97 @@
+import AccountKit
+import ErrorContract
+import HoldfastTesting
+import Testing
+
+@MainActor
+@Suite("The server's messages about fields")
+struct FieldProblemTests {
+    /// How servers name a field and its message.
+    nonisolated private static let emailRefusals = [
+        // Django REST framework
+        ScriptedTransport.Step.answer(status: 400, body: #"{"email":["Enter another address."]}"#),
+        // FastAPI
+        .answer(
+            status: 422,
+            body: #"{"detail":[{"type":"value_error","loc":["body","email"],"msg":"Enter another address.","input":"x"}]}"#
+        ),
+        // Rails
+        .answer(status: 422, body: #"{"errors":{"email":["Enter another address."]}}"#),
+        // The contract
+        .answer(
+            status: 400,
+            body: """
+                {"error":{"code":"VALIDATION_INVALID_FORMAT","message":"m","details":{"validation_errors":[
+                {"field":"email","message":"Enter another address."}]}}}
+                """
+        ),
+    ]
+
+    @Test("A sign-in shows the server's messages at their fields, without an alert", arguments: emailRefusals)
+    func signIn(step: ScriptedTransport.Step) async throws {
+        let model = try ScreenScript([step]).signIn()
+        await model.submit()
+        #expect(model.problem(at: .email)?.contains("Enter another address.") == true)
+        #expect(model.problem(at: .password) == nil)
+        #expect(model.alert == nil && model.state == .editing && model.isSubmitEnabled)
+        #expect(model.focusRequest?.field == .email)
+        #expect(model.announcement?.text == model.problem(at: .email))
+        model.email += "m"
+        #expect(model.problem(at: .email) == nil, "the message ends with the first edit of its field")
+    }
+
+    @Test("A request for a link shows the server's message at the address, without an alert", arguments: emailRefusals)
+    func forgotPassword(step: ScriptedTransport.Step) async throws {
+        let model = try ScreenScript([step, .accepted]).forgot()
+        await model.request()
+        #expect(model.problem(at: .email)?.contains("Enter another address.") == true)
+        #expect(model.alert == nil && model.state == .editing && !model.isCoolingDown)
+        #expect(model.focusRequest?.field == .email)
+        #expect(model.announcement?.text == model.problem(at: .email))
+        await model.request()
+        #expect(model.problem(at: .email) == nil && model.isCoolingDown, "another request removes it")
+    }
+
+    @Test("Messages about both fields stay until each one is edited, and the first field gets the focus")
+    func bothFields() async throws {
+        let body = #"{"password":["Too short."],"email":["Not known."]}"#
+        let model = try ScreenScript([.answer(status: 400, body: body)]).signIn()
+        await model.submit()
+        #expect(model.problem(at: .email)?.contains("Not known.") == true)
+        #expect(model.problem(at: .password)?.contains("Too short.") == true)
+        #expect(model.focusRequest?.field == .email)
+        model.password = "another password"
+        #expect(model.problem(at: .email) != nil && model.problem(at: .password) == nil)
+    }
+
+    @Test("A message about a field that the screen does not have is shown as an alert")
+    func otherField() async throws {
+        let body = #"{"email":["Not known."],"captcha":["Missing."]}"#
+        let model = try ScreenScript([.answer(status: 400, body: body)]).signIn()
+        await model.submit()
+        #expect(model.alert != nil && model.problem(at: .email) != nil)
+    }
+
+    @Test("A field that is refused by code alone gets the text of the code")
+    func codeAlone() async throws {
+        let body = """
+            {"error":{"code":"VALIDATION_INVALID_EMAIL","message":"m","details":{"validation_errors":[
+            {"field":"email","code":"VALIDATION_INVALID_EMAIL","message":""}]}}}
+            """
+        let model = try ScreenScript([.answer(status: 400, body: body)]).forgot(.spanish)
+        await model.request()
+        #expect(model.problem(at: .email) == "Por favor, ingresa un correo electrónico válido")
+    }
+
+    @Test(
+        "The reset screen shows the server's message at the password, however the server names it",
+        arguments: ["new_password", "newPassword", "password", "new_password1"]
+    )
+    func reset(field: String) async throws {
+        let script = try ScreenScript([.linkIsGood, .answer(status: 400, body: #"{"\#(field)":["Too common."]}"#)])
+        let model = try await script.openedReset()
+        await model.submit()
+        #expect(model.problem(at: .password)?.contains("Too common.") == true && model.alert == nil)
+        #expect(model.focusRequest?.field == .password)
+    }
+}
