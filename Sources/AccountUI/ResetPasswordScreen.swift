@@ -53,8 +53,8 @@
                 } else {
                     // The same row while the link is validated and after it failed, so that "Try Again" does not remove its own row.
                     PrimaryButton(
-                        title: model.state == .unchecked ? text(ContractText.retry) : model.checkText,
-                        isEnabled: model.state == .unchecked,
+                        title: model.openTitle,
+                        isEnabled: model.isOpenEnabled,
                         isBusy: model.state == .checking
                     ) {
                         model.work.start { await model.open() }

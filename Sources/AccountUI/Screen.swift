@@ -25,7 +25,8 @@
             focus: @escaping @MainActor (AccountField) -> Void = { _ in },
             perform: @escaping @MainActor (ErrorPresentation.Action) -> Void = { _ in }
         ) -> some View {
-            modifier(Screen(model: model, focus: focus, perform: perform))
+            // Another model is another screen: it begins without the alerts and tasks of the earlier one.
+            modifier(Screen(model: model, focus: focus, perform: perform)).id(ObjectIdentifier(model))
         }
     }
 

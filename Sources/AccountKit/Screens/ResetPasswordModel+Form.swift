@@ -23,8 +23,21 @@ extension ResetPasswordModel {
         presenter.text(state == .submitting ? ScreenText.savingPassword : ContractText.confirm)
     }
 
-    /// The progress while the link is validated, before the form is shown.
-    public var checkText: String { presenter.text(ScreenText.checkingLink) }
+    /// The title of the button that stands in place of the form until the link is validated: the progress, or "Try Again" after a failure.
+    public var openTitle: String {
+        switch state {
+        case .unchecked, .checkFailed: presenter.text(ContractText.retry)
+        default: presenter.text(ScreenText.checkingLink)
+        }
+    }
+
+    /// Whether the button that validates the link is enabled.
+    public var isOpenEnabled: Bool {
+        switch state {
+        case .unchecked, .checkFailed: true
+        default: false
+        }
+    }
 
     /// The address of the account, if the link or the server named it: for a read-only field, by which password managers find the account.
     public var username: String? { email?.text }

@@ -54,6 +54,10 @@ public struct FocusRequest: Hashable, Sendable {
     public let id: Int
     /// The field.
     public let field: AccountField
+
+    /// Creates a request.
+    /// - Parameter id: A number that no earlier request of the model has.
+    public init(id: Int, field: AccountField) { (self.id, self.field) = (id, field) }
 }
 
 /// A text for VoiceOver. Two announcements with the same text differ.
@@ -62,6 +66,10 @@ public struct ScreenAnnouncement: Hashable, Sendable {
     public let id: Int
     /// The text, in the language of the screen.
     public let text: String
+
+    /// Creates an announcement.
+    /// - Parameter id: A number that no earlier announcement of the model has.
+    public init(id: Int, text: String) { (self.id, self.text) = (id, text) }
 }
 
 /// The signals of a model to its view that are more than a state: each one counts, also if it repeats the last one.

@@ -61,6 +61,7 @@ struct ResetPasswordOpeningTests {
         let opening = Task { await model.open() }
         await script.clock.waitForSleepers()
         #expect(model.state == .checking)
+        #expect(model.openTitle == "Checking the link…" && !model.isOpenEnabled)
         await model.open()
         await model.submit()
         #expect(model.state == .checking)
@@ -127,6 +128,7 @@ struct ResetPasswordOpeningTests {
         let expected = ErrorPresentation(title: "Error", message: text, primary: .retry, secondary: .dismiss)
         #expect(model.state == .checkFailed(expected))
         #expect(model.alert == expected)
+        #expect(model.openTitle == "Try Again" && model.isOpenEnabled, "the button that stands behind the alert")
         await model.open()
         #expect(model.state == .checkFailed(expected))
         model.isAlertShown = false

@@ -72,7 +72,7 @@ struct ViewSourceTests {
         for part in [
             ".formStyle(.grouped)", ".environment(\\.locale, Locale(identifier: model.language.rawValue))",
             ".environment(\\.layoutDirection,", "AccessibilityNotification.Announcement(announcement.text).post()",
-            "didClose: { moveFocus() }", "model.dismissAlert($0)",
+            ".id(ObjectIdentifier(model))", "didClose: { moveFocus() }", "model.dismissAlert($0)",
         ] {
             #expect(text.contains(part), "\(part)")
         }
@@ -109,6 +109,7 @@ struct ViewSourceTests {
         #expect(text.matches(of: /textContentType\(\.username\)/).count == 3, "iOS, watchOS and macOS")
         #expect(text.matches(of: /textContentType\(isNew \? \.newPassword : \.password\)/).count == 2, "macOS and the others")
         #expect(text.contains("#if os(macOS)\n        import AppKit"))
+        #expect(text.matches(of: /\.emailContent\(\)/).count == 2, "the address and the username of the reset screen")
     }
 
     @Test("Every field that is typed into has a submit label, handles Return and takes the focus")
