@@ -26,7 +26,7 @@ lint:
 
 # Put the code into form.
 format:
-	@swift format --in-place --parallel --recursive Package.swift Sources Tests Server/Package.swift Server/Sources Server/Tests Server/Examples Benchmarks/Package.swift Benchmarks/Benchmarks Fuzzing/Package.swift Fuzzing/Sources Server/Benchmarks/Package.swift Server/Benchmarks/BrownOut Server/Benchmarks/Client Server/Benchmarks/Middleware
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests Examples Server/Package.swift Server/Sources Server/Tests Server/Examples Benchmarks/Package.swift Benchmarks/Benchmarks Fuzzing/Package.swift Fuzzing/Sources Server/Benchmarks/Package.swift Server/Benchmarks/BrownOut Server/Benchmarks/Client Server/Benchmarks/Middleware
 
 # Remove what builds have made; the data folder stays.
 clean:

@@ -132,6 +132,21 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        // The example app without its views: they need SwiftUI, and scripts/check-apple compiles them.
+        .testTarget(
+            name: "ExampleAppTests",
+            dependencies: [
+                "AccountKit", "AccountContract", "ResilientHTTP", "ErrorContract", "ErrorLabContract", "HoldfastURLSession",
+                "HoldfastTesting", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            path: "Examples/App",
+            exclude: [
+                "README.md", "project.yml", "Resources", "Sources/Views", "Sources/UIKit", "Sources/Previews",
+                "Tests/Snapshots.txt",
+            ],
+            sources: ["Sources/Model", "Sources/ScreenStates", "Tests"],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "HoldfastTestingTests",
             dependencies: [

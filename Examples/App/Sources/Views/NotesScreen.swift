@@ -1,0 +1,41 @@
+#if canImport(SwiftUI)
+    import AccountKit
+    import AccountUI
+    import ErrorContract
+    import SwiftUI
+
+    /// The list of notes, with errors, retry and pull to refresh.
+    struct NotesScreen: View {
+        let model: NotesModel
+        let changePassword: @MainActor () -> Void
+        let signOut: @MainActor () -> Void
+        let perform: @MainActor (ErrorPresentation.Action) -> Void
+
+        var body: some View {
+            List {
+                ForEach(model.notes ?? []) { note in Text(note.title) }
+                Section {
+                    Button("Change Password") { changePassword() }
+                    Button("Sign Out", role: .destructive) { signOut() }
+                }
+            }
+            .overlay {
+                if model.notes == nil {
+                    if model.isLoading {
+                        ProgressView("Loading notes")
+                    } else {
+                        ContentUnavailableView {
+                            Text("No notes")
+                        } actions: {
+                            Button("Try Again") { model.work.start { await model.load() } }
+                        }
+                    }
+                }
+            }
+            .refreshable { await model.load() }
+            .task { await model.load() }
+            .navigationTitle("Notes")
+            .screen(model, perform: perform)
+        }
+    }
+#endif

@@ -1,0 +1,189 @@
+import AccountKit
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastTesting
+import ResilientHTTP
+import Testing
+
+@MainActor
+@Suite("The example app", .timeLimit(.minutes(1)))
+struct AppFlowTests {
+    private let transport: ScriptedTransport
+    private let app: AppModel
+
+    init() throws {
+        transport = ScriptedTransport([
+            .refusal(401, "AUTH_INVALID_CREDENTIALS"), .session, .answer(status: 503), .notes, .accepted, .linkIsGood,
+            .accepted, .session, .notes, .noContent,
+        ])
+        let server = try #require(URL(string: "https://api.example.com"))
+        let services = AppServices(baseURL: server, language: .english, transport: transport)
+        app = AppModel(services: services, language: .english)
+    }
+
+    /// Runs the work that a button started, as the root of its screen does.
+    private func press(_ work: ScreenWork, _ action: @escaping @MainActor () async -> Void) async {
+        work.start(action)
+        await work.run()
+    }
+
+    private func signInModel() throws -> SignInModel {
+        guard case .signIn(let model) = app.root else { throw Unexpected(what: "root", is: "\(app.root)") }
+        return model
+    }
+
+    private func notesModel() throws -> NotesModel {
+        guard case .notes(let model) = app.root else { throw Unexpected(what: "root", is: "\(app.root)") }
+        return model
+    }
+
+    private struct Unexpected: Error {
+        let what: String
+        let `is`: String
+    }
+
+    @Test("Sign-in, list with retry, reset by link, sign-in with the new password and sign-out")
+    func story() async throws {
+        await app.launch()
+        var signIn = try signInModel()
+        (signIn.email, signIn.password) = ("ana@example.com", "wrong password")
+        await press(signIn.work) { await signIn.submit() }
+        app.signInChanged()
+        #expect(signIn.alert?.message == "Invalid email or password" && signIn.focusRequest?.field == .password)
+        signIn.dismissAlert()
+        signIn.password = "first password"
+        signIn.returnPressed(in: .password)
+        await signIn.work.run()
+        app.signInChanged()
+
+        var notes = try notesModel()
+        await notes.load()
+        let alert = try #require(notes.currentAlert)
+        #expect(alert.presentation.primary == .retry && notes.notes == nil)
+        notes.dismissAlert(alert.id)
+        await press(notes.work) { await notes.perform(alert.presentation.primary) }
+        #expect(notes.notes?.map(\.title) == ["Milk", "Bread"] && notes.currentAlert == nil)
+
+        app.showForgotPassword()
+        guard case .forgotPassword(let forgot) = app.sheet else {
+            throw Unexpected(what: "sheet", is: "\(String(describing: app.sheet))")
+        }
+        forgot.email = "ana@example.com"
+        await press(forgot.work) { await forgot.request() }
+        #expect(forgot.requestedMessage != nil && !forgot.isRequestEnabled)
+
+        app.open(try #require(URL(string: "https://accounts.example.com/reset-password?token=a-token")))
+        guard case .resetPassword(let reset) = app.sheet else {
+            throw Unexpected(what: "sheet", is: "\(String(describing: app.sheet))")
+        }
+        await reset.open()
+        #expect(reset.greeting == "Hello Ana, enter your new password")
+        (reset.password, reset.confirmation) = ("second password", "second password")
+        await press(reset.work) { await reset.submit() }
+        #expect(reset.successText != nil)
+        await press(app.work) { await app.signIn(after: reset) }
+
+        signIn = try signInModel()
+        #expect(app.sheet == nil && signIn.email == "ana@example.com")
+        signIn.password = "second password"
+        await press(signIn.work) { await signIn.submit() }
+        app.signInChanged()
+        notes = try notesModel()
+        await notes.load()
+        #expect(notes.notes?.count == 2)
+        await press(app.work) { await app.signOut() }
+        _ = try signInModel()
+
+        let paths = transport.sent.map { $0.request.path ?? "" }
+        #expect(
+            paths == [
+                "/api/auth/login", "/api/auth/login", "/notes", "/notes", "/api/request-password-reset/",
+                "/api/validate-reset-token/", "/api/confirm-password-reset/", "/api/auth/login", "/notes", "/api/auth/logout",
+            ]
+        )
+        let authorized = transport.sent.filter { $0.request.headerFields[.authorization] == "Bearer access" }
+        #expect(authorized.compactMap(\.request.path) == ["/notes", "/notes", "/notes"])
+    }
+
+    @Test("A link with the app's scheme opens the reset, and a broken one the page that says so")
+    func links() async throws {
+        await app.launch()
+        app.open(try #require(URL(string: "holdfast-example://reset-password?token=a-token")))
+        guard case .resetPassword(let model) = app.sheet else { throw Unexpected(what: "sheet", is: "none") }
+        #expect(model.deadLink == nil)
+        app.open(try #require(URL(string: "https://accounts.example.com/reset-password")))
+        guard case .resetPassword(let broken) = app.sheet else { throw Unexpected(what: "sheet", is: "none") }
+        #expect(broken.deadLink?.title == "Invalid Link")
+        app.perform(.dismiss)
+        app.open(try #require(URL(string: "https://other.example.com/reset-password?token=a-token")))
+        #expect(app.sheet == nil)
+    }
+
+    @Test("An expired link leads to the request for a new one")
+    func expiredLink() async throws {
+        await app.launch()
+        app.open(try #require(URL(string: "https://accounts.example.com/reset-password")))
+        app.perform(.requestNewLink)
+        guard case .forgotPassword = app.sheet else { throw Unexpected(what: "sheet", is: "none") }
+    }
+
+    @Test("The cooldown goes on while the screen for a new link is away")
+    func cooldown() async throws {
+        let server = try #require(URL(string: "https://api.example.com"))
+        let services = AppServices(baseURL: server, language: .english, transport: ScriptedTransport([.accepted]))
+        let app = AppModel(services: services, language: .english)
+        await app.launch()
+        let signIn = try #require({ if case .signIn(let model) = app.root { model } else { nil } }())
+        signIn.email = "ana@example.com"
+        app.showForgotPassword()
+        guard case .forgotPassword(let forgot) = app.sheet else { throw Unexpected(what: "sheet", is: "none") }
+        #expect(forgot.email == "ana@example.com")
+        await forgot.request()
+        app.sheet = nil
+        app.showForgotPassword()
+        guard case .forgotPassword(let again) = app.sheet else { throw Unexpected(what: "sheet", is: "none") }
+        #expect(again.isCoolingDown)
+    }
+
+    @Test("The clients of the app work over real sockets: sign-in, list and sign-out")
+    func realSockets() async throws {
+        let server = try LoopbackServer { received in
+            let line = received.head.first ?? ""
+            let step: ScriptedTransport.Step = line.contains("login") ? .session : line.contains("notes") ? .notes : .noContent
+            guard case .answer(let status, _, let body) = step else { return .hangUp }
+            let fields = "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\nConnection: close"
+            return .answer("HTTP/1.1 \(status) OK\r\n\(fields)\r\n\r\n\(body)")
+        }
+        let services = AppServices(
+            baseURL: try #require(URL(string: server.origin)),
+            language: .english,
+            store: MemoryCredentialStore()
+        )
+        let app = AppModel(services: services, language: .english)
+        await app.launch()
+        guard case .signIn(let signIn) = app.root else { throw Unexpected(what: "root", is: "\(app.root)") }
+        (signIn.email, signIn.password) = ("ana@example.com", "first password")
+        await press(signIn.work) { await signIn.submit() }
+        app.signInChanged()
+        guard case .notes(let notes) = app.root else { throw Unexpected(what: "root", is: "\(app.root)") }
+        await notes.load()
+        #expect(notes.notes?.count == 2)
+        await press(app.work) { await app.signOut() }
+        guard case .signIn = app.root else { throw Unexpected(what: "root", is: "\(app.root)") }
+        #expect(
+            server.received.map { $0.head.first ?? "" }.map { $0.split(separator: " ")[1] } == [
+                "/api/auth/login", "/notes", "/api/auth/logout",
+            ]
+        )
+        await server.close()
+    }
+
+    @Test(
+        "The language is the user's first one that the texts have",
+        arguments: [(["it", "es-MX", "en"], "es"), (["ja"], "en")]
+    )
+    func language(preferred: [String], language: String) {
+        #expect(Configuration.language(preferred: preferred).rawValue == language)
+    }
+}
