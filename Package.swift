@@ -84,7 +84,12 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .testTarget(name: "HoldfastTests", dependencies: ["Holdfast", "HoldfastTesting"], swiftSettings: settings),
+        .executableTarget(name: "GettingStarted", dependencies: ["Holdfast"], path: "Examples/GettingStarted"),
+        .testTarget(
+            name: "HoldfastTests",
+            dependencies: ["Holdfast", "HoldfastTesting", "GettingStarted"],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "ErrorContractTests",
             dependencies: ["HoldfastTesting", "ErrorContract", .product(name: "HTTPTypes", package: "swift-http-types")],

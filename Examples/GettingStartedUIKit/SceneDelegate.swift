@@ -1,0 +1,63 @@
+#if canImport(UIKit) && !os(watchOS)
+    // snippet: uikit-app
+    import Foundation
+    import Holdfast
+    import SwiftUI
+    import UIKit
+
+    @main
+    final class AppDelegate: UIResponder, UIApplicationDelegate {}
+
+    final class SceneDelegate: UIResponder, UIWindowSceneDelegate {
+        var window: UIWindow?
+        private let accounts = AccountClient(
+            api: APIClient(baseURL: URL(string: "https://notes.example.com")!, language: .preferred()),
+            store: KeychainCredentialStore(service: "com.example.notes")
+        )
+
+        func scene(_ scene: UIScene, willConnectTo session: UISceneSession, options: UIScene.ConnectionOptions) {
+            guard let scene = scene as? UIWindowScene else { return }
+            let window = UIWindow(windowScene: scene)
+            self.window = window
+            showSignIn(SignInModel(client: accounts, language: .preferred()))
+            window.makeKeyAndVisible()
+            // The app was not running when the user opened the link.
+            options.userActivities.compactMap(\.webpageURL).forEach(open)
+            options.urlContexts.map(\.url).forEach(open)
+        }
+
+        // A universal link, while the app is running.
+        func scene(_ scene: UIScene, continue userActivity: NSUserActivity) {
+            if let url = userActivity.webpageURL { open(url) }
+        }
+
+        // A link of the app's URL scheme, while the app is running.
+        func scene(_ scene: UIScene, openURLContexts contexts: Set<UIOpenURLContext>) {
+            contexts.map(\.url).forEach(open)
+        }
+
+        private func open(_ url: URL) {
+            let link = try? ResetLink(url, hosts: ["notes.example.com"], scheme: "com.example.notes")
+            let model = ResetPasswordModel(link: link, client: accounts, language: .preferred())
+            let screen = ResetPasswordScreen(model: model) { [weak self] in
+                self?.showSignIn(model.makeSignInModel())
+            } perform: { [weak self] action in
+                if action == .requestNewLink { self?.showForgotPassword(model.makeForgotPasswordModel()) }
+            }
+            window?.rootViewController = UINavigationController(rootViewController: UIHostingController(rootView: screen))
+        }
+
+        private func showSignIn(_ model: SignInModel) {
+            let screen = SignInScreen(model: model) { [weak self, accounts] in
+                self?.showForgotPassword(ForgotPasswordModel(client: accounts, language: model.language))
+            }
+            window?.rootViewController = UINavigationController(rootViewController: UIHostingController(rootView: screen))
+        }
+
+        private func showForgotPassword(_ model: ForgotPasswordModel) {
+            let screen = UIHostingController(rootView: ForgotPasswordScreen(model: model))
+            (window?.rootViewController as? UINavigationController)?.pushViewController(screen, animated: true)
+        }
+    }
+// snippet end
+#endif
