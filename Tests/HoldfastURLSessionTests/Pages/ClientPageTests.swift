@@ -202,7 +202,7 @@ import Testing
         struct Page: Decodable, Sendable { var next: String }
         let limited = ScriptedTransport.Step.answer(status: 429, headers: [.retryAfter: "0"])
         let transport = ScriptedTransport([limited, .answer(status: 200, body: #"{"next":"4"}"#)])
-        let api = APIClient(baseURL: try url(), transport: transport as any HTTPTransport)
+        let api = APIClient(baseURL: try url(), transport: transport)
         // snippet: client-waits-in-line
         let page: Page = try await api.get("/api/orders?page=3", options: .waitsInLine)
         // snippet end
