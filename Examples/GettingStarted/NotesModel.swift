@@ -3,7 +3,7 @@ import Foundation
 import Holdfast
 import Observation
 
-struct Note: Codable, Hashable, Identifiable, Sendable {
+nonisolated struct Note: Codable, Hashable, Identifiable, Sendable {
     var id: Int
     var title: String
 }
