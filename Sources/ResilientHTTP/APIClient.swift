@@ -28,6 +28,14 @@ public struct APIClient: Sendable {
     }
     /// How values are written and read as JSON.
     public var coding: JSONCoding
+    /// Stores responses that have an `ETag`, so that they are downloaded again only if they changed; `nil` for no storage.
+    public var cache: (any ResponseCache)? {
+        get { storage?.cache }
+        set {
+            storage = newValue.map { ResponseCacheMiddleware($0) }
+            for layer in middleware { clearStorage(with: layer) }
+        }
+    }
     /// Who hears what happens in calls.
     public var listeners: [any CallListener] = []
     private let base: BaseAddress?
@@ -35,6 +43,8 @@ public struct APIClient: Sendable {
     private var blank: HTTPRequest?
     private let transport: any HTTPTransport
     private var middleware: [any ClientMiddleware]
+    /// Stands innermost, behind the session.
+    private var storage: ResponseCacheMiddleware?
     /// The codes that the app knows, and its own words for them.
     public let catalogue: ErrorCatalogue
     /// Time, chance and log.
@@ -82,7 +92,14 @@ public struct APIClient: Sendable {
     public func authorised(by session: Session) -> APIClient {
         var client = self
         client.middleware.append(AuthoriseMiddleware(session))
+        client.clearStorage(with: AuthoriseMiddleware(session))
         return client
+    }
+
+    /// Has the stored responses of a session removed when it is over.
+    private func clearStorage(with layer: any ClientMiddleware) {
+        guard let storage, let session = (layer as? AuthoriseMiddleware)?.session else { return }
+        session.onEnd(of: storage) { await $0.end($1) }
     }
 
     /// The gates and circuits of the client, to open them early.
@@ -188,7 +205,8 @@ extension APIClient {
                 bytes = try await rest.collect(upTo: maximumBodySize).bytes
             }
             // A middleware may have answered by itself.
-            if response.status.kind != .successful { throw exchange.refusal(response, bytes: bytes, context: context) }
+            let isSuccess = response.status.kind == .successful || (response.status == .notModified && request.isConditional)
+            if !isSuccess { throw exchange.refusal(response, bytes: bytes, context: context) }
             let result = try read(Call(context: context, response: response, bytes: bytes, body: rest))
             context.record.close(nil)
             return result
@@ -207,7 +225,7 @@ extension APIClient {
     private func passage(_ transfer: Exchange.Transfer?) -> Passage {
         var exchange = exchange
         exchange.transfer = transfer
-        return Passage(middleware: middleware, exchange: exchange)
+        return Passage(middleware: middleware, storage: transfer == nil ? storage : nil, exchange: exchange)
     }
 
     func decoded<Value: Decodable>(_ call: Call) throws(APIError) -> Value {

@@ -82,6 +82,9 @@ public struct CallContext: Sendable {
     /// The time until the deadline; zero once it has passed.
     public var timeLeft: Duration { max(.zero, deadline - now) }
 
+    /// The session that signed the first attempt of the call; `nil` if none did.
+    var session: String? { facts.session.withLock(\.self) }
+
     /// Binds the call to a session unless it is bound already.
     /// - Returns: The session that the call is bound to.
     func bind(_ session: String) -> String {

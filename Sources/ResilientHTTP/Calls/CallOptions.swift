@@ -33,6 +33,8 @@ public struct CallOptions: Hashable, Sendable {
     public var waitsInLine: Bool?
     /// Whether the call waits for a connection until its deadline; `nil` for the endpoint's policy.
     public var waitsForConnectivity: Bool?
+    /// How the call uses the client's ``ResponseCache``; `nil` for the endpoint's policy.
+    public var cache: CachePolicy?
 
     /// Creates options that change nothing.
     public init() {}
@@ -57,6 +59,9 @@ extension CallOptions {
     /// The call has this priority among those that wait.
     public static func priority(_ priority: CallPriority) -> CallOptions { CallOptions().priority(priority) }
 
+    /// The call uses the client's ``ResponseCache`` in this way.
+    public static func cache(_ policy: CachePolicy) -> CallOptions { CallOptions().cache(policy) }
+
     /// The same options with a time that the call may take.
     public func timeout(_ timeout: Duration) -> CallOptions { with { $0.timeout = timeout } }
     /// The same options with a time that one attempt may take.
@@ -67,6 +72,8 @@ extension CallOptions {
     public func idempotencyKey(_ key: String) -> CallOptions { with { $0.idempotency = .key(key) } }
     /// The same options with a priority.
     public func priority(_ priority: CallPriority) -> CallOptions { with { $0.priority = priority } }
+    /// The same options with a use of the client's ``ResponseCache``.
+    public func cache(_ policy: CachePolicy) -> CallOptions { with { $0.cache = policy } }
 
     /// The same options, replaced by those that others set.
     public func merging(_ others: CallOptions) -> CallOptions {
@@ -78,6 +85,7 @@ extension CallOptions {
             options.priority = others.priority ?? priority
             options.waitsInLine = others.waitsInLine ?? waitsInLine
             options.waitsForConnectivity = others.waitsForConnectivity ?? waitsForConnectivity
+            options.cache = others.cache ?? cache
         }
     }
 
@@ -100,6 +108,7 @@ extension CallOptions {
         if let priority { policy.priority = priority }
         if let waitsInLine { policy.waitsInLine = waitsInLine }
         if let waitsForConnectivity { policy.waitsForConnectivity = waitsForConnectivity }
+        if let cache { policy.cache = cache }
         if case .generated = idempotency { policy.sendsIdempotencyKey = true }
     }
 }

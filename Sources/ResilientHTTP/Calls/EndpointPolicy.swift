@@ -19,6 +19,8 @@ public struct EndpointPolicy: Hashable, Sendable {
     public var waitsForConnectivity = false
     /// How urgent calls are among those that wait at a gate or in a line.
     public var priority = CallPriority.normal
+    /// How calls use the client's ``ResponseCache``, if it has one.
+    public var cache = CachePolicy.revalidate
     /// Whether other calls wait for this one, such as the refresh of their session: it passes a closed gate as soon as the time is over that the
     /// server named, and waits there until its deadline.
     public var isVital = false

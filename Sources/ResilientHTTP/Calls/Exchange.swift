@@ -90,6 +90,7 @@ struct Exchange: Sendable {
         } catch {
             throw APIError(error, isSafeToRepeat: request.isSafeToRepeat, context: context.name)
         }
+        if response.status == .notModified, request.isConditional { return (response, ResponseBody()) }
         guard isSuccess else { throw refusal(response, bytes: bytes, context: context) }
         if let refusal = refusalInSuccess(response, bytes: bytes, context: context) { throw refusal }
         return (response, ResponseBody(bytes))

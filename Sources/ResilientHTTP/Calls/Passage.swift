@@ -3,6 +3,8 @@ import HTTPTypes
 /// The way of a request through a client's middleware to its transport.
 struct Passage: Sendable {
     let middleware: [any ClientMiddleware]
+    /// The layer behind all others, if the client stores responses.
+    let storage: ResponseCacheMiddleware?
     let exchange: Exchange
 
     /// Hands a request on to the layer of an index, the first being the outermost, and to the transport behind the last.
@@ -16,7 +18,12 @@ struct Passage: Sendable {
         context: CallContext,
         layer index: Int = 0
     ) async throws -> (HTTPResponse, ResponseBody) {
-        guard index < middleware.count else { return try await exchange.send(request, body: body, context: context) }
+        guard index < middleware.count else {
+            guard let storage else { return try await exchange.send(request, body: body, context: context) }
+            return try await storage.intercept(request, body: body, context: context) { request, body in
+                try await exchange.send(request, body: body, context: context)
+            }
+        }
         return try await middleware[index].intercept(request, body: body, context: context) { request, body in
             try await pass(request, body: body, context: context, layer: index + 1)
         }

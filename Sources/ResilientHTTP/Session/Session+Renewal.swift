@@ -96,7 +96,7 @@ extension Session {
                 if !isStored, isPersisted { return .superseded }
                 if isStored {
                     let found = try await store.load()
-                    if !found.hasTokens(of: before) { return adopt(found, basedOn: generation) }
+                    if !found.hasTokens(of: before) { return await adopt(found, basedOn: generation) }
                 }
                 guard let token = before?.refreshToken else { return .impossible(generation, nil) }
                 do {
@@ -107,7 +107,7 @@ extension Session {
                     let found = isStored ? try await store.load() : before
                     guard !found.hasTokens(of: before) else { return .impossible(generation, error) }
                     // Another process refreshed with the same token, and was first.
-                    return adopt(found, basedOn: generation)
+                    return await adopt(found, basedOn: generation)
                 }
             }
         } catch {
@@ -116,16 +116,18 @@ extension Session {
     }
 
     /// Takes what another process has stored.
-    private func adopt(_ found: Credentials?, basedOn generation: UInt64) -> Refreshed {
-        state.withLock { state in
-            guard state.generation == generation else { return .superseded }
+    private func adopt(_ found: Credentials?, basedOn generation: UInt64) async -> Refreshed {
+        let (adopted, before, after) = state.withLock { state -> (Refreshed, String?, String?) in
+            guard state.generation == generation else { return (.superseded, nil, nil) }
             let session = state.held?.sessionID
             let adopted = state.replace(with: found?.identified())
             state.endWrite(of: adopted)
-            guard let held = state.held else { return .ended }
+            guard let held = state.held else { return (.ended, session, nil) }
             // Another sign-in: the calls that wait belong to the earlier one.
-            return held.sessionID == session ? .renewed(held) : .superseded
+            return (held.sessionID == session ? .renewed(held) : .superseded, session, held.sessionID)
         }
+        await noteEnd(of: before, unless: after)
+        return adopted
     }
 
     /// Keeps the credentials of a refresh unless the session changed meanwhile, in this process or in another one. They are revoked then.
@@ -156,12 +158,13 @@ extension Session {
             return .renewed(held)
         }
         discard(fresh)
-        return adopt(try await store.load(), basedOn: held.generation)
+        return await adopt(try await store.load(), basedOn: held.generation)
     }
 
     private func end(basedOn generation: UInt64) async throws -> Bool {
         let (before, isStored, ended) = state.withLock { ($0.credentials, $0.isStored, $0.end(basedOn: generation)) }
         guard let ended else { return false }
+        await noteEnd(of: before?.sessionID, unless: nil)
         guard isStored else {
             await persistQuietly(ended)
             return true

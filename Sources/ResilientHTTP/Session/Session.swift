@@ -47,6 +47,8 @@ public final class Session: Sendable {
     let renewal = SingleFlight<SessionState.Held>()
     private let loading = SingleFlight<Void>()
     private let writing = SingleFlight<Void>()
+    /// What is done when a session is over, by who does it.
+    private let endings = Mutex<[ObjectIdentifier: @Sendable (_ sessionID: String) async -> Void]>([:])
     /// One write at a time: a store may compare and write in two steps.
     let writes = ConcurrencyLimit(1, maximumWaiters: .max)
 
@@ -110,9 +112,29 @@ public final class Session: Sendable {
     /// - Throws: The store's error.
     @discardableResult
     public func hold(_ credentials: Credentials?) async throws -> Credentials? {
-        let (replaced, generation) = state.withLock { ($0.credentials, $0.replace(with: credentials?.identified())) }
+        // Responses of a session may be stored that this process has not loaded yet.
+        if endings.withLock({ !$0.isEmpty }) { _ = try? await held() }
+        let (replaced, generation, session) = state.withLock { state in
+            (state.credentials, state.replace(with: credentials?.identified()), state.held?.sessionID)
+        }
+        await noteEnd(of: replaced?.sessionID, unless: session)
         try await persist(generation)
         return replaced
+    }
+
+    /// Has something done each time a session is over: the user signed out, another one signed in, or the server ended it.
+    /// - Parameters:
+    ///   - object: The object that does it, as long as it exists; it does one thing.
+    ///   - body: Does it, with the identifier of the session that is over.
+    func onEnd<Object: AnyObject & Sendable>(of object: Object, _ body: @escaping @Sendable (Object, String) async -> Void) {
+        endings.withLock { endings in
+            endings[ObjectIdentifier(object)] = { [weak object] session in if let object { await body(object, session) } }
+        }
+    }
+
+    func noteEnd(of session: String?, unless present: String?) async {
+        guard let session, session != present else { return }
+        for end in endings.withLock({ Array($0.values) }) { await end(session) }
     }
 
     /// Revokes credentials that no call will use. It happens in a separate slot, one after another: no refresh waits for it.

@@ -70,6 +70,13 @@ enum PrivateFile {
         }
     }
 
+    /// The FNV-1a hash of a text in 128 bits: not for secrets, only so that any text makes a short file name that does not contain it.
+    static func digest(_ text: String) -> UInt128 {
+        let prime = (UInt128(1) << 88) + 0x13B
+        let offset = UInt128(0x6C62_272E_07BB_0142) << 64 | 0x62B8_2175_6295_C58D
+        return text.utf8.reduce(offset) { ($0 ^ UInt128($1)) &* prime }
+    }
+
     private static func write(_ bytes: [UInt8], to file: Int32) throws(FileFailure) {
         var rest = bytes[...]
         while !rest.isEmpty {

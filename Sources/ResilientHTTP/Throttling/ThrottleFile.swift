@@ -54,15 +54,7 @@ public final class ThrottleFile: ThrottleStore {
 
     /// The path of a user's file.
     func path(of user: String?) -> String {
-        folder.appending(path: "throttle-\(user.map(Self.digest) ?? "nobody").json").path
-    }
-
-    /// FNV-1a of 128 bits: not for secrets, only so that any name makes a short file name that doesn't tell it.
-    private static func digest(_ name: String) -> String {
-        let prime = (UInt128(1) << 88) + 0x13B
-        let offset = UInt128(0x6C62_272E_07BB_0142) << 64 | 0x62B8_2175_6295_C58D
-        let hash = name.utf8.reduce(offset) { ($0 ^ UInt128($1)) &* prime }
-        return String(hash, radix: 16)
+        folder.appending(path: "throttle-\(user.map { String(PrivateFile.digest($0), radix: 16) } ?? "nobody").json").path
     }
 
     private func onQueue<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {

@@ -1,0 +1,166 @@
+import Dispatch
+public import Foundation
+import HTTPTypes
+import Synchronization
+
+/// Stores responses in a folder, each in a file that only its owner may read, up to a number of bytes. They outlive the process.
+///
+/// The responses that were stored or used least recently are dropped first. File names are digests and contain neither addresses nor
+/// session identifiers; the files contain both. Files that cannot be read or written count as absent. One process at a time may use a
+/// folder.
+public final class FileResponseCache: ResponseCache {
+    private struct State {
+        /// Size and last use by file name; `nil` until the folder was listed.
+        var files: [String: (size: Int, use: UInt64)]?
+        var size = 0
+        var uses: UInt64 = 0
+
+        mutating func note(_ name: String, size newSize: Int?) {
+            size -= files?[name]?.size ?? 0
+            uses += 1
+            files?[name] = newSize.map { ($0, uses) }
+            size += newSize ?? 0
+        }
+    }
+
+    private struct Record: Codable {
+        var key: ResponseCacheKey
+        var response: HTTPResponse
+        var varying: [String: String]
+        var body: Data
+    }
+
+    /// The largest size of all files together, in bytes.
+    public let maximumSize: Int
+    private let folder: URL
+    private let state = Mutex(State())
+    /// Files are read and written on a thread that may wait for the disk.
+    private let queue = DispatchQueue(label: "holdfast.response-cache")
+
+    /// Creates a cache.
+    /// - Parameters:
+    ///   - folder: A folder that is used for nothing else, such as one in the user's caches directory. It is created, for its owner alone, if
+    ///     it does not exist.
+    ///   - maximumSize: The largest size of all files together, in bytes. A response larger than an eighth of it is not stored.
+    /// - Precondition: `maximumSize` is not negative.
+    public init(folder: URL, maximumSize: Int = 32 * 1024 * 1024) {
+        precondition(maximumSize >= 0, "maximumSize must not be negative (is \(maximumSize))")
+        self.folder = folder
+        self.maximumSize = maximumSize
+    }
+
+    public func response(for key: ResponseCacheKey) async -> StoredResponse? {
+        await onQueue { [self] in
+            let name = Self.name(of: key)
+            guard let bytes = try? PrivateFile.read(path(of: name), upTo: maximumSize),
+                let record = try? PropertyListDecoder().decode(Record.self, from: Data(bytes)), record.key == key
+            else { return nil }
+            list()
+            state.withLock { $0.note(name, size: bytes.count) }
+            return StoredResponse(response: record.response, body: [UInt8](record.body), varying: record.varying)
+        }
+    }
+
+    public func store(_ response: StoredResponse, for key: ResponseCacheKey) async {
+        await onQueue { [self] in
+            let name = Self.name(of: key)
+            list()
+            let (head, body) = (response.response, Data(response.body))
+            let encoder = PropertyListEncoder()
+            encoder.outputFormat = .binary
+            guard let data = try? encoder.encode(Record(key: key, response: head, varying: response.varying, body: body)),
+                data.count <= maximumSize / 8,
+                (try? write(Array(data), to: path(of: name))) != nil
+            else { return delete(name) }
+            state.withLock { $0.note(name, size: data.count) }
+            dropOldest()
+        }
+    }
+
+    public func remove(_ key: ResponseCacheKey) async {
+        await onQueue { [self] in
+            list()
+            delete(Self.name(of: key))
+        }
+    }
+
+    public func removeAll(of owner: String) async {
+        await onQueue { [self] in
+            list()
+            let prefix = Self.prefix(of: owner)
+            for name in state.withLock({ $0.files?.keys.filter { $0.hasPrefix(prefix) } ?? [] }) { delete(name) }
+        }
+    }
+
+    /// Removes all responses.
+    public func removeAll() async {
+        await onQueue { [self] in
+            list()
+            for name in state.withLock({ $0.files?.keys.map(\.self) ?? [] }) { delete(name) }
+        }
+    }
+
+    private func onQueue<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+        await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: body()) }
+        }
+    }
+}
+
+/// What runs on the queue.
+extension FileResponseCache {
+    /// Lists the files of earlier processes, once, the oldest first.
+    private func list() {
+        guard state.withLock({ $0.files == nil }) else { return }
+        let properties: Set<URLResourceKey> = [.fileSizeKey, .contentModificationDateKey]
+        let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: Array(properties))
+        let known = (files ?? []).filter { $0.pathExtension == Self.pathExtension }.map { file in
+            let values = try? file.resourceValues(forKeys: properties)
+            return (file.lastPathComponent, values?.fileSize ?? 0, values?.contentModificationDate ?? .distantPast)
+        }
+        state.withLock { state in
+            state.files = [:]
+            for (name, size, _) in known.sorted(by: { $0.2 < $1.2 }) { state.note(name, size: size) }
+        }
+    }
+
+    private func write(_ bytes: [UInt8], to path: String) throws {
+        do throws(FileFailure) {
+            return try PrivateFile.replace(path, with: bytes)
+        } catch {
+            guard error.isMissing else { throw error }
+        }
+        try FileManager.default.createDirectory(
+            at: folder,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        try PrivateFile.replace(path, with: bytes)
+    }
+
+    private func delete(_ name: String) {
+        try? FileManager.default.removeItem(atPath: path(of: name))
+        state.withLock { $0.note(name, size: nil) }
+    }
+
+    /// Deletes files until a quarter of the space is free, if there is too little.
+    private func dropOldest() {
+        let names = state.withLock { state -> [String] in
+            guard state.size > maximumSize else { return [] }
+            return (state.files ?? [:]).sorted { $0.value.use < $1.value.use }.map(\.key)
+        }
+        for name in names where state.withLock({ $0.size > maximumSize / 4 * 3 }) { delete(name) }
+    }
+
+    private static let pathExtension = "response"
+
+    private func path(of name: String) -> String { folder.appending(path: name).path }
+
+    private static func name(of key: ResponseCacheKey) -> String {
+        "\(prefix(of: key.owner))\(digest(key.url)).\(pathExtension)"
+    }
+
+    private static func prefix(of owner: String?) -> String { owner.map { digest($0) + "-" } ?? "public-" }
+
+    private static func digest(_ text: String) -> String { String(PrivateFile.digest(text), radix: 16) }
+}

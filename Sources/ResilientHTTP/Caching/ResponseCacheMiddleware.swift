@@ -1,0 +1,140 @@
+import HTTPTypes
+import Synchronization
+
+/// Sends the validators of stored responses, and returns a stored response when the server confirms it.
+///
+/// It stands behind the session, so that it knows which session a call belongs to and runs for each attempt. A request that carries its own
+/// credentials (`Authorization` that is not the session's, `Cookie`), its own condition or a range is passed on unchanged, and so is its
+/// response.
+final class ResponseCacheMiddleware: ClientMiddleware {
+    let cache: any ResponseCache
+    /// The largest body that is stored, in bytes.
+    private static let maximumBodySize = 4 * 1024 * 1024
+    /// How many ended sessions are remembered, whose late responses are not stored.
+    private static let rememberedEndings = 64
+    private let ended = Mutex<[String]>([])
+
+    init(_ cache: any ResponseCache) {
+        self.cache = cache
+    }
+
+    func intercept(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        context: CallContext,
+        next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
+    ) async throws -> (HTTPResponse, ResponseBody) {
+        guard context.policy.cache != .off, let key = key(of: request, context) else { return try await next(request, body) }
+        let stored =
+            context.policy.cache == .revalidate ? await cache.response(for: key).flatMap { $0.usable(for: request) } : nil
+        guard let stored, let tag = stored.response.headerFields[.eTag] else {
+            return try await storing(request, body, key, next)
+        }
+        var conditional = request
+        conditional.headerFields[.ifNoneMatch] = tag
+        let (response, rest) = try await next(conditional, body)
+        guard response.status == .notModified else {
+            await store(response, rest, for: key, request)
+            return (response, rest)
+        }
+        if let confirmed = response.headerFields[.eTag], !confirmed.isWeaklyEqual(to: tag) {
+            // A confirmation of some other version says nothing about the stored one.
+            return try await storing(request, body, key, next)
+        }
+        let fresh = stored.updated(by: response)
+        if fresh.response != stored.response { await store(fresh.response, ResponseBody(fresh.body), for: key, request) }
+        var result = fresh.response
+        result.headerFields[values: .cacheStatus] = [HTTPResponse.revalidated]
+        return (result, ResponseBody(fresh.body))
+    }
+
+    /// Removes the responses of a session that is over, and stores none of it later.
+    func end(_ owner: String) async {
+        ended.withLock { ended in
+            ended.append(owner)
+            if ended.count > Self.rememberedEndings { ended.removeFirst() }
+        }
+        await cache.removeAll(of: owner)
+    }
+
+    /// - Returns: `nil` if the response must not be stored.
+    private func key(of request: HTTPRequest, _ context: CallContext) -> ResponseCacheKey? {
+        guard request.method == .get, !request.isConditional, !request.headerFields.contains(.range),
+            !request.headerFields.contains(.cookie), !request.headerFields.forbidStoring
+        else { return nil }
+        let owner = context.session
+        guard owner != nil || !request.headerFields.contains(.authorization) else { return nil }
+        return ResponseCacheKey(owner: owner, url: context.origin + (request.path ?? "/"))
+    }
+
+    private func storing(
+        _ request: HTTPRequest,
+        _ body: RequestBody?,
+        _ key: ResponseCacheKey,
+        _ next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
+    ) async throws -> (HTTPResponse, ResponseBody) {
+        let (response, rest) = try await next(request, body)
+        await store(response, rest, for: key, request)
+        return (response, rest)
+    }
+
+    private func store(_ response: HTTPResponse, _ body: ResponseBody, for key: ResponseCacheKey, _ request: HTTPRequest) async {
+        guard !isEnded(key.owner) else { return }
+        let fields = response.headerFields
+        guard response.status == .ok, fields.contains(.eTag), !fields.forbidStoring,
+            let names = fields.varyingNames, let bytes = body.whole(upTo: Self.maximumBodySize)
+        else { return await cache.remove(key) }
+        let varying = names.map { ($0, request.headerFields.value(of: $0)) }
+        let stored = StoredResponse(response: response, body: bytes, varying: Dictionary(varying) { first, _ in first })
+        await cache.store(stored, for: key)
+        // The session may have ended while the response was stored.
+        if isEnded(key.owner) { await cache.remove(key) }
+    }
+
+    private func isEnded(_ owner: String?) -> Bool {
+        guard let owner else { return false }
+        return ended.withLock { $0.contains(owner) }
+    }
+}
+
+extension StoredResponse {
+    /// The response, if it is the one for a request: everything that it varies by is the same.
+    fileprivate func usable(for request: HTTPRequest) -> StoredResponse? {
+        varying.allSatisfy { request.headerFields.value(of: $0.key) == $0.value } ? self : nil
+    }
+
+    /// The response with the headers of its confirmation (RFC 9111 §3.2).
+    fileprivate func updated(by confirmation: HTTPResponse) -> StoredResponse {
+        var updated = self
+        for name in Set(confirmation.headerFields.map(\.name)) where ![.contentLength, .contentEncoding].contains(name) {
+            updated.response.headerFields[fields: name] = confirmation.headerFields[fields: name]
+        }
+        return updated
+    }
+}
+
+extension HTTPFields {
+    /// Whether `Cache-Control` contains `no-store`.
+    fileprivate var forbidStoring: Bool { members(of: .cacheControl).contains("no-store") }
+
+    /// The names that the response varies by, in lowercase; `nil` if it varies by more than headers. Credentials are left out, since a
+    /// response is stored for its session only.
+    fileprivate var varyingNames: [String]? {
+        let names = members(of: .vary)
+        return names.contains("*") ? nil : names.filter { !["authorization", "cookie"].contains($0) }
+    }
+
+    fileprivate func value(of name: String) -> String { HTTPField.Name(name).flatMap { self[$0] } ?? "" }
+
+    private func members(of name: HTTPField.Name) -> [String] {
+        self[values: name].flatMap { $0.split(separator: ",") }.map { $0.filter { !$0.isWhitespace }.lowercased() }
+            .filter { !$0.isEmpty }
+    }
+}
+
+extension String {
+    /// Whether two entity tags are equal in the weak comparison of RFC 9110 §8.8.3.2.
+    fileprivate func isWeaklyEqual(to other: String) -> Bool { strongTag == other.strongTag }
+
+    private var strongTag: Substring { hasPrefix("W/") ? dropFirst(2) : self[...] }
+}
