@@ -22,6 +22,18 @@ struct BaseAddress: Hashable, Sendable {
         origin = "\(scheme)://\(authority)"
     }
 
+    /// The address of the origin alone.
+    init(originOf address: BaseAddress) {
+        (scheme, authority, prefix, origin) = (address.scheme, address.authority, "", address.origin)
+    }
+
+    /// The authority, without a port that is the default of http or https: proxies write `http` where clients use `https`.
+    var host: String {
+        let host = authority.lowercased()
+        let port = [":80", ":443"].first { host.hasSuffix($0) }
+        return String(host.dropLast(port?.utf8.count ?? 0))
+    }
+
     /// Whether a path can stand behind the base: it begins with a slash, is percent-encoded and has no fragment.
     static func isPath(_ path: String) -> Bool {
         var path = path
