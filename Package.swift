@@ -104,7 +104,7 @@ let package = Package(
         .testTarget(
             name: "ResilientHTTPTests",
             dependencies: [
-                "ResilientHTTP", "RateLimiting", "ErrorContract", "HoldfastTesting",
+                "ResilientHTTP", "HoldfastURLSession", "RateLimiting", "ErrorContract", "HoldfastTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -38,7 +38,7 @@ public struct APIClient: Sendable {
     }
     /// Who hears what happens in calls.
     public var listeners: [any CallListener] = []
-    private let base: BaseAddress?
+    let base: BaseAddress?
     /// What all requests have in common; `nil` if the base URL is none.
     private var blank: HTTPRequest?
     private let transport: any HTTPTransport
@@ -178,15 +178,43 @@ extension APIClient {
         read: (Call) throws -> Result
     ) async throws(APIError) -> Result {
         let path = query.isEmpty ? path : path.appending(query)
-        var request = try makeRequest(method, path, body: body, headers: headers, context: name)
+        let request = try makeRequest(method, path, body: body, headers: headers, context: name)
         let endpoint = routes.endpoint(of: request)
         var policy = policies[endpoint]
         options.apply(to: &policy)
+        var exchange = exchange
+        exchange.transfer = transfer
+        return try await call(
+            request,
+            body: body,
+            endpoint: endpoint,
+            origin: base?.origin ?? "",
+            policy: policy,
+            options: options,
+            context: name,
+            exchange: exchange,
+            read: read
+        )
+    }
+
+    /// Makes a call whose request and policy are complete but for what the options add to the headers.
+    func call<Result>(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        endpoint: Endpoint,
+        origin: String,
+        policy: EndpointPolicy,
+        options: CallOptions,
+        context name: String?,
+        exchange: Exchange,
+        read: (Call) throws -> Result
+    ) async throws(APIError) -> Result {
+        var request = request
         try request.complete(options, priority: policy.priority, context: name)
         let record = CallRecord(name: name, endpoint: endpoint, surroundings: surroundings, listeners: listeners)
         let context = CallContext(
             name: name,
-            origin: base?.origin ?? "",
+            origin: origin,
             endpoint: endpoint,
             policy: policy,
             deadline: record.begin + (policy.timeout ?? timeout),
@@ -195,7 +223,9 @@ extension APIClient {
             record: record
         )
         do {
-            let (response, rest) = try await passage(transfer).pass(request, body: body, context: context)
+            let transfer = exchange.transfer
+            let passage = Passage(middleware: middleware, storage: transfer == nil ? storage : nil, exchange: exchange)
+            let (response, rest) = try await passage.pass(request, body: body, context: context)
             let bytes: [UInt8]
             if response.status.kind == .successful, transfer?.returnsStream == true {
                 bytes = []
@@ -218,14 +248,9 @@ extension APIClient {
         }
     }
 
-    private var exchange: Exchange {
+    /// The innermost step of calls.
+    var exchange: Exchange {
         Exchange(transport: transport, catalogue: catalogue, maximumBodySize: maximumBodySize)
-    }
-
-    private func passage(_ transfer: Exchange.Transfer?) -> Passage {
-        var exchange = exchange
-        exchange.transfer = transfer
-        return Passage(middleware: middleware, storage: transfer == nil ? storage : nil, exchange: exchange)
     }
 
     func decoded<Value: Decodable>(_ call: Call) throws(APIError) -> Value {

@@ -13,7 +13,7 @@ extension APIError {
     /// do {
     ///     try await api.post("/orders", order)
     /// } catch {
-    ///     if error.code == "INSUFFICIENT_FUNDS", let shortage = try? error.details(as: Shortage.self) {
+    ///     if error.code.rawValue == "INSUFFICIENT_FUNDS", let shortage = try? error.details(as: Shortage.self) {
     ///         show("You need \(shortage.missingAmount) more.")
     ///     }
     /// }

@@ -6,9 +6,11 @@ import HTTPTypes
 ///
 /// What comes back through the middleware is a success; everything else is thrown as ``ErrorContract/APIError``.
 struct Exchange: Sendable {
-    let transport: any HTTPTransport
+    var transport: any HTTPTransport
     let catalogue: ErrorCatalogue
     let maximumBodySize: Int
+    /// Whether successes are returned whatever their body is, and bodies of errors are read whole: for code that reads responses itself.
+    var isVerbatim = false
     /// How the body of the response is read; `nil` to read it whole within the time of the attempt.
     var transfer: Transfer?
 
@@ -74,7 +76,7 @@ struct Exchange: Sendable {
             response = answer.0
             isSuccess = response.status.kind == .successful
             if isSuccess, transfer?.returnsStream == true { return answer }
-            let limit = isSuccess ? maximumBodySize : ErrorDecoder.maximumBodySize
+            let limit = isSuccess || isVerbatim ? maximumBodySize : ErrorDecoder.maximumBodySize
             do {
                 if let whole = answer.1.whole(upTo: limit) {
                     bytes = whole
@@ -92,7 +94,7 @@ struct Exchange: Sendable {
         }
         if response.status == .notModified, request.isConditional { return (response, ResponseBody()) }
         guard isSuccess else { throw refusal(response, bytes: bytes, context: context) }
-        if let refusal = refusalInSuccess(response, bytes: bytes, context: context) { throw refusal }
+        if !isVerbatim, let refusal = refusalInSuccess(response, bytes: bytes, context: context) { throw refusal }
         return (response, ResponseBody(bytes))
     }
 
@@ -119,7 +121,8 @@ struct Exchange: Sendable {
 
     private func error(_ answer: DecodedError, of response: HTTPResponse, bytes: [UInt8], context: CallContext) -> APIError {
         var error = APIError(answer, catalogue: catalogue, context: context.name)
-        error.body = bytes.count <= ErrorDecoder.maximumBodySize ? bytes : Array(bytes.prefix(ErrorDecoder.maximumBodySize))
+        error.body =
+            isVerbatim || bytes.count <= ErrorDecoder.maximumBodySize ? bytes : Array(bytes.prefix(ErrorDecoder.maximumBodySize))
         error.headers = response.headerFields
         error.retryAt = error.retryAfter.map { wait in
             context.surroundings.wallClock().addingTimeInterval(Double(wait.wholeSecondsRoundedUp))

@@ -67,8 +67,17 @@ struct BrownOut {
         func note(_ call: Call) { ended.withLock { $0.append(call) } }
     }
 
+    /// Makes one call of a client at a server, and returns whether it succeeded.
+    typealias Caller = @Sendable (APIClient, any HTTPTransport) async -> Bool
+
     /// Runs clients, each with its own pipeline, for 48 s; the server is in trouble from the 3rd to the 33rd.
-    func run(_ middleware: () -> [any ClientMiddleware]) throws -> Outcome {
+    /// - Parameters:
+    ///   - caller: Makes a call, such as through an adapter.
+    ///   - middleware: Makes the pipeline of one client.
+    func run(
+        calling caller: @escaping Caller = { client, _ in (try? await client.send(.get, "/a")) != nil },
+        _ middleware: () -> [any ClientMiddleware]
+    ) throws -> Outcome {
         let (clock, executor) = (ManualClock(), SteppedExecutor())
         let capacity = Double(clients) * rate * 1.25
         let server = BrownServer(rate: capacity, refusal: refusal, clock: clock)
@@ -95,7 +104,7 @@ struct BrownOut {
                 let begin = next
                 _ = Task(executorPreference: executor) { [client] in
                     try await clock.sleep(until: .init(offset: begin))
-                    let isGood = (try? await client.send(.get, "/a")) != nil
+                    let isGood = await caller(client, server)
                     calls.note(Call(begin: begin, end: clock.now.offset, isGood: isGood))
                 }
             }

@@ -1,7 +1,13 @@
 import Foundation
+import HTTPTypes
+import HoldfastURLSession
 import Testing
 
 @testable import ResilientHTTP
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
 
 /// The brown-out of `scripts/brown-out` in simulated time.
 @Suite("A server at a fifth of its capacity") struct BrownOutTests {
@@ -21,6 +27,35 @@ import Testing
         #expect(ours.attemptsPerCall <= 1.05, "\(ours.attemptsPerCall)")
         #expect(ours.goodput >= plain.goodput, "\(ours.goodput), without retries \(plain.goodput)")
         #expect(ours.success(to: .seconds(3)) >= 0.95, "\(ours.success(to: .seconds(3)))")
+    }
+
+    @Test("The adapters behave as the client does, within 5 %", arguments: [BrownOut.Refusal.named, .silent])
+    func adapters(refusal: BrownOut.Refusal) throws {
+        let brownOut = BrownOut(clients: 100, rate: 0.4, refusal: refusal, seed: 3)
+        let ours = try brownOut.run { ClientPipeline.standard() }
+        let url = try #require(URL(string: "https://api.example.org/a"))
+        let adapters: [BrownOut.Caller] = [
+            { client, _ in
+                let response = try? await HoldfastSession(client).data(from: url).1
+                return (response as? HTTPURLResponse)?.statusCode == 200
+            },
+            { client, server in
+                let generated = GeneratedClient(baseURL: client.baseURL, middleware: HoldfastMiddleware(api: client)) {
+                    request,
+                    _ in
+                    (try await server.send(request, body: nil, timeout: .seconds(86_400)).0, [])
+                }
+                let request = HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/a")
+                return (try? await generated.call("get", request).0.status) == .ok
+            },
+        ]
+        for adapter in adapters {
+            let theirs = try brownOut.run(calling: adapter) { ClientPipeline.standard() }
+            for (mine, other) in [
+                (ours.attemptsPerCall, theirs.attemptsPerCall), (ours.goodput, theirs.goodput),
+                (ours.success(), theirs.success()),
+            ] { #expect(abs(other - mine) <= 0.05 * mine, "\(mine), with the adapter \(other)") }
+        }
     }
 
     @Test("Services keep the server busy and send few requests in vain", arguments: [4, 10])

@@ -1,0 +1,168 @@
+public import ErrorContract
+import Foundation
+public import HTTPTypes
+
+/// Requests of other code, through the client's middleware.
+extension APIClient {
+    /// Sends a complete request through the client's middleware and returns the last response, whatever its status.
+    ///
+    /// Use it to give the retries, gates, breakers and sessions of the client to code that builds requests and reads responses itself.
+    /// Requests are sent as they are, to any host; only those to the origin of the base URL carry the session's token. The body of a success
+    /// is not checked.
+    /// - Parameters:
+    ///   - request: The request, with scheme, authority and path.
+    ///   - body: The body. Its type is the request's `Content-Type`.
+    ///   - operation: A name for the operation that errors and policies use as its endpoint, such as the `operationId` of an OpenAPI document;
+    ///     `nil` to derive it from the path.
+    ///   - options: How the call differs from the policy of its endpoint.
+    ///   - context: Where in the app the call is made.
+    /// - Throws: ``APIError`` if no response arrived, and if the client itself refused to send the request.
+    public func exchange(
+        _ request: HTTPRequest,
+        body: [UInt8]? = nil,
+        operation: String? = nil,
+        options: CallOptions = CallOptions(),
+        context: String? = nil
+    ) async throws(APIError) -> (response: HTTPResponse, body: [UInt8]) {
+        try await exchange(request, body: body, operation: operation, options: options, context: context, through: exchange)
+    }
+
+    /// Sends a complete request through the client's middleware and another HTTP stack, and returns the last response, whatever its status.
+    ///
+    /// Use it to put the client into the middleware of other libraries. It behaves as
+    /// ``exchange(_:body:operation:options:context:)`` but for the engine.
+    /// - Parameters:
+    ///   - request: The request. A scheme and an authority that are absent are the base URL's.
+    ///   - body: The body. Its type is the request's `Content-Type`.
+    ///   - operation: A name for the operation that errors and policies use as its endpoint; `nil` to derive it from the path.
+    ///   - options: How the call differs from the policy of its endpoint.
+    ///   - context: Where in the app the call is made.
+    ///   - engine: Sends the request once and returns the response. It is called for each attempt, and canceled when the attempt takes too long.
+    ///     A `URLError` that it throws is understood.
+    /// - Throws: ``APIError`` if no response arrived, and if the client itself refused to send the request.
+    public func exchange(
+        _ request: HTTPRequest,
+        body: [UInt8]? = nil,
+        operation: String? = nil,
+        options: CallOptions = CallOptions(),
+        context: String? = nil,
+        over engine: @Sendable (HTTPRequest, [UInt8]?) async throws -> (HTTPResponse, [UInt8])
+    ) async throws(APIError) -> (response: HTTPResponse, body: [UInt8]) {
+        var request = request
+        let isPartial = request.authority == nil
+        if isPartial { (request.scheme, request.authority) = (base?.scheme, base?.authority) }
+        do {
+            return try await withoutActuallyEscaping(engine) { engine in
+                var exchange = self.exchange
+                exchange.transport = EngineTransport(clock: surroundings.clock) { request, body in
+                    var request = request
+                    if isPartial { (request.scheme, request.authority) = (nil, nil) }
+                    return try await engine(request, body)
+                }
+                return try await self.exchange(
+                    request,
+                    body: body,
+                    operation: operation,
+                    options: options,
+                    context: context,
+                    through: exchange
+                )
+            }
+        } catch {
+            throw APIError(error, context: context)
+        }
+    }
+
+    private func exchange(
+        _ request: HTTPRequest,
+        body: [UInt8]?,
+        operation: String?,
+        options: CallOptions,
+        context: String?,
+        through exchange: Exchange
+    ) async throws(APIError) -> (response: HTTPResponse, body: [UInt8]) {
+        guard let target = URL(string: "\(request.scheme ?? "")://\(request.authority ?? "")").flatMap({ BaseAddress($0) }) else {
+            throw APIError(.invalidRequest, context: context)
+        }
+        let endpoint =
+            operation.flatMap { RouteTemplate(parsing: "/" + $0) }.map { Endpoint(request.method, $0) }
+            ?? routes.endpoint(of: request)
+        var policy = policies[endpoint]
+        options.apply(to: &policy)
+        if target != base.map({ BaseAddress(originOf: $0) }) { policy.isAuthorised = false }
+        var exchange = exchange
+        exchange.isVerbatim = true
+        let contentType = request.headerFields[.contentType] ?? "application/octet-stream"
+        do throws(APIError) {
+            return try await call(
+                request,
+                body: body.map { RequestBody($0, contentType: contentType) },
+                endpoint: endpoint,
+                origin: target.origin,
+                policy: policy,
+                options: options,
+                context: context,
+                exchange: exchange
+            ) { ($0.response, $0.bytes) }
+        } catch {
+            guard let status = error.status else { throw error }
+            return (HTTPResponse(status: .init(code: status), headerFields: error.headers), error.body)
+        }
+    }
+}
+
+/// Another HTTP stack as a transport: it has no time limits, which are added here.
+private struct EngineTransport: HTTPTransport {
+    let clock: MonotonicClock
+    let engine: @Sendable (HTTPRequest, [UInt8]?) async throws -> (HTTPResponse, [UInt8])
+
+    func send(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        timeout: Duration
+    ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
+        let end = clock.now + timeout
+        do {
+            return try await withThrowingTaskGroup(of: (HTTPResponse, [UInt8])?.self) { group in
+                group.addTask { try await engine(request, body?.bytes) }
+                group.addTask {
+                    try await clock.sleep(until: end)
+                    return nil
+                }
+                defer { group.cancelAll() }
+                guard let first = try await group.next(), let (response, bytes) = first else {
+                    throw TransportError(.timeout, message: "the time was up", wasSent: true)
+                }
+                return (response, ResponseBody(bytes))
+            }
+        } catch {
+            throw TransportError(engine: error)
+        }
+    }
+}
+
+extension TransportError {
+    /// The error of another HTTP stack.
+    fileprivate init(engine error: any Error) {
+        if let error = error as? TransportError {
+            self = error
+            return
+        }
+        let failure = APIError(error, context: nil)
+        let code: Code =
+            switch failure.kind {
+            case .noInternet: .noInternet
+            case .timeout: .timeout
+            case .cancelled: .cancelled
+            case .invalidRequest: .invalidRequest
+            case .network where failure.retry == .never: .untrusted
+            case .network: .connectionLost
+            default: .other
+            }
+        // cannotFindHost, cannotConnectToHost, dnsLookupFailed
+        let isUnreachable =
+            (error as NSError).domain == NSURLErrorDomain && [-1_003, -1_004, -1_006].contains((error as NSError).code)
+        let neverLeft = isUnreachable || [.noInternet, .invalidRequest, .untrusted].contains(code)
+        self.init(isUnreachable ? .unreachable : code, message: "\(type(of: error))", wasSent: !neverLeft, cause: error)
+    }
+}
