@@ -1,0 +1,70 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import ResilientHTTP
+
+/// Everyday tasks of an app, run over real sockets with a client that has all defaults: what every transport does for them.
+///
+/// The code between `// snippet: NAME` and `// snippet end` stands in the documentation.
+public enum EverydayTasks {}
+
+extension EverydayTasks {
+    /// Typed calls, their queries, headers, deadlines, errors, stored responses and pages.
+    public static let calls = verbs + requests + responses + waits
+
+    /// Runs a body with a client of a server, and closes the server whatever happens. The client has time: hundreds of tests share the machine.
+    /// - Parameters:
+    ///   - transport: The transport under test.
+    ///   - surroundings: Time and connectivity.
+    ///   - respond: Returns the step for a request.
+    ///   - body: Uses the client.
+    static func withClient(
+        over transport: any HTTPTransport,
+        surroundings: ClientSurroundings = ClientSurroundings(),
+        responding respond: @escaping @Sendable (LoopbackServer.Received) -> LoopbackServer.Step,
+        body: (APIClient, LoopbackServer) async throws -> Void
+    ) async throws {
+        let server = try LoopbackServer(responding: respond)
+        do {
+            guard let url = URL(string: server.origin) else { throw TransportCheck.Violation(description: "no address") }
+            var api = APIClient(baseURL: url, transport: transport, surroundings: surroundings)
+            (api.timeout, api.attemptTimeout) = (.seconds(300), .seconds(300))
+            try await body(api, server)
+            await server.close()
+        } catch {
+            await server.close()
+            throw error
+        }
+    }
+
+    /// A response with the length of its body; the connection stays open.
+    static func response(_ status: String = "200 OK", _ lines: [String] = [], body: String = "") -> LoopbackServer.Step {
+        let head = ["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + lines
+        return .keep(head.map { $0 + "\r\n" }.joined() + "\r\n" + body)
+    }
+
+    /// The error that an operation ends with.
+    static func failure(_ operation: () async throws -> Void) async throws -> APIError {
+        do {
+            try await operation()
+        } catch let error as APIError {
+            return error
+        } catch {
+            throw TransportCheck.Violation(description: "threw \(type(of: error)), which is no APIError")
+        }
+        throw TransportCheck.Violation(description: "succeeded")
+    }
+}
+
+extension LoopbackServer.Received {
+    /// The request line without the version, such as `GET /notes/1`.
+    var line: String { head.first.map { String($0.dropLast(" HTTP/1.1".count)) } ?? "" }
+    /// The body as text.
+    var text: String { String(decoding: body, as: UTF8.self) }
+}
+
+/// A value of the tasks.
+struct Note: Codable, Hashable {
+    var id: Int
+    var title: String
+}

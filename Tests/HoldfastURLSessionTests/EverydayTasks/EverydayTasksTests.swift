@@ -1,0 +1,131 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastTesting
+import HoldfastURLSession
+import ResilientHTTP
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+private struct Note: Codable, Hashable {
+    var id: Int
+    var title: String
+}
+
+@Suite("What apps do every day, over URLSession", .timeLimit(.minutes(10))) struct EverydayTasksTests {
+    @Test("Is done as the documentation says", arguments: EverydayTasks.calls)
+    func does(_ task: TransportCheck) async throws {
+        try await task.run(URLSessionTransport())
+    }
+
+    @Test("The first call of a beginner takes three lines")
+    func first() async throws {
+        try await withServer(answer("200 OK", body: #"{"id":1,"title":"a"}"#)) { server in
+            let url = try #require(URL(string: server.origin))
+            // snippet: task-first-call
+            let api = APIClient(baseURL: url)
+            let note: Note = try await api.get("/notes/1")
+            print(note.title)
+            // snippet end
+            #expect(note == Note(id: 1, title: "a"))
+        }
+    }
+
+    @Test("Code for URLSession keeps its shape, and gets retries")
+    func dataForRequest() async throws {
+        try await withServer(answer("503 X"), answer("200 OK", ["X-A: b"], body: "hello")) { server in
+            let url = try #require(URL(string: server.origin))
+            // snippet: task-data-for
+            let session = HoldfastSession(baseURL: url)
+            var request = URLRequest(url: url.appending(path: "notes"))
+            request.setValue("text/plain", forHTTPHeaderField: "Accept")
+            let (data, response) = try await session.data(for: request)
+            // snippet end
+            let head = try #require(response as? HTTPURLResponse)
+            #expect(data == Data("hello".utf8) && head.statusCode == 200 && head.value(forHTTPHeaderField: "X-A") == "b")
+            #expect(head.url == url.appending(path: "notes") && server.received.count == 2)
+            #expect(server.received.last?.header("Accept") == "text/plain")
+        }
+    }
+}
+
+@Suite("A session with the shape of URLSession", .timeLimit(.minutes(10))) struct HoldfastSessionTests {
+    private func session(_ server: LoopbackServer, session: Session? = nil) throws -> HoldfastSession {
+        let surroundings = ClientSurroundings(chance: { 0 })
+        return HoldfastSession(
+            APIClient(
+                baseURL: try #require(URL(string: server.origin + "/v1")),
+                timeout: .seconds(300),
+                session: session,
+                surroundings: surroundings
+            )
+        )
+    }
+
+    @Test("Responses that refuse are returned with their whole bodies, not thrown")
+    func refusals() async throws {
+        let long = String(repeating: "x", count: 100_000)
+        try await withServer(answer("404 X", body: long)) { server in
+            let url = try #require(URL(string: server.origin + "/v1/a?b=c%20d"))
+            let (data, response) = try await session(server).data(from: url)
+            #expect((response as? HTTPURLResponse)?.statusCode == 404 && data.count == 100_000)
+            #expect(server.received.first?.head.first == "GET /v1/a?b=c%20d HTTP/1.1")
+        }
+    }
+
+    @Test("A web page is a response like any other")
+    func page() async throws {
+        try await withServer(answer("200 OK", ["Content-Type: text/html"], body: "<html>")) { server in
+            let url = try #require(URL(string: server.origin))
+            #expect(try await session(server).data(from: url).0 == Data("<html>".utf8))
+        }
+    }
+
+    @Test("Method, headers and body of a request arrive, and so does the session's token")
+    func request() async throws {
+        let signedIn = Session(store: MemoryCredentialStore(Credentials(accessToken: "t", refreshToken: nil))) { _ in
+            Credentials(accessToken: "u", refreshToken: nil)
+        }
+        try await withServer(answer("201 X"), answer("201 X")) { server in
+            var request = URLRequest(url: try #require(URL(string: server.origin + "/v1/a")))
+            request.httpMethod = "POST"
+            request.httpBody = Data("one".utf8)
+            request.setValue("text/plain", forHTTPHeaderField: "Content-Type")
+            let session = try self.session(server, session: signedIn)
+            _ = try await session.data(for: request)
+            _ = try await session.upload(for: request, from: Data("two".utf8))
+            #expect(server.received.map { String(decoding: $0.body, as: UTF8.self) } == ["one", "two"])
+            for received in server.received {
+                #expect(received.head.first == "POST /v1/a HTTP/1.1" && received.header("Content-Type") == "text/plain")
+                #expect(received.header("Authorization") == "Bearer t")
+            }
+        }
+    }
+
+    @Test("A request without a response throws the error that URLSession throws, with the client's error beneath")
+    func failures() async throws {
+        let server = try LoopbackServer([])
+        let url = try #require(URL(string: server.origin))
+        await server.close()
+        var session = HoldfastSession(APIClient(baseURL: url))
+        session.options = .retry(.never)
+        let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
+        #expect(error?.code == .cannotConnectToHost)
+        #expect(error?.userInfo[NSUnderlyingErrorKey] is APIError)
+    }
+
+    @Test("The time-out of a request bounds one attempt")
+    func timeout() async throws {
+        let server = try LoopbackServer([.stall("")])
+        var request = URLRequest(url: try #require(URL(string: server.origin)))
+        request.timeoutInterval = 0.3
+        var session = try self.session(server)
+        session.options = .retry(.never)
+        let error = await #expect(throws: URLError.self) { try await session.data(for: request) }
+        #expect(error?.code == .timedOut)
+        await server.close()
+    }
+}
