@@ -1,0 +1,288 @@
+import ErrorContract
+import Foundation
+import HTTPTypes
+public import ResilientHTTP
+import Synchronization
+
+/// Everyday tasks of an app, run over real sockets with a client that has all defaults: what every transport does for them.
+public enum EverydayTasks {
+    /// Uploads, downloads, forms, lines and events.
+    public static let streaming: [TransportCheck] = [
+        TransportCheck("Uploads a file of 24 MB with progress", uploadsFile),
+        TransportCheck("Uploads a file again when the server was unavailable", uploadsAgain),
+        TransportCheck("Reads the error of a server that refuses an upload early", readsEarlyRefusal),
+        TransportCheck("Downloads 24 MB to a file with progress", downloadsFile),
+        TransportCheck("Resumes a download by itself after the connection was cut", resumes),
+        TransportCheck("Starts a download anew when the resource has changed since the connection was cut", startsAnew),
+        TransportCheck("Sends a form with a file", sendsForm),
+        TransportCheck("Reads lines as they arrive", readsLines),
+        TransportCheck("Reads events over connections that end, with the id of the last one", readsEvents),
+        TransportCheck("Ends a stream that its reader leaves, and uses the client further", leavesStream),
+    ]
+
+    private static let size = 24 * 1_024 * 1_024
+
+    /// A client with all defaults, for a server that responds to each request. It has time: hundreds of tests share the machine.
+    private static func withClient(
+        _ transport: any HTTPTransport,
+        storesBodies: Bool = true,
+        responding respond: @escaping @Sendable (LoopbackServer.Received) -> LoopbackServer.Step,
+        _ body: (APIClient, LoopbackServer) async throws -> Void
+    ) async throws {
+        let server = try LoopbackServer(storesBodies: storesBodies, responding: respond)
+        do {
+            guard let url = URL(string: server.origin) else { throw TransportCheck.Violation(description: "no address") }
+            let surroundings = ClientSurroundings(chance: { 0.1 })
+            var api = APIClient(baseURL: url, transport: transport, timeout: .seconds(600), surroundings: surroundings)
+            api.attemptTimeout = .seconds(600)
+            try await body(api, server)
+            await server.close()
+        } catch {
+            await server.close()
+            throw error
+        }
+    }
+
+    /// Runs a body with the address of a file in a folder that is removed.
+    private static func withFile(_ size: Int = 0, _ body: (URL) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "film.bin")
+        if size > 0 {
+            _ = FileManager.default.createFile(atPath: file.path, contents: nil)
+            let handle = try FileHandle(forWritingTo: file)
+            try handle.truncate(atOffset: UInt64(size))
+            try handle.close()
+        }
+        try await body(file)
+    }
+
+    private static func response(_ status: String, _ lines: [String] = [], body: String = "") -> LoopbackServer.Step {
+        TransportCheck.answer(status, lines, body: body)
+    }
+
+    private static func expect(_ condition: Bool, _ otherwise: @autoclosure () -> String) throws {
+        try TransportCheck.expect(condition, otherwise())
+    }
+
+    @Sendable private static func uploadsFile(_ transport: any HTTPTransport) async throws {
+        let seen = Mutex<[TransferProgress]>([])
+        try await withClient(transport, storesBodies: false, responding: { _ in response("200 OK", body: "{}") }) { api, server in
+            try await withFile(size) { file in
+                try await api.upload(.put, "/films/7", RequestBody(file: file, contentType: "video/mp4")) { progress in
+                    seen.withLock { $0.append(progress) }
+                }
+            }
+            try expect(server.received.map(\.bodyLength) == [size], "received \(server.received.map(\.bodyLength))")
+        }
+        let steps = seen.withLock(\.self)
+        try expect(steps.last?.fraction == 1 && steps.count > 100, "reported \(steps.count) times up to \(steps.suffix(1))")
+        try expect(zip(steps, steps.dropFirst()).allSatisfy { $0.completed < $1.completed }, "went back")
+    }
+
+    @Sendable private static func uploadsAgain(_ transport: any HTTPTransport) async throws {
+        let isFirst = Mutex(true)
+        let respond: @Sendable (LoopbackServer.Received) -> LoopbackServer.Step = { _ in
+            let fails = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            return fails ? response("503 X", ["Retry-After: 0"]) : response("200 OK", body: "{}")
+        }
+        try await withClient(transport, storesBodies: false, responding: respond) { api, server in
+            try await withFile(1_000_000) { try await api.upload(.put, "/films/7", RequestBody(file: $0)) }
+            try expect(server.received.map(\.bodyLength) == [1_000_000, 1_000_000], "\(server.received.map(\.bodyLength))")
+        }
+    }
+
+    @Sendable private static func readsEarlyRefusal(_ transport: any HTTPTransport) async throws {
+        let body = #"{"error":{"code":"PAYLOAD_TOO_LARGE","message":"At most 1 MB"}}"#
+        let head =
+            "HTTP/1.1 413 X\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+        let server = try LoopbackServer([.early(head + body)])
+        let api = APIClient(baseURL: URL(string: server.origin) ?? URL(fileURLWithPath: "/"), transport: transport)
+        try await withFile(64 * 1_024 * 1_024) { file in
+            do throws(APIError) {
+                try await api.upload(.put, "/films/7", RequestBody(file: file))
+                throw APIError(.decoding)
+            } catch {
+                try expect(error.status == 413 && error.attempts == 1, "\(error)")
+            }
+        }
+        await server.close()
+    }
+
+    @Sendable private static func downloadsFile(_ transport: any HTTPTransport) async throws {
+        let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(size)\r\n\r\n"
+        let seen = Mutex<[TransferProgress]>([])
+        try await withClient(transport, responding: { _ in .generate(head, count: size) }) { api, _ in
+            try await withFile { target in
+                try await api.download("/films/7", to: target) { progress in seen.withLock { $0.append(progress) } }
+                let attributes = try FileManager.default.attributesOfItem(atPath: target.path)
+                try expect((attributes[.size] as? NSNumber)?.intValue == size, "\(attributes)")
+            }
+        }
+        let steps = seen.withLock(\.self)
+        try expect(steps.last?.fraction == 1 && steps.count > 100, "reported \(steps.count) times up to \(steps.suffix(1))")
+    }
+
+    private static let text = (0..<40_000).map { "line \($0)\n" }.joined()
+
+    /// Serves a text with a tag: the first response breaks off in the middle, later ones serve ranges of the version that the tag names.
+    private static func film(_ text: String, changesTo other: String?)
+        -> @Sendable (LoopbackServer.Received) -> LoopbackServer.Step
+    {
+        let count = Mutex(0)
+        return { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            let body = number > 1 ? other ?? text : text
+            let tag = number > 1 && other != nil ? "\"2\"" : "\"1\""
+            let lines = ["ETag: \(tag)", "Accept-Ranges: bytes"]
+            if number == 1 {
+                let half = body.utf8.count / 2
+                return .reset(TransportCheck.head("200 OK", lines + ["Content-Length: \(body.utf8.count)"]) + body.prefix(half))
+            }
+            let start = request.header("Range").flatMap { Int($0.dropFirst("bytes=".count).dropLast()) }
+            guard let start, request.header("If-Range") == tag else { return response("200 OK", lines, body: body) }
+            let range = "Content-Range: bytes \(start)-\(body.utf8.count - 1)/\(body.utf8.count)"
+            return response("206 Partial Content", lines + [range], body: String(body.dropFirst(start)))
+        }
+    }
+
+    @Sendable private static func resumes(_ transport: any HTTPTransport) async throws {
+        try await withClient(transport, responding: film(text, changesTo: nil)) { api, server in
+            try await withFile { target in
+                try await api.download("/film", to: target)
+                try expect(try String(contentsOf: target, encoding: .utf8) == text, "the file is another one")
+                let ranges = server.received.map { $0.header("Range") }
+                try expect(
+                    ranges.count == 2 && ranges.last?.map { $0.hasPrefix("bytes=") && $0 != "bytes=0-" } == true,
+                    "\(ranges)"
+                )
+            }
+        }
+    }
+
+    @Sendable private static func startsAnew(_ transport: any HTTPTransport) async throws {
+        try await withClient(transport, responding: film(text, changesTo: "new")) { api, _ in
+            try await withFile { target in
+                try await api.download("/film", to: target)
+                try expect(try String(contentsOf: target, encoding: .utf8) == "new", "the file is another one")
+            }
+        }
+    }
+
+    @Sendable private static func sendsForm(_ transport: any HTTPTransport) async throws {
+        try await withClient(transport, responding: { _ in response("200 OK", body: "{}") }) { api, server in
+            try await withFile(100_000) { file in
+                var form = MultipartForm(boundary: "B")
+                form.append("Ana", name: "name")
+                form.append(file: file, name: "photo", filename: "mañana.jpg", contentType: "image/jpeg")
+                try await api.upload(.post, "/profile", form.body)
+            }
+            let received = server.received.first
+            let body = received.map { String(decoding: $0.body, as: UTF8.self) } ?? ""
+            try expect(received?.header("Content-Type") == "multipart/form-data; boundary=B", "\(received?.head ?? [])")
+            try expect(received?.header("Content-Length") == String(body.utf8.count), "\(received?.head ?? [])")
+            try expect(body.contains("name=\"name\"\r\n\r\nAna\r\n--B\r\n"), "sent \(body.prefix(200))")
+            try expect(body.contains("filename=\"mañana.jpg\"\r\nContent-Type: image/jpeg\r\n\r\n\0"), "sent \(body.prefix(300))")
+            try expect(body.hasSuffix("\0\r\n--B--\r\n") && body.utf8.count > 100_000, "sent \(body.suffix(20))")
+        }
+    }
+
+    @Sendable private static func readsLines(_ transport: any HTTPTransport) async throws {
+        let head = TransportCheck.head("200 OK", ["Content-Type: text/plain; charset=utf-8", "Transfer-Encoding: chunked"])
+        // The body does not end: a reader that waited for its end would get nothing.
+        try await withClient(transport, responding: { _ in .stall(head + "8\r\nuno\ndos\n\r\n") }) { api, _ in
+            var lines = try await api.lines("/log").makeAsyncIterator()
+            let first = [try await lines.next(), try await lines.next()]
+            try expect(first == ["uno", "dos"], "read \(first)")
+        }
+    }
+
+    @Sendable private static func readsEvents(_ transport: any HTTPTransport) async throws {
+        let respond: @Sendable (LoopbackServer.Received) -> LoopbackServer.Step = { request in
+            let head = TransportCheck.head("200 OK", ["Content-Type: text/event-stream"])
+            switch request.header("Last-Event-ID") {
+            case nil: return .answer(head + "retry: 20\n\nid: 1\ndata: uno\n\n")
+            case "1": return .reset(head + ": comment\n\nid: 2\nevent: order\ndata: dos\n\n")
+            default: return .answer("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+            }
+        }
+        try await withClient(transport, responding: respond) { api, server in
+            var events: [ServerSentEvent] = []
+            for try await event in api.events("/events") { events.append(event) }
+            let expected = [ServerSentEvent(data: "uno", id: "1"), ServerSentEvent(type: "order", data: "dos", id: "2")]
+            try expect(events == expected, "read \(events)")
+            try expect(server.received.count == 3, "sent \(server.received.count) requests")
+        }
+    }
+
+    @Sendable private static func leavesStream(_ transport: any HTTPTransport) async throws {
+        let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(size)\r\n\r\n"
+        let respond: @Sendable (LoopbackServer.Received) -> LoopbackServer.Step = { request in
+            request.head.first?.contains("/small") == true ? response("200 OK", body: "{}") : .generate(head, count: size)
+        }
+        try await withClient(transport, responding: respond) { api, server in
+            do {
+                let stream = try await api.stream(.get, "/large")
+                for try await _ in stream { break }
+            }
+            try await TransportCheck.expectClosed(server)
+            try expect(server.written < size, "the server sent it all")
+            let body = try await api.send(.get, "/small").body
+            try expect(body == Array("{}".utf8), "read \(body)")
+        }
+    }
+}
+
+extension EverydayTasks {
+    /// How much the memory in use of this process grows, in bytes, while it uploads and downloads a file: its largest resident size within the
+    /// transfer, less the size before. `nil` where the system does not report it (other than Linux).
+    ///
+    /// Nothing else should run in the process.
+    public static func memoryGrowth(
+        _ transport: any HTTPTransport,
+        size: Int = 200 * 1_024 * 1_024
+    ) async throws -> (upload: Int, download: Int)? {
+        try await transfer(transport, size: 24 * 1_024 * 1_024)
+        guard let upload = try await growth({ try await transfer(transport, size: size, downloads: false) }),
+            let download = try await growth({ try await transfer(transport, size: size, uploads: false) })
+        else { return nil }
+        return (upload, download)
+    }
+
+    private static func transfer(
+        _ transport: any HTTPTransport,
+        size: Int,
+        uploads: Bool = true,
+        downloads: Bool = true
+    ) async throws {
+        let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(size)\r\n\r\n"
+        let respond: @Sendable (LoopbackServer.Received) -> LoopbackServer.Step = { request in
+            request.head.first?.hasPrefix("PUT") == true ? response("200 OK", body: "{}") : .generate(head, count: size)
+        }
+        try await withClient(transport, storesBodies: false, responding: respond) { api, _ in
+            if uploads { try await withFile(size) { try await api.upload(.put, "/film", RequestBody(file: $0)) } }
+            if downloads { try await withFile { try await api.download("/film", to: $0) } }
+        }
+    }
+
+    private static func growth(_ body: () async throws -> Void) async throws -> Int? {
+        // The largest size is reset to the present one.
+        try? Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
+        guard let before = status("VmRSS:") else { return nil }
+        try await body()
+        return status("VmHWM:").map { $0 - before }
+    }
+
+    private static func status(_ name: String) -> Int? {
+        let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
+        return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }.map { $0 * 1_024 }
+    }
+}
