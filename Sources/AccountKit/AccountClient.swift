@@ -86,6 +86,8 @@ public struct AccountClient: Sendable {
     }
 
     /// Signs in.
+    /// - Throws: Code `AUTH_INVALID_CREDENTIALS` for wrong credentials, whatever the server calls them
+    ///   (``ErrorContract/APIError/refusingSignIn()``).
     /// - Parameter submission: The submit of the form; the same one when the user tries again with the same content.
     public func signIn(
         email: EmailAddress,
@@ -93,7 +95,11 @@ public struct AccountClient: Sendable {
         submission: Submission = Submission()
     ) async throws(APIError) -> AccountUser {
         let request = LoginRequest(email: email, password: password)
-        return try await begin(AccountPath.login, request, email, submission, context: "user_login")
+        do throws(APIError) {
+            return try await begin(AccountPath.login, request, email, submission, context: "user_login")
+        } catch {
+            throw error.refusingSignIn()
+        }
     }
 
     /// Continues the session with new credentials.

@@ -14,6 +14,10 @@ public struct APIClient: Sendable {
     public var language: Language {
         didSet { blank = base.map { HTTPRequest(base: $0, language: language) } }
     }
+    /// The language of the server's texts in errors whose response has no `Content-Language` of the user's language; `nil` if it is not known.
+    ///
+    /// A server's text is shown only if it is in the user's language. Set this for a backend that writes all its texts in one language.
+    public var serverTextLanguage: Language?
     /// The time that a call may take, waits and the body of the answer included.
     public var timeout: Duration
     /// The time that one attempt may take, if the request may be repeated; one that may not has the whole time of the call.
@@ -243,6 +247,7 @@ extension APIClient {
         } catch {
             var error = APIError(error, isSafeToRepeat: request.isSafeToRepeat, context: name)
             if !error.body.isEmpty { error.makeBodyDecoder = coding.makeDecoder }
+            (error.language, error.catalogue, error.serverTextLanguage) = (language, catalogue, serverTextLanguage)
             context.record.close(error, message: error.textWithoutServer(in: language, catalogue: catalogue))
             throw error
         }

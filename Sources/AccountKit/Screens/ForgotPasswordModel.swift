@@ -156,7 +156,7 @@ public final class ForgotPasswordModel: ScreenModel {
         }
         var shown = error.withoutSession
         if error.kind == .rateLimited {
-            shown.message = presenter.text(ContractText.resetLimited(wait: error.retryAfter))
+            shown.presentationText = ContractText.resetLimited(wait: error.retryAfter)
         }
         state = .failed(presenter.presentation(of: shown))
     }

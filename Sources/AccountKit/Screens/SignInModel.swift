@@ -126,7 +126,7 @@ public final class SignInModel: ScreenModel {
                 state = .editing
                 return
             }
-            fail(error.asSignInRefusal)
+            fail(error)
         }
     }
 
@@ -231,14 +231,4 @@ extension APIError {
         context: "user_login",
         attempts: 0
     )
-
-    /// A sign-in carries no session that could have expired: a 401 without a code means wrong credentials.
-    fileprivate var asSignInRefusal: APIError {
-        guard kind == .unauthorized, recovery == .signIn else { return self }
-        var refusal = self
-        refusal.code = .authInvalidCredentials
-        refusal.message = nil
-        refusal.recovery = .fixFields
-        return refusal
-    }
 }

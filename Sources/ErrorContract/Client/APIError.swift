@@ -7,7 +7,9 @@ public struct APIError: Error, Sendable {
     public var kind: Kind
     /// The server's code, else a local one such as `NETWORK_ERROR`.
     public var code: ErrorCode
-    /// The server's text for the person, in the language that was asked for; `nil` if it sent none.
+    /// The server's text, in whatever language it has; `nil` if the server sent none.
+    ///
+    /// A presentation shows it only if it is in the user's language (``isServerText(in:)``) and no own text for ``code`` exists.
     public var message: String?
     /// The HTTP status, if an answer came.
     public var status: Int?
@@ -50,6 +52,19 @@ public struct APIError: Error, Sendable {
     public var hold: LocalHold?
     /// Whether the call failed because its session could not be refreshed for a passing reason, such as a 503 at the refresh endpoint.
     public var isRefreshFailure = false
+    /// Whether the request carried credentials of a session: `Authorization`, `Cookie`, or the refresh token of a refresh. `nil` if
+    /// it is not known.
+    ///
+    /// A 401 to a request without credentials is never presented as an expired session.
+    public var sentCredentials: Bool?
+    /// The language of the server's texts where the response does not name one, as the client was told.
+    public var serverTextLanguage: Language?
+    /// A text that presentations show instead of the one for code and kind, such as one of a screen that knows more.
+    public var presentationText: LocalizedText?
+    /// The language of the client that made the call, which `localizedDescription` uses; `nil` for ``Language/preferred``.
+    public var language: Language?
+    /// The codes that the client knows, and the app's own words for them; `nil` for the standard ones.
+    public var catalogue: ErrorCatalogue?
 
     /// Creates an error for a failure that no server answered.
     public init(
@@ -97,6 +112,7 @@ public struct APIError: Error, Sendable {
         self.attempts = 1
         self.retry = isForeignPage ? .never : catalogue.retryClass(of: answer.code, status: answer.status)
         self.recovery = definition?.recovery ?? Recovery(unknown: answer.code, kind: kind)
+        self.catalogue = catalogue
     }
 
     /// Whether the client itself refused the call, so that no request was sent: its kind is ``Kind/throttled`` or

@@ -35,33 +35,74 @@ public struct ErrorPresentation: Hashable, Sendable {
     public var primary: Action
     /// The other action, if there are two.
     public var secondary: Action?
+    /// The problems with single fields, in the order of the server: show each at its field.
+    public var fields: [FieldText]
+    /// What the user sends to support; only if an action is ``Action/contactSupport``. Show its text below the message, and let the user
+    /// copy it.
+    public var supportReference: SupportReference?
 
     /// Creates a presentation.
-    public init(title: String, message: String, primary: Action, secondary: Action? = nil) {
+    public init(
+        title: String,
+        message: String,
+        primary: Action,
+        secondary: Action? = nil,
+        fields: [FieldText] = [],
+        supportReference: SupportReference? = nil
+    ) {
         self.title = title
         self.message = message
         self.primary = primary
         self.secondary = secondary
+        self.fields = fields
+        self.supportReference = supportReference
+    }
+
+    /// The text for a field; `nil` if nothing is wrong with it.
+    /// - Parameter name: The name of the field in the API, such as `email` or `items[1].name`.
+    public func text(ofField name: String) -> String? { fields.first { $0.field == name }?.text }
+
+    /// A problem with one field, in the user's language.
+    public struct FieldText: Hashable, Sendable {
+        /// The name of the field in the API, such as `email` or `items[1].name`; empty for the whole input.
+        public var field: String
+        /// The text to show at the field.
+        public var text: String
+
+        /// Creates a text.
+        public init(field: String, text: String) {
+            (self.field, self.text) = (field, text)
+        }
     }
 }
 
 extension APIError {
-    /// What to show for this error.
+    /// Returns what to show for this error.
+    ///
+    /// The message is the first of these that exists: the text of the catalogue for ``code``; the server's text, if it is in the
+    /// user's language; a text for the first of ``violations``, by field and kind of problem; a text for ``kind``. A limit whose delay
+    /// is known always says it.
     /// - Parameters:
-    ///   - language: The person's language.
+    ///   - language: The user's language.
     ///   - now: The wall clock, from which ``ErrorPresentation/Action/retryAt(_:)`` counts.
-    ///   - catalogue: The codes that the app knows, and its own words for them.
+    ///   - catalogue: The codes that the app knows, and its own words for them; `nil` for those of the client that made the call.
     public func presentation(
         in language: Language,
         now: Date,
-        catalogue: ErrorCatalogue = .standard
+        catalogue: ErrorCatalogue? = nil
     ) -> ErrorPresentation {
+        let catalogue = catalogue ?? self.catalogue ?? .standard
         let (primary, secondary) = actions(now: now)
+        let needsSupport = primary == .contactSupport || secondary == .contactSupport
         return ErrorPresentation(
             title: catalogue.text(title, in: language),
             message: text(in: language, catalogue: catalogue),
             primary: primary,
-            secondary: secondary
+            secondary: secondary,
+            fields: violations.map {
+                ErrorPresentation.FieldText(field: $0.field, text: text(for: $0, in: language, catalogue: catalogue))
+            },
+            supportReference: needsSupport ? supportReference(now: now) : nil
         )
     }
 
@@ -70,28 +111,9 @@ extension APIError {
         case (_, .authWeakPassword): ContractText.weakPasswordTitle
         case (_, .authResetTokenInvalid): ContractText.linkExpiredTitle
         case (.rateLimited, _), (.throttled, _): ContractText.tooManyAttemptsTitle
-        case (.unauthorized, _) where recovery == .signIn: ContractText.sessionExpiredTitle
+        case (.unauthorized, _) where isSessionExpired: ContractText.sessionExpiredTitle
         default: ContractText.errorTitle
         }
-    }
-
-    private func text(in language: Language, catalogue: ErrorCatalogue) -> String {
-        let say = { (text: LocalizedText) in catalogue.text(text, in: language) }
-        switch kind {
-        case .network, .noInternet, .timeout, .unknownOutcome: return say(ContractText.network)
-        // A gate that a 429 closed repeats the server's refusal; any other hold is a quota of the app.
-        case .throttled where hold?.source == .gate: return say(ContractText.limited(wait: retryAfter))
-        case .throttled: return say(ContractText.throttled(wait: retryAfter))
-        case .unavailable: return say(ContractText.unavailable(wait: retryAfter))
-        case .decoding, .notAPI, .invalidRequest, .cancelled: return say(ContractText.unknownError)
-        default: break
-        }
-        if code == .authResetTokenInvalid { return say(ContractText.linkExpired) }
-        if kind == .unauthorized, recovery == .signIn { return say(ContractText.sessionExpired) }
-        if kind == .server { return say(ContractText.server) }
-        if let message, !message.isEmpty { return message }
-        if kind == .rateLimited { return say(ContractText.limited(wait: retryAfter)) }
-        return say(catalogue.closestDefinition(to: code)?.message ?? ContractText.unknownError)
     }
 
     private func actions(now: Date) -> (ErrorPresentation.Action, ErrorPresentation.Action?) {

@@ -1,6 +1,6 @@
 extension ContractText {
     /// Every text of the contract that does not belong to one code, its placeholders open.
-    static let all: [LocalizedText] = limits + passwords + screens + labels + general
+    static let all: [LocalizedText] = limits + passwords + screens + labels + fields + general
 
     private static let limits = [
         tooManyAttemptsTitle, resetLimitedWait, resetLimitedLater, limitedWait, limitedLater, throttledWait, waitShort,
@@ -19,8 +19,10 @@ extension ContractText {
         resetRequested, tokenInvalid,
     ]
     private static let labels = [
-        confirm, cancel, accept, retry, checkAgain, signIn, requestNewLink, contactSupport, openSettings, updateApp, emailLabel,
+        confirm, cancel, accept, retry, checkAgain, signIn, requestNewLink, contactSupport, supportReference,
+        supportReferenceLine, openSettings, updateApp, emailLabel,
         passwordLabel, showPassword, forgotPassword, sendLink, newPassword, confirmPassword,
     ]
+    private static let fields = [valueTaken, valueOutOfRange, valueInvalid]
     private static let general = [sessionExpiredTitle, sessionExpired, errorTitle, unknownError, network, server]
 }

@@ -72,6 +72,23 @@ extension ContractText {
         fr: "Contacter l’assistance",
         de: "Support kontaktieren"
     )
+    /// Label of the code, request id and time that a user sends to support.
+    public static let supportReference = LocalizedText(
+        en: "Support reference",
+        es: "Referencia para soporte",
+        he: "אסמכתה לפנייה לתמיכה",
+        pt: "Referência para o suporte",
+        fr: "Référence pour l’assistance",
+        de: "Referenz für den Support"
+    )
+    static let supportReferenceLine = LocalizedText(
+        en: "Support reference: {reference}",
+        es: "Referencia para soporte: {reference}",
+        he: "אסמכתה לפנייה לתמיכה: {reference}",
+        pt: "Referência para o suporte: {reference}",
+        fr: "Référence pour l’assistance\u{A0}: {reference}",
+        de: "Referenz für den Support: {reference}"
+    )
     /// Opens the settings.
     public static let openSettings = LocalizedText(
         en: "Open Settings",

@@ -48,6 +48,7 @@ struct Exchange: Sendable {
         } catch {
             var error = error
             error.attempts = number
+            if error.status != nil { error.sentCredentials = request.carriesCredentials }
             if context.record.isHeard {
                 context.record.note(.attemptFinished(number, outcome(error, duration: context.now - begin)))
             }
@@ -158,6 +159,11 @@ struct Exchange: Sendable {
             wasSent: !error.surelyNeverLeft
         )
     }
+}
+
+extension HTTPRequest {
+    /// Whether a session of the user may be recognized by the request.
+    fileprivate var carriesCredentials: Bool { headerFields.contains(.authorization) || headerFields.contains(.cookie) }
 }
 
 extension Duration {

@@ -227,7 +227,10 @@ extension Session {
                 do {
                     return try await body()
                 } catch {
-                    throw APIError(error, isSafeToRepeat: true, context: "session_refresh")
+                    var error = APIError(error, isSafeToRepeat: true, context: "session_refresh")
+                    // The refresh token in the body.
+                    error.sentCredentials = true
+                    throw error
                 }
             }
             group.addTask {

@@ -17,9 +17,9 @@ struct ErrorLabRunTests {
         let run = try #require(script.model.lastRun)
         #expect(run.error?.code == .authUserSuspended)
         #expect(run.error?.requestID == "r-1")
-        #expect(
-            run.presentation == ErrorPresentation(title: "Error", message: "m", primary: .contactSupport, secondary: .dismiss)
-        )
+        #expect(run.presentation?.message == "This account is suspended. Please contact support.")
+        #expect(run.presentation?.primary == .contactSupport && run.presentation?.secondary == .dismiss)
+        #expect(run.presentation?.supportReference?.requestID == "r-1")
         #expect(script.model.alert == run.presentation)
         #expect(run.steps == [.failed(.authUserSuspended)])
         #expect(run.differences.isEmpty)

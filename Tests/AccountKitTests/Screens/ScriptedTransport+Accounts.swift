@@ -36,6 +36,7 @@ extension ScriptedTransport.Step {
     static func refusal(_ status: Int, _ code: ErrorCode, message: String? = nil, retryAfter: Int? = nil) -> Self {
         var headers: HTTPFields = [.retryAfter: retryAfter.map(String.init) ?? ""]
         if retryAfter == nil { headers[.retryAfter] = nil }
+        if message != nil { headers[.contentLanguage] = "en" }
         let text = message.map { #","message":"\#($0)""# } ?? ""
         return .answer(status: status, headers: headers, body: #"{"error":{"code":"\#(code)"\#(text),"details":{}}}"#)
     }

@@ -90,10 +90,9 @@ struct SignInModelTests {
         let script = try ScreenScript([.refusal(403, code)])
         let model = script.signIn()
         await model.submit()
-        #expect(
-            model.state
-                == .failed(ErrorPresentation(title: "Error", message: text, primary: .contactSupport, secondary: .dismiss))
-        )
+        #expect(model.alert?.title == "Error" && model.alert?.message == text)
+        #expect(model.alert?.primary == .contactSupport && model.alert?.secondary == .dismiss)
+        #expect(model.alert?.supportReference?.code == code)
         #expect(await model.perform(.contactSupport) == .contactSupport)
         #expect(model.state == .editing)
     }

@@ -35,6 +35,10 @@ struct KindRow: Sendable, CustomTestStringConvertible {
     private static let tooMany = ContractText.tooManyAttemptsTitle
     private static let again: [ErrorPresentation.Action] = [.retry, .dismiss]
 
+    private static func text(of code: ErrorCode) -> LocalizedText {
+        ErrorCatalogue.standard[code]?.message ?? ContractText.unknownError
+    }
+
     static let all = [
         KindRow(.network, "NETWORK_ERROR", .withBackoff, .retry, ContractText.network, again),
         KindRow(.noInternet, "NO_INTERNET", .withBackoff, .retry, ContractText.network, again),
@@ -49,9 +53,9 @@ struct KindRow: Sendable, CustomTestStringConvertible {
             ContractText.sessionExpired,
             [.signIn, .dismiss]
         ),
-        KindRow(.forbidden, "FORBIDDEN", .never, .dismiss, ContractText.unknownError, [.dismiss]),
+        KindRow(.forbidden, "FORBIDDEN", .never, .dismiss, text(of: .resourceForbidden), [.dismiss]),
         KindRow(.badRequest, "BAD_REQUEST", .never, .dismiss, ContractText.unknownError, [.dismiss]),
-        KindRow(.notFound, "NOT_FOUND", .never, .dismiss, ContractText.unknownError, [.dismiss]),
+        KindRow(.notFound, "NOT_FOUND", .never, .dismiss, text(of: .resourceNotFound), [.dismiss]),
         KindRow(.conflict, "CONFLICT", .never, .dismiss, ContractText.unknownError, [.dismiss]),
         KindRow(.validation, "VALIDATION_ERROR", .never, .fixFields, ContractText.unknownError, [.fixFields]),
         KindRow(.rateLimited, "RATE_LIMITED", .afterDelay, .wait, title: tooMany, ContractText.limited(wait: nil), [.dismiss]),

@@ -15,11 +15,18 @@ struct PresentationRow: Sendable, CustomTestStringConvertible {
     /// 2025-11-04T10:30:00Z
     static let now = Date(timeIntervalSince1970: 1_762_252_200)
 
-    static func answered(_ status: Int, _ code: ErrorCode? = nil, message: String? = nil, retryAfter: Duration? = nil) -> APIError
-    {
+    static func answered(
+        _ status: Int,
+        _ code: ErrorCode? = nil,
+        message: String? = nil,
+        in language: Language? = nil,
+        retryAfter: Duration? = nil
+    ) -> APIError {
         var answer = ErrorDecoder().decode(status: status, headers: [:], body: [UInt8](), now: now)
         (answer.code, answer.message, answer.retryAfter) = (code, message, retryAfter)
-        return APIError(answer)
+        var error = APIError(answer)
+        error.headers[.contentLanguage] = language?.rawValue
+        return error
     }
 
     static func local(_ kind: APIError.Kind, recovery: Recovery = .dismiss, retryAfter: Duration? = nil) -> APIError {
@@ -78,10 +85,10 @@ struct PresentationRow: Sendable, CustomTestStringConvertible {
         ),
         PresentationRow(
             "weak password",
-            answered(400, .authWeakPassword, message: "La contraseña debe tener al menos 8 caracteres"),
+            answered(400, .authWeakPassword, message: "La contraseña debe tener al menos 8 caracteres", in: .spanish),
             (
                 ("Contraseña Débil", "La contraseña debe tener al menos 8 caracteres"),
-                ("Weak Password", "La contraseña debe tener al menos 8 caracteres")
+                ("Weak Password", "The password is too weak. Please choose a stronger one.")
             ),
             .fixFields
         ),
@@ -119,8 +126,11 @@ struct PresentationRow: Sendable, CustomTestStringConvertible {
         ),
         PresentationRow(
             "limited, with the server's text",
-            answered(429, .rateLimitExceeded, message: "Espera un poco.", retryAfter: .milliseconds(1_500)),
-            (("Demasiados intentos", "Espera un poco."), ("Too many attempts", "Espera un poco.")),
+            answered(429, "SLOW_DOWN", message: "Espera un poco.", in: .spanish, retryAfter: .milliseconds(1_500)),
+            (
+                ("Demasiados intentos", "Espera un poco. Intenta de nuevo en 2 segundos."),
+                ("Too many attempts", "Too many requests. Please try again in 2 seconds.")
+            ),
             .retryAt(now + 2),
             .dismiss
         ),
@@ -157,12 +167,17 @@ struct PresentationRow: Sendable, CustomTestStringConvertible {
         PresentationRow("request not built", local(.invalidRequest), unknown, .dismiss),
         PresentationRow("cancelled", local(.cancelled), unknown, .dismiss),
         PresentationRow("custom", local(.custom), unknown, .dismiss),
-        PresentationRow("404 without a code", answered(404), unknown, .dismiss),
+        PresentationRow(
+            "404 without a code",
+            answered(404),
+            (("Error", "No encontramos lo que buscabas."), ("Error", "We could not find what you were looking for.")),
+            .dismiss
+        ),
         PresentationRow("409 without a code", answered(409), unknown, .dismiss),
         PresentationRow(
             "400 with a text",
-            answered(400, message: "El nombre ya existe."),
-            (("Error", "El nombre ya existe."), ("Error", "El nombre ya existe.")),
+            answered(400, message: "El nombre ya existe.", in: .spanish),
+            (("Error", "El nombre ya existe."), unknown.1),
             .dismiss
         ),
         PresentationRow(

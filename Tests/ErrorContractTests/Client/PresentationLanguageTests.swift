@@ -1,5 +1,6 @@
 import ErrorContract
 import Foundation
+import HTTPTypes
 import Testing
 
 /// Presentations in every language of the contract.
@@ -60,9 +61,10 @@ import Testing
         }
     }
 
-    @Test("A text of the server's own is shown as it came", arguments: Language.supported)
+    @Test("A text of the server's own is shown as it came, if it is in the user's language", arguments: Language.supported)
     func serverText(language: Language) {
-        let error = PresentationRow.answered(400, message: "Der Name ist vergeben.")
+        var error = PresentationRow.answered(400, message: "Der Name ist vergeben.")
+        error.headers[.contentLanguage] = language.rawValue
         #expect(error.presentation(in: language, now: Self.now).message == "Der Name ist vergeben.")
     }
 }

@@ -125,7 +125,7 @@ import Testing
             #expect(error.message == nil)
             for language in Language.supported {
                 let shown = APIError(error).presentation(in: language, now: Self.now).message
-                #expect(!shown.isEmpty && !shown.contains("<") && !shown.contains("at ") && !shown.contains("SQL"))
+                #expect(!shown.isEmpty && !shown.contains("<") && !shown.contains(" at ") && !shown.contains("SQL"))
             }
         }
     }

@@ -1,0 +1,161 @@
+import HTTPTypes
+
+/// Chooses the text for an error.
+extension APIError {
+    /// Whether a session of the user may have ended. A 401 to a request without credentials says nothing about a session, unless its code
+    /// shows that the body carried a refresh token.
+    var isSessionExpired: Bool {
+        guard kind == .unauthorized, recovery == .signIn else { return false }
+        return sentCredentials != false || code == .authSessionExpired || code == .authRefreshFailed
+    }
+
+    /// The text in a language: an own one for the code, else the server's if it is in that language, else an own one for the first field
+    /// violation of a known kind, else one for the kind of the error.
+    func text(in language: Language, catalogue: ErrorCatalogue) -> String {
+        let say = { (text: LocalizedText) in catalogue.text(text, in: language) }
+        if let presentationText { return say(presentationText) }
+        switch kind {
+        case .network, .noInternet, .timeout, .unknownOutcome: return say(ContractText.network)
+        // A gate that a 429 closed repeats the server's refusal; any other hold is a quota of the app.
+        case .throttled where hold?.source == .gate: return say(ContractText.limited(wait: retryAfter))
+        case .throttled: return say(ContractText.throttled(wait: retryAfter))
+        case .unavailable: return say(ContractText.unavailable(wait: retryAfter))
+        case .decoding, .notAPI, .invalidRequest, .cancelled: return say(ContractText.unknownError)
+        // The app's own error, with a text that the app made for its users.
+        case _ where status == nil && message?.isEmpty == false: return message ?? ""
+        default: break
+        }
+        if code == .authResetTokenInvalid { return say(ContractText.linkExpired) }
+        if isSessionExpired { return say(ContractText.sessionExpired) }
+        if kind == .server { return say(ContractText.server) }
+        if kind == .rateLimited { return limitText(in: language, catalogue: catalogue) }
+        return codeText(in: language, catalogue: catalogue)
+            ?? serverText(in: language)
+            ?? catalogue.closestDefinition(to: code).map { say($0.message) }
+            ?? violationText(in: language, catalogue: catalogue)
+            ?? say(kindText(in: catalogue))
+    }
+
+    /// The own text for a code of the catalogue.
+    private func codeText(in language: Language, catalogue: ErrorCatalogue) -> String? {
+        guard let definition = catalogue[code] else { return nil }
+        if kind == .unauthorized, recovery == .signIn {
+            // The texts of these codes say that a session has ended.
+            return catalogue.text(Self.signInText(in: catalogue), in: language)
+        }
+        // The reason is a fact that only the response has.
+        if code == .authWeakPassword, let text = serverText(in: language) { return text }
+        return catalogue.text(definition.message, in: language)
+    }
+
+    private static func signInText(in catalogue: ErrorCatalogue) -> LocalizedText {
+        (catalogue[.authTokenMissing] ?? ErrorCatalogue.standard[.authTokenMissing])?.message ?? ContractText.unknownError
+    }
+
+    /// The server's text, or that of its first field violation, if it is in a language.
+    private func serverText(in language: Language) -> String? {
+        guard isServerText(in: language) else { return nil }
+        if let message, !message.isEmpty { return message }
+        return violations.first { !$0.message.isEmpty }?.message
+    }
+
+    private func violationText(in language: Language, catalogue: ErrorCatalogue) -> String? {
+        guard !violations.isEmpty else { return nil }
+        let known = violations.lazy.compactMap { $0.text(in: catalogue) }.first
+        let general = catalogue[.validationInvalidInput] ?? ErrorCatalogue.standard[.validationInvalidInput]
+        return (known ?? general?.message).map { catalogue.text($0, in: language) }
+    }
+
+    /// A server's limit. If the time to wait is known, the text says it.
+    private func limitText(in language: Language, catalogue: ErrorCatalogue) -> String {
+        let say = { (text: LocalizedText) in catalogue.text(text, in: language) }
+        let isGeneral = [.rateLimitExceeded, .rateLimitTooManyRequests].contains(code)
+        let specific: String? =
+            if let definition = catalogue[code] {
+                isGeneral ? nil : say(definition.message)
+            } else {
+                serverText(in: language)
+            }
+        guard let specific else { return say(ContractText.limited(wait: retryAfter)) }
+        guard let retryAfter, !Self.tells(specific, wait: retryAfter, in: language, catalogue: catalogue) else { return specific }
+        let sentence = specific.last.map { ".!?…".contains($0) } == true ? specific : specific + "."
+        return sentence + " " + say(ContractText.tryAgain(in: retryAfter))
+    }
+
+    /// Whether a text names a wait in seconds, minutes or hours. A rate such as "5 per 1 minute" is no wait.
+    private static func tells(_ text: String, wait: Duration, in language: Language, catalogue: ErrorCatalogue) -> Bool {
+        let seconds = max(1, wait.wholeSecondsRoundedUp)
+        let phrases = [
+            WaitPhrase(count: seconds, unit: .seconds), WaitPhrase(count: (seconds - 1) / 60 + 1, unit: .minutes),
+            WaitPhrase(count: (seconds - 1) / 3_600 + 1, unit: .hours),
+        ]
+        let text = text.lowercased()
+        return phrases.contains { phrase in
+            // Less than an hour is no hour, and so on.
+            guard seconds >= phrase.unit.leastSeconds else { return false }
+            let words = catalogue.text(phrase.text, in: language).lowercased()
+            return text.ranges(of: words).contains { range in
+                let before = text[..<range.lowerBound]
+                let after = text[range.upperBound...].first
+                return before.last?.isNumber != true && after?.isLetter != true && !rates.contains { before.hasSuffix($0) }
+            }
+        }
+    }
+
+    private static let rates = ["per ", "/", "/ ", "por ", "cada ", "par ", "pro ", "every "]
+
+    /// The text for a kind, where the response says nothing that can be shown.
+    private func kindText(in catalogue: ErrorCatalogue) -> LocalizedText {
+        let code: ErrorCode? =
+            switch (kind, status) {
+            case (.forbidden, _): .resourceForbidden
+            case (.notFound, _): .resourceNotFound
+            case (_, 413): .requestTooLarge
+            default: nil
+            }
+        if kind == .unauthorized, recovery == .signIn { return Self.signInText(in: catalogue) }
+        return code.flatMap { catalogue[$0] ?? ErrorCatalogue.standard[$0] }?.message ?? ContractText.unknownError
+    }
+}
+
+extension APIError {
+    /// Whether the server's texts are in a language: by `Content-Language`, or by ``serverTextLanguage``.
+    ///
+    /// Regions and scripts are not compared: a text in `es-MX` is one in `es`.
+    public func isServerText(in language: Language) -> Bool {
+        if serverTextLanguage?.primary == language.primary { return true }
+        guard let named = headers[.contentLanguage] else { return false }
+        return named.split(separator: ",").contains { tag in
+            Language(tag.trimmingPrefix { $0 == " " }.filter { $0 != " " }).primary == language.primary
+        }
+    }
+
+    /// The text to show at a field: an own one for a code of the app, else the server's if it is in the user's language, else an own one for
+    /// field and kind of problem.
+    /// - Parameters:
+    ///   - violation: One of ``violations``.
+    ///   - language: The user's language.
+    ///   - catalogue: The codes that the app knows; `nil` for those of the client that made the call.
+    public func text(for violation: FieldViolation, in language: Language, catalogue: ErrorCatalogue? = nil) -> String {
+        let catalogue = catalogue ?? self.catalogue ?? .standard
+        let isOwn = violation.code.map { ErrorCatalogue.standard[$0] == nil } ?? false
+        if isOwn, let definition = violation.code.flatMap({ catalogue[$0] }) {
+            return catalogue.text(definition.message, in: language)
+        }
+        if !violation.message.isEmpty, isServerText(in: language) { return violation.message }
+        // The value may be fine: the limit is in the way.
+        if kind == .rateLimited { return catalogue.text(ContractText.limited(wait: retryAfter), in: language) }
+        let text = violation.text(in: catalogue) ?? violation.code.flatMap { catalogue[$0]?.message } ?? ContractText.valueInvalid
+        return catalogue.text(text, in: language)
+    }
+}
+
+extension WaitPhrase.Unit {
+    fileprivate var leastSeconds: Int {
+        switch self {
+        case .seconds: 1
+        case .minutes: 60
+        case .hours: 3_600
+        }
+    }
+}

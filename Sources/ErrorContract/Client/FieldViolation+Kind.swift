@@ -1,0 +1,152 @@
+extension FieldViolation {
+    /// The kind of problem with a field, such as a missing value, as far as code and text of the server show it.
+    ///
+    /// An open struct, so that a later version can distinguish more kinds without breaking a `switch`.
+    public struct Kind: RawRepresentable, Hashable, Sendable {
+        /// The name of the kind.
+        public let rawValue: String
+
+        /// Creates a kind.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// The value is missing or empty.
+        public static let required = Self(rawValue: "required")
+        /// The text has too few characters.
+        public static let tooShort = Self(rawValue: "tooShort")
+        /// The text has too many characters.
+        public static let tooLong = Self(rawValue: "tooLong")
+        /// The number, date or size is too small or too large.
+        public static let outOfRange = Self(rawValue: "outOfRange")
+        /// The value does not have the format or the type of the field.
+        public static let malformed = Self(rawValue: "malformed")
+        /// Another record has the value already.
+        public static let taken = Self(rawValue: "taken")
+        /// Two values that must be equal differ.
+        public static let mismatch = Self(rawValue: "mismatch")
+        /// The password is on a list of common ones.
+        public static let common = Self(rawValue: "common")
+        /// The password resembles other data of the account.
+        public static let resemblesAccount = Self(rawValue: "resemblesAccount")
+        /// The password lacks letters or digits.
+        public static let oneSided = Self(rawValue: "oneSided")
+    }
+
+    /// The kind of the problem; `nil` if neither ``code`` nor ``message`` shows it.
+    ///
+    /// Recognizes the codes of the contract, of FastAPI, Zod, Laravel, Spring and others, and the sentences of Django, FastAPI, Laravel,
+    /// Rails and ASP.NET in English and Spanish. O(length of the text).
+    public var kind: Kind? {
+        let text = message.lowercased()
+        let byText = Self.sentences.first { sentence in
+            sentence.marks.contains { text.contains($0) } && !sentence.exceptions.contains { text.contains($0) }
+        }?.kind
+        guard let code else { return byText }
+        // `string_too_short`, `STRING.TOO-SHORT` and `stringTooShort` are the same word.
+        let word = code.rawValue.lowercased().filter { $0.isLetter || $0.isNumber }
+        let byCode = Self.words.first { $0.words.contains { word == $0 || word.hasSuffix($0) && $0.utf8.count > 6 } }?.kind
+        // Zod and Laravel use one code for short texts and small numbers; a text says more than a word for any wrong value.
+        if byCode == .outOfRange || byCode == .malformed, let byText { return byText }
+        return byCode ?? byText
+    }
+
+    /// The number of characters that the server's text names, such as 8 in "at least 8 characters".
+    var namedCount: Int? {
+        let digits = message.split { !("0"..."9").contains($0) }
+        return digits.first.flatMap { $0.utf8.count <= 6 ? Int($0) : nil }
+    }
+
+    private static let words: [(kind: Kind, words: [String])] = [
+        (
+            .required,
+            [
+                "required", "missing", "validationmissingfield", "missingfield", "blank", "empty", "null", "notnull", "notblank",
+                "notempty", "presence", "isnotempty", "isdefined", "cantbeblank",
+            ]
+        ),
+        (.tooShort, ["tooshort", "minlength", "minlengthvalidator", "fieldtooshort", "passwordtooshort"]),
+        (.tooLong, ["toolong", "maxlength", "fieldtoolong"]),
+        (.taken, ["taken", "unique", "alreadyexists", "emailexists", "duplicate", "duplicated", "alreadytaken"]),
+        (.common, ["passwordtoocommon", "commonpassword"]),
+        (.resemblesAccount, ["passwordtoosimilar"]),
+        (.oneSided, ["passwordentirelynumeric"]),
+        (.mismatch, ["mismatch", "confirmed", "passwordmismatch", "equalto"]),
+        (
+            .outOfRange,
+            [
+                "greaterthan", "greaterthanequal", "lessthan", "lessthanequal", "minvalue", "maxvalue", "min", "max", "range",
+                "between", "toosmall", "toobig", "digits", "size", "decimalmin", "decimalmax",
+            ]
+        ),
+        (
+            .malformed,
+            [
+                "email", "invalidemail", "pattern", "stringpatternmismatch", "format", "invalidformat", "invalid", "invaliddate",
+                "invalidurl", "invalidtype", "typemismatch", "typeerror", "parsing", "intparsing", "valueerror", "url", "uuid",
+                "date", "regex", "isemail", "invalidchoice", "invalidstring",
+            ]
+        ),
+    ]
+
+    /// In the order in which they are tried: "A valid number is required." is no missing value.
+    private static let sentences: [(kind: Kind, marks: [String], exceptions: [String])] = [
+        (.common, ["too common", "demasiado común"], []),
+        (.resemblesAccount, ["too similar", "muy similar", "demasiado similar", "se asemeja"], []),
+        (.oneSided, ["entirely numeric", "completamente numérica", "letters and numbers", "letras y números"], []),
+        (.mismatch, ["match", "coincide"], ["pattern", "format"]),
+        (
+            .taken,
+            [
+                "already exists", "already taken", "already been taken", "already in use", "already registered",
+                "must be unique", "ya existe", "ya está en uso", "ya está registrado", "ya ha sido", "ya fue", "debe ser único",
+            ],
+            []
+        ),
+        (
+            .tooShort,
+            [
+                "too short", "at least one character", "muy corto", "muy corta", "demasiado corto", "demasiado corta",
+                "minimum length",
+            ],
+            []
+        ),
+        (.tooLong, ["too long", "muy largo", "demasiado largo", "demasiado larga", "maximum length"], []),
+        (.tooShort, ["at least", "al menos", "como mínimo"], noCharacters),
+        (
+            .tooLong,
+            [
+                "at most", "no more than", "not be greater than", "como máximo", "no más de", "no debe exceder",
+                "no puede tener más",
+            ],
+            noCharacters
+        ),
+        (
+            .outOfRange,
+            [
+                "greater than", "less than", "at least", "at most", "no more than", "between", "mayor que", "mayor o igual",
+                "menor que", "menor o igual", "entre ", "al menos", "como máximo", "no more than", "out of range",
+            ],
+            []
+        ),
+        (
+            .malformed,
+            [
+                "a valid", "not valid", "invalid", "wrong format", "valid email", "valid url", "must be a", "incorrect type",
+                "un correo válid", "no es válid", "inválid", "válid", "formato",
+            ],
+            []
+        ),
+        (
+            .required,
+            [
+                "required", "be blank", "be empty", "be null", "is missing", "obligatori", "requerid", "en blanco", "vací",
+                "ser nul", "es necesari", "falta ",
+            ],
+            []
+        ),
+    ]
+
+    /// Numbers and lists have a least value as well.
+    private static let noCharacters = ["elements", "items", "elementos", "equal to"]
+}

@@ -1,0 +1,46 @@
+public import Foundation
+
+/// The facts by which support finds a failed request: code, request id and time.
+///
+/// Show ``text(in:catalogue:)`` below the message of an error that sends the user to support, and let the user copy ``description``:
+///
+/// ```swift
+/// if let reference = presentation.supportReference {
+///     Text(reference.text(in: language))
+///     Button("Copy") { UIPasteboard.general.string = reference.description }
+/// }
+/// ```
+public struct SupportReference: Hashable, Sendable {
+    /// The code of the error.
+    public let code: ErrorCode
+    /// The id by which the server's log knows the request, if the server sent one.
+    public let requestID: String?
+    /// The time of the error: by the server's clock if the server named it, else by the device's.
+    public let time: Date
+
+    /// Creates a reference.
+    public init(code: ErrorCode, requestID: String?, time: Date) {
+        (self.code, self.requestID, self.time) = (code, requestID, time)
+    }
+
+    /// The reference with its label, such as `Support reference: AUTH_USER_SUSPENDED · r9 · 2025-11-04T10:30:00Z`.
+    /// - Parameter catalogue: The app's own words for the label.
+    public func text(in language: Language, catalogue: ErrorCatalogue = .standard) -> String {
+        catalogue.text(ContractText.supportReferenceLine.filling("reference", with: description), in: language)
+    }
+}
+
+extension SupportReference: CustomStringConvertible {
+    /// Code, request id and time in UTC, the same in every language: what the user copies.
+    public var description: String {
+        [code.rawValue, requestID, time.formatted(.iso8601)].compactMap(\.self).joined(separator: " · ")
+    }
+}
+
+extension APIError {
+    /// The facts by which support finds the request that failed.
+    /// - Parameter now: The wall clock, used if the server did not name the time of the error.
+    public func supportReference(now: Date) -> SupportReference {
+        SupportReference(code: code, requestID: requestID, time: serverTimestamp ?? now)
+    }
+}
