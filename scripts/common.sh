@@ -43,7 +43,7 @@ need_formulae() {
 fresh_manifest() { touch Package.swift; }
 
 # need_test_tools: what the tests use besides: curl and jq for the README's walk, OpenSSL for certificates, Python to read mails with
-# other eyes, a browser, what looks at the API, a mail server.
+# other eyes, a browser, what looks at the API, a mail server, the servers of others.
 need_test_tools() {
     if command -v apt-get >/dev/null; then
         need_packages curl jq openssl python3
@@ -57,6 +57,7 @@ need_test_tools() {
     fi
     "$root/scripts/api-tools" >/dev/null
     "$root/scripts/mail-tools" >/dev/null
+    "$root/scripts/foreign-servers" >/dev/null
 }
 
 # need_build_tools: all that a build needs.

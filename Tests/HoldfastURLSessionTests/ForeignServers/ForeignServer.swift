@@ -1,0 +1,217 @@
+import Foundation
+import Testing
+
+/// A server of somebody else, in a process of its own with a temporary folder, on a free port.
+final class ForeignServer: Sendable {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    let port: Int
+    let folder: URL
+    private let process: Process
+
+    var base: String { "http://127.0.0.1:\(port)" }
+
+    /// Starts a server, runs a body, and ends the server by its process id.
+    static func with(_ start: (URL) async throws -> ForeignServer, _ body: (ForeignServer) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "foreign-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = try await start(folder)
+        defer { server.stop() }
+        try await body(server)
+    }
+
+    /// A server of `Tests/ForeignServers`, which prints its port.
+    static func python(_ name: String) -> @Sendable (URL) async throws -> ForeignServer {
+        { folder in
+            let script = Self.root.appending(path: "Tests/ForeignServers/\(name).py")
+            let output = Pipe()
+            let process = Process()
+            process.executableURL = try Self.python()
+            process.arguments = [script.path, folder.path]
+            process.environment = ["PYTHONDONTWRITEBYTECODE": "1", "PATH": "/usr/bin:/bin"]
+            process.standardOutput = output
+            let line = try await Self.firstLine(of: process, output)
+            guard let port = Int(line) else {
+                if process.isRunning { process.terminate() }
+                throw Failure(description: "\(name).py printed no port: \(line)")
+            }
+            return ForeignServer(port: port, folder: folder, process: process)
+        }
+    }
+
+    /// nginx with pages of its own, as Debian packages it.
+    static let nginx: @Sendable (URL) async throws -> ForeignServer = { folder in
+        let candidates = ["/usr/sbin/nginx", "/usr/local/bin/nginx", "/opt/homebrew/bin/nginx"]
+        guard let program = candidates.first(where: FileManager.default.isExecutableFile(atPath:)) else {
+            throw Failure(description: "nginx is in none of \(candidates): run scripts/foreign-servers")
+        }
+        var failure = ""
+        // Another process may take the port between its choice and nginx.
+        for _ in 0..<3 {
+            let port = try ForeignServer.freePort()
+            let configuration = folder.appending(path: "nginx.conf")
+            try ForeignServer.configuration(port: port, folder: folder).write(
+                to: configuration,
+                atomically: true,
+                encoding: .utf8
+            )
+            let process = Process()
+            process.executableURL = URL(filePath: program)
+            process.arguments = ["-p", folder.path, "-e", "stderr", "-c", configuration.path]
+            process.standardError = try FileHandle(forWritingTo: folder.emptyFile(named: "errors"))
+            try await ForeignServer.launch(process)
+            while process.isRunning {
+                if await ForeignServer.isListening(port) { return ForeignServer(port: port, folder: folder, process: process) }
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            failure = (try? String(contentsOf: folder.appending(path: "errors"), encoding: .utf8)) ?? ""
+        }
+        throw Failure(description: "nginx does not start: \(failure)")
+    }
+
+    private init(port: Int, folder: URL, process: Process) {
+        (self.port, self.folder, self.process) = (port, folder, process)
+    }
+
+    /// What the server has written into a file of its folder.
+    func text(of file: String) throws -> String {
+        try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+    }
+
+    private func stop() {
+        process.terminate()
+        process.waitUntilExit()
+    }
+}
+
+extension ForeignServer {
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    private static func python() throws -> URL {
+        let environment = ProcessInfo.processInfo.environment
+        let cache =
+            environment["XDG_CACHE_HOME"].flatMap { $0.isEmpty ? nil : URL(filePath: $0) }
+            ?? FileManager.default.homeDirectoryForCurrentUser.appending(path: ".cache")
+        let python = cache.appending(path: "holdfast/foreign-servers/bin/python3")
+        guard FileManager.default.isExecutableFile(atPath: python.path) else {
+            throw Failure(description: "Django and FastAPI are not in \(python.path): run scripts/foreign-servers")
+        }
+        return python
+    }
+
+    private static func configuration(port: Int, folder: URL) -> String {
+        """
+        daemon off;
+        master_process off;
+        pid \(folder.path)/pid;
+        events {}
+        http {
+            access_log off;
+            server_tokens off;
+            client_body_temp_path \(folder.path)/client;
+            proxy_temp_path \(folder.path)/proxy;
+            fastcgi_temp_path \(folder.path)/fastcgi;
+            uwsgi_temp_path \(folder.path)/uwsgi;
+            scgi_temp_path \(folder.path)/scgi;
+            limit_req_zone $host zone=one:1m rate=1r/m;
+            server {
+                listen 127.0.0.1:\(port);
+                root \(folder.path)/nothing;
+                location /bad-gateway { proxy_pass http://127.0.0.1:1; }
+                location /unavailable { return 503; }
+                location /small { client_max_body_size 1k; proxy_pass http://127.0.0.1:1; }
+                location /limited { limit_req zone=one; limit_req_status 429; empty_gif; }
+            }
+        }
+        """
+    }
+
+    /// Starts a process with no signal blocked, on a separate thread.
+    private static func launch(_ process: Process) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            Thread {
+                unblockSignals()
+                continuation.resume(with: Result { try process.run() })
+            }.start()
+        }
+    }
+
+    private static func firstLine(of process: Process, _ output: Pipe) async throws -> String {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<String, any Error>) in
+            Thread {
+                unblockSignals()
+                continuation.resume(
+                    with: Result {
+                        try process.run()
+                        var line = Data()
+                        while line.last != UInt8(ascii: "\n") {
+                            let more = output.fileHandleForReading.availableData
+                            guard !more.isEmpty else { break }
+                            line += more
+                        }
+                        return String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+                    }
+                )
+            }.start()
+        }
+    }
+
+    private static func unblockSignals() {
+        var none = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, nil)
+    }
+
+    private static func freePort() throws -> Int {
+        try withSocket { descriptor, address in
+            var address = address
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+                }
+            }
+            guard isBound else { throw Failure(description: "no port is free") }
+            return Int(UInt16(bigEndian: address.sin_port))
+        }
+    }
+
+    private static func isListening(_ port: Int) async -> Bool {
+        let isOpen = try? withSocket { descriptor, address in
+            var address = address
+            address.sin_port = UInt16(port).bigEndian
+            return withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                }
+            }
+        }
+        return isOpen ?? false
+    }
+
+    private static func withSocket<Value>(_ body: (Int32, sockaddr_in) throws -> Value) throws -> Value {
+        #if canImport(Darwin)
+            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #else
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #endif
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        return try body(descriptor, address)
+    }
+}
+
+extension URL {
+    /// Creates an empty file in this folder.
+    fileprivate func emptyFile(named name: String) throws -> URL {
+        let file = appending(path: name)
+        try Data().write(to: file)
+        return file
+    }
+}
