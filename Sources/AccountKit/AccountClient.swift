@@ -145,13 +145,20 @@ public struct AccountClient: Sendable {
         email: EmailAddress,
         submission: Submission = Submission()
     ) async throws(APIError) -> String {
-        try await message(
-            AccountPath.requestPasswordReset,
-            PasswordResetRequest(email: email),
-            submission,
-            default: ContractText.resetRequested,
-            context: "password_reset_request"
-        )
+        do throws(APIError) {
+            return try await message(
+                AccountPath.requestPasswordReset,
+                PasswordResetRequest(email: email),
+                submission,
+                default: ContractText.resetRequested,
+                context: "password_reset_request"
+            )
+        } catch {
+            guard error.kind == .rateLimited else { throw error }
+            var limited = error
+            limited.presentationText = ContractText.resetLimited(wait: error.retryAfter)
+            throw limited
+        }
     }
 
     /// Validates a link without consuming it.

@@ -51,4 +51,15 @@ struct ForeignSignInTests {
         #expect(shown.text(ofField: "email") == "Por favor, ingresa un correo electrónico válido")
         #expect(shown.text(ofField: "password") == "Este campo es obligatorio.")
     }
+
+    @Test("A limited reset request has the text for it, outside of the screen, too")
+    func limitedReset() async throws {
+        let fixture = try Fixture(.limited(retryAfter: 3_600))
+        let email = try EmailAddress("ana@example.org")
+        let error = await failure { _ = try await fixture.client.requestPasswordReset(email: email) }
+        #expect(
+            error?.localizedDescription
+                == "Has intentado restablecer tu contraseña demasiadas veces. Por favor, intenta de nuevo en 1 hora."
+        )
+    }
 }

@@ -44,7 +44,7 @@ struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
         guard let answer = decoded(received.status, headers, body) else {
             return PlainAnswer.json(["outcome": "success"]).response
         }
-        return PlainAnswer.json(reading(answer, in: localization.language(of: request))).response
+        return PlainAnswer.json(reading(answer, headers, in: localization.language(of: request))).response
     }
 
     private static func refused(_ member: String, _ allowed: String) -> ContractError {
@@ -59,8 +59,10 @@ struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
         return decoder.refusalInSuccess(status: status, headers: headers, body: body, now: now())
     }
 
-    private func reading(_ answer: DecodedError, in language: Language) -> JSONValue {
-        let error = APIError(answer, catalogue: catalogue)
+    private func reading(_ answer: DecodedError, _ headers: HTTPFields, in language: Language) -> JSONValue {
+        var error = APIError(answer, catalogue: catalogue)
+        // They name the language of the server's text.
+        error.headers = headers
         let shown = error.presentation(in: language, now: now(), catalogue: catalogue)
         var object: JSONObject = [
             "outcome": "failure", "kind": .string(error.kind.rawValue), "code": .string(error.code.rawValue),
