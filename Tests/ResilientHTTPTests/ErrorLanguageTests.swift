@@ -6,7 +6,7 @@ import Testing
 
 @testable import ResilientHTTP
 
-/// What a client adds to its errors, so that they can be put into words.
+/// The facts that a client adds to its errors for their texts.
 @Suite("Errors know their client")
 struct ErrorLanguageTests {
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)
@@ -60,7 +60,7 @@ struct ErrorLanguageTests {
         #expect(error.sentCredentials == true)
     }
 
-    @Test("A user who never signed in is asked to sign in, not told of an expired session")
+    @Test("A user who never signed in is asked to sign in, without a word of an expired session")
     func neverSignedIn() async throws {
         let session = Session(store: MemoryCredentialStore(), refresh: { _ in Credentials(accessToken: "b", refreshToken: nil) })
         let client = try client(Self.refused, session: session)

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What code shows that knows nothing of this library, such as `Text(error.localizedDescription)`.
+/// For code that knows nothing of this library, such as `Text(error.localizedDescription)`.
 extension APIError: LocalizedError {
     /// The message of the error's presentation, in the language of the client that made the call.
     ///

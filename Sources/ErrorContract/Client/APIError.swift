@@ -57,7 +57,7 @@ public struct APIError: Error, Sendable {
     ///
     /// A 401 to a request without credentials is never presented as an expired session.
     public var sentCredentials: Bool?
-    /// The language of the server's texts where the response does not name one, as the client was told.
+    /// The language of the server's texts by the setting of the client, for responses without `Content-Language`.
     public var serverTextLanguage: Language?
     /// A text that presentations show instead of the one for code and kind, such as one of a screen that knows more.
     public var presentationText: LocalizedText?

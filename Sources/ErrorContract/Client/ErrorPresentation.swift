@@ -37,8 +37,8 @@ public struct ErrorPresentation: Hashable, Sendable {
     public var secondary: Action?
     /// The problems with single fields, in the order of the server: show each at its field.
     public var fields: [FieldText]
-    /// What the user sends to support; only if an action is ``Action/contactSupport``. Show its text below the message, and let the user
-    /// copy it.
+    /// The facts that the user sends to support; present if an action is ``Action/contactSupport``. Show its text below the message, and let
+    /// the user copy it.
     public var supportReference: SupportReference?
 
     /// Creates a presentation.

@@ -31,6 +31,8 @@ extension FieldViolation {
         public static let resemblesAccount = Self(rawValue: "resemblesAccount")
         /// The password lacks letters or digits.
         public static let oneSided = Self(rawValue: "oneSided")
+        /// The password lacks other characters that the server requires, such as uppercase letters or symbols.
+        public static let weak = Self(rawValue: "weak")
     }
 
     /// The kind of the problem; `nil` if neither ``code`` nor ``message`` shows it.
@@ -39,9 +41,7 @@ extension FieldViolation {
     /// Rails and ASP.NET in English and Spanish. O(length of the text).
     public var kind: Kind? {
         let text = message.lowercased()
-        let byText = Self.sentences.first { sentence in
-            sentence.marks.contains { text.contains($0) } && !sentence.exceptions.contains { text.contains($0) }
-        }?.kind
+        let byText = Self.sentences.first { $0.matches(text) }?.kind
         guard let code else { return byText }
         // `string_too_short`, `STRING.TOO-SHORT` and `stringTooShort` are the same word.
         let word = code.rawValue.lowercased().filter { $0.isLetter || $0.isNumber }
@@ -89,64 +89,86 @@ extension FieldViolation {
         ),
     ]
 
+    /// A sentence by which a problem is recognized.
+    private struct Sentence: Sendable {
+        let kind: Kind
+        /// One of them must occur.
+        let marks: [String]
+        /// One of them must occur as well, if there are any.
+        var companions: [String] = []
+        /// None of them may occur.
+        var exceptions: [String] = []
+
+        func matches(_ text: String) -> Bool {
+            marks.contains { text.contains($0) } && (companions.isEmpty || companions.contains { text.contains($0) })
+                && !exceptions.contains { text.contains($0) }
+        }
+    }
+
     /// In the order in which they are tried: "A valid number is required." is no missing value.
-    private static let sentences: [(kind: Kind, marks: [String], exceptions: [String])] = [
-        (.common, ["too common", "demasiado común"], []),
-        (.resemblesAccount, ["too similar", "muy similar", "demasiado similar", "se asemeja"], []),
-        (.oneSided, ["entirely numeric", "completamente numérica", "letters and numbers", "letras y números"], []),
-        (.mismatch, ["match", "coincide"], ["pattern", "format"]),
-        (
-            .taken,
-            [
+    private static let sentences: [Sentence] = [
+        Sentence(kind: .common, marks: ["too common", "demasiado común", "data leak", "compromised"]),
+        Sentence(kind: .resemblesAccount, marks: ["too similar", "muy similar", "demasiado similar", "se asemeja"]),
+        Sentence(
+            kind: .oneSided,
+            marks: ["entirely numeric", "completamente numérica", "letters and numbers", "letras y números"]
+        ),
+        Sentence(
+            kind: .weak,
+            marks: [
+                "uppercase", "lowercase", "upper case", "lower case", "special character", "symbol", "one letter", "one number",
+                "one digit", "mayúscula", "minúscula", "carácter especial", "símbolo", "too weak", "muy débil", "demasiado débil",
+            ]
+        ),
+        Sentence(kind: .mismatch, marks: ["match", "coincide"], exceptions: ["pattern", "format"]),
+        Sentence(
+            kind: .taken,
+            marks: [
                 "already exists", "already taken", "already been taken", "already in use", "already registered",
                 "must be unique", "ya existe", "ya está en uso", "ya está registrado", "ya ha sido", "ya fue", "debe ser único",
-            ],
-            []
+            ]
         ),
-        (
-            .tooShort,
-            [
-                "too short", "at least one character", "muy corto", "muy corta", "demasiado corto", "demasiado corta",
-                "minimum length",
-            ],
-            []
+        Sentence(
+            kind: .tooShort,
+            marks: ["too short", "muy corto", "muy corta", "demasiado corto", "demasiado corta", "minimum length"]
         ),
-        (.tooLong, ["too long", "muy largo", "demasiado largo", "demasiado larga", "maximum length"], []),
-        (.tooShort, ["at least", "al menos", "como mínimo"], noCharacters),
-        (
-            .tooLong,
-            [
-                "at most", "no more than", "not be greater than", "como máximo", "no más de", "no debe exceder",
-                "no puede tener más",
-            ],
-            noCharacters
+        Sentence(
+            kind: .tooLong,
+            marks: ["too long", "muy largo", "muy larga", "demasiado largo", "demasiado larga", "maximum length"]
         ),
-        (
-            .outOfRange,
-            [
+        Sentence(kind: .tooShort, marks: ["at least", "al menos", "como mínimo", "minimum of"], companions: characters),
+        Sentence(
+            kind: .tooLong,
+            marks: [
+                "at most", "no more than", "not be greater than", "not exceed", "como máximo", "no más de", "no debe exceder",
+                "no puede tener más", "maximum of",
+            ],
+            companions: characters
+        ),
+        Sentence(
+            kind: .outOfRange,
+            marks: [
                 "greater than", "less than", "at least", "at most", "no more than", "between", "mayor que", "mayor o igual",
-                "menor que", "menor o igual", "entre ", "al menos", "como máximo", "no more than", "out of range",
-            ],
-            []
+                "menor que", "menor o igual", "entre ", "al menos", "como mínimo", "como máximo", "out of range", "be after",
+                "be before", "in the past", "in the future", "too large", "too small", "not be greater", "not exceed",
+            ]
         ),
-        (
-            .malformed,
-            [
-                "a valid", "not valid", "invalid", "wrong format", "valid email", "valid url", "must be a", "incorrect type",
-                "un correo válid", "no es válid", "inválid", "válid", "formato",
-            ],
-            []
+        Sentence(
+            kind: .malformed,
+            marks: [
+                "a valid", "not valid", "invalid", "wrong format", "valid email", "valid url", "must be a ", "must be an ",
+                "not a number", "incorrect type", "pattern", "well-formed", "válid", "formato", "patrón",
+            ]
         ),
-        (
-            .required,
-            [
+        Sentence(
+            kind: .required,
+            marks: [
                 "required", "be blank", "be empty", "be null", "is missing", "obligatori", "requerid", "en blanco", "vací",
                 "ser nul", "es necesari", "falta ",
-            ],
-            []
+            ]
         ),
     ]
 
     /// Numbers and lists have a least value as well.
-    private static let noCharacters = ["elements", "items", "elementos", "equal to"]
+    private static let characters = ["character", "caracter", "caráct", "letras"]
 }

@@ -46,6 +46,7 @@ extension FieldViolation {
         case (_, .common): return ContractText.passwordCommon
         case (_, .resemblesAccount): return ContractText.passwordResemblesAccount
         case (_, .oneSided): return ContractText.passwordNeedsLettersAndDigits
+        case (.password, .weak): return own(.authWeakPassword)
         case (.date, .malformed): return own(.validationInvalidDate)
         case (.url, .malformed): return own(.validationInvalidURL)
         case (_, .required): return own(.validationMissingField)
@@ -60,7 +61,7 @@ extension FieldViolation {
 
     private enum Subject { case email, password, date, url, other }
 
-    /// What the field holds, by its name: the last member of its path, in English or Spanish.
+    /// The content of the field, by its name: the last member of its path, in English or Spanish.
     private var subject: Subject {
         let last = field.split { $0 == "." || $0 == "[" || $0 == "]" || $0 == "/" }.last { Int($0) == nil } ?? ""
         let name = last.lowercased().filter { $0.isLetter }

@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What code sees of an error that knows little of this library.
+/// Facts of an error for code that knows little of this library.
 @Suite("Facts of an error")
 struct ErrorFactsTests {
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)
@@ -45,7 +45,7 @@ struct ErrorFactsTests {
         #expect(Language.preferred(from: ["it-CH"], available: [.english, Language("it")]) == Language("it"))
     }
 
-    @Test("What sends the user to support carries code, request id and the server's time")
+    @Test("A presentation that sends the user to support carries code, request id and the server's time")
     func supportReference() throws {
         let shown = suspended(timestamp: "2025-11-04T10:31:00Z").presentation(in: .spanish, now: Self.now)
         let reference = try #require(shown.supportReference)

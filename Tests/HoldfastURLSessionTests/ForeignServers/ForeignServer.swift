@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A server of somebody else, in a process of its own with a temporary folder, on a free port.
+/// A foreign server in its own process, with a temporary folder, on a free port.
 final class ForeignServer: Sendable {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -42,7 +42,7 @@ final class ForeignServer: Sendable {
         }
     }
 
-    /// nginx with pages of its own, as Debian packages it.
+    /// nginx with its built-in pages, as Debian packages it.
     static let nginx: @Sendable (URL) async throws -> ForeignServer = { folder in
         let candidates = ["/usr/sbin/nginx", "/usr/local/bin/nginx", "/opt/homebrew/bin/nginx"]
         guard let program = candidates.first(where: FileManager.default.isExecutableFile(atPath:)) else {
@@ -76,7 +76,7 @@ final class ForeignServer: Sendable {
         (self.port, self.folder, self.process) = (port, folder, process)
     }
 
-    /// What the server has written into a file of its folder.
+    /// The text of a file that the server has written into its folder.
     func text(of file: String) throws -> String {
         try String(contentsOf: folder.appending(path: file), encoding: .utf8)
     }

@@ -6,7 +6,7 @@ import Testing
 
 /// The table of `docs/app/foreign-servers.md`, which is made here.
 ///
-/// After a wanted change: `UPDATE_DOCS=1 swift test --filter ForeignServersPageTests`, then look at the difference.
+/// After a wanted change: `UPDATE_DOCS=1 swift test --filter ForeignServersPageTests`, then review the difference.
 @Suite("docs/app/foreign-servers.md")
 struct ForeignServersPageTests {
     private static let page = ForeignServer.root.appending(path: "docs/app/foreign-servers.md")

@@ -48,7 +48,7 @@ extension ForeignSituation {
 
     static let all = django + fastAPI + nginx + fieldApps + frameworks + services + edges
 
-    /// What a user of the app sees, from the response as it is written down.
+    /// The presentation for a user of the app, from the response as it is written down.
     func shown(in language: Language) async -> ErrorPresentation? {
         var headers = headers
         headers[.contentLanguage] = contentLanguage(in: language)
@@ -56,7 +56,7 @@ extension ForeignSituation {
         return await shown(in: language, by: ScriptedTransport([step]), at: "https://api.example.org", path: "/a", headers: [:])
     }
 
-    /// What a user of the app sees after a call through `APIClient`.
+    /// The presentation for a user of the app after a call through `APIClient`.
     func shown(
         in language: Language,
         by transport: some HTTPTransport,
