@@ -7,9 +7,9 @@ extension APIError {
     ///
     /// ```swift
     /// do throws(APIError) {
-    ///     let tokens: Tokens = try await api.post("/api/token/", credentials, context: "user_login")
+    ///     tokens = try await api.post("/api/token/", credentials, context: "user_login")
     /// } catch {
-    ///     show(error.refusingSignIn())
+    ///     shown = error.refusingSignIn().presentation(in: .spanish, now: .now)
     /// }
     /// ```
     /// - Returns: The error with the code and its recovery; an unchanged error if it means anything else. ``message`` stays.

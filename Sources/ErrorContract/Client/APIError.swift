@@ -61,7 +61,8 @@ public struct APIError: Error, Sendable {
     public var serverTextLanguage: Language?
     /// A text that presentations show instead of the one for code and kind, such as one of a screen that knows more.
     public var presentationText: LocalizedText?
-    /// The language of the client that made the call, which `localizedDescription` uses; `nil` for ``Language/preferred``.
+    /// The language of the client that made the call, which `localizedDescription` uses; `nil` for that of the device's
+    /// user.
     public var language: Language?
     /// The codes that the client knows, and the app's own words for them; `nil` for the standard ones.
     public var catalogue: ErrorCatalogue?

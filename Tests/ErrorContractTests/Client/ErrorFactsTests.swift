@@ -26,23 +26,9 @@ struct ErrorFactsTests {
         #expect((error as any LocalizedError).errorDescription == expected)
     }
 
-    @Test("Without a client, localizedDescription is in the user's preferred language")
+    @Test("Without a client, localizedDescription is in the language of the device's user")
     func preferredDescription() {
         #expect(APIError(.network).localizedDescription == ContractText.network.text(in: .preferred()))
-    }
-
-    @Test(
-        "The preferred language is the first of the user's that is available, else English",
-        arguments: [
-            (["es-MX", "en"], Language.spanish), (["it-IT", "pt-BR", "en"], .portuguese), (["it", "ja"], .english),
-            ([], .english),
-            (["iw-IL"], .hebrew), (["zh-Hans-CN", "de-AT"], .german),
-        ]
-    )
-    func preferred(tags: [String], language: Language) {
-        #expect(Language.preferred(from: tags) == language)
-        #expect(Language.supported.contains(.preferred()))
-        #expect(Language.preferred(from: ["it-CH"], available: [.english, Language("it")]) == Language("it"))
     }
 
     @Test("A presentation that sends the user to support carries code, request id and the server's time")

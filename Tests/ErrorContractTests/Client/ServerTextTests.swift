@@ -247,6 +247,21 @@ struct ServerTextTests {
         #expect(message(error(418, #"{"detail":"No."}"#), .english) == "An error occurred. Please try again.")
     }
 
+    @Test("No body of any family shows a text of unknown language", arguments: LabelledBody.small)
+    func families(body: LabelledBody) {
+        let error = APIError(body.decoded)
+        var silent = error
+        silent.message = nil
+        for language in Language.supported {
+            let shown = error.presentation(in: language, now: Self.now)
+            #expect(shown == silent.presentation(in: language, now: Self.now))
+            for (field, violation) in zip(shown.fields, error.violations) where violation.message.count > 2 {
+                let own = FieldViolation(field: violation.field, code: violation.code, message: "").message
+                #expect(field.text != own && !field.text.isEmpty)
+            }
+        }
+    }
+
     @Test("The server's reason against a password is shown if it is in the user's language")
     func weakPassword() {
         let body = #"{"error":{"code":"AUTH_WEAK_PASSWORD","message":"La contraseña debe tener al menos 12 caracteres"}}"#

@@ -1,6 +1,8 @@
 import ErrorContract
 import Foundation
 import HTTPTypes
+import HoldfastTesting
+import HoldfastURLSession
 import ResilientHTTP
 import Testing
 
@@ -25,6 +27,29 @@ struct ForeignServersPageTests {
         } else {
             #expect(String(text[start..<stop]) == table, "run UPDATE_DOCS=1 swift test --filter ForeignServersPageTests")
         }
+    }
+
+    @Test("The examples of the page show a Spanish backend's text and a refused sign-in")
+    func examples() async throws {
+        let url = try #require(URL(string: "http://127.0.0.1:1"))
+        // snippet: foreign-server-texts
+        var api = APIClient(baseURL: url, language: .spanish)
+        api.serverTextLanguage = .spanish
+        // snippet end
+        #expect(api.serverTextLanguage == .spanish)
+        let refused = ScriptedTransport([.answer(status: 401, body: #"{"detail":"No active account found"}"#)])
+        api = APIClient(baseURL: url, transport: refused, language: .spanish, middleware: [])
+        var tokens: [String: String]?
+        var shown: ErrorPresentation?
+        let credentials = ["username": "ana", "password": "wrong"]
+        // snippet: foreign-server-sign-in
+        do throws(APIError) {
+            tokens = try await api.post("/api/token/", credentials, context: "user_login")
+        } catch {
+            shown = error.refusingSignIn().presentation(in: .spanish, now: .now)
+        }
+        // snippet end
+        #expect(tokens == nil && shown?.message == "Correo o contraseña incorrectos")
     }
 
     @Test("The page has at least 40 situations, each named once")
