@@ -4,8 +4,7 @@ import HTTPTypes
 public import ResilientHTTP
 import Synchronization
 
-/// Everyday tasks of an app, run over real sockets with a client that has all defaults: what every transport does for them.
-public enum EverydayTasks {
+extension EverydayTasks {
     /// Uploads, downloads, forms, lines and events.
     public static let streaming: [TransportCheck] = [
         TransportCheck("Uploads a file of 24 MB with progress", uploadsFile),
@@ -58,7 +57,7 @@ public enum EverydayTasks {
         try await body(file)
     }
 
-    private static func response(_ status: String, _ lines: [String] = [], body: String = "") -> LoopbackServer.Step {
+    private static func closing(_ status: String, _ lines: [String] = [], body: String = "") -> LoopbackServer.Step {
         TransportCheck.answer(status, lines, body: body)
     }
 
@@ -68,7 +67,7 @@ public enum EverydayTasks {
 
     @Sendable private static func uploadsFile(_ transport: any HTTPTransport) async throws {
         let seen = Mutex<[TransferProgress]>([])
-        try await withClient(transport, storesBodies: false, responding: { _ in response("200 OK", body: "{}") }) { api, server in
+        try await withClient(transport, storesBodies: false, responding: { _ in closing("200 OK", body: "{}") }) { api, server in
             try await withFile(size) { file in
                 try await api.upload(.put, "/films/7", RequestBody(file: file, contentType: "video/mp4")) { progress in
                     seen.withLock { $0.append(progress) }
@@ -88,7 +87,7 @@ public enum EverydayTasks {
                 defer { isFirst = false }
                 return isFirst
             }
-            return fails ? response("503 X", ["Retry-After: 0"]) : response("200 OK", body: "{}")
+            return fails ? closing("503 X", ["Retry-After: 0"]) : closing("200 OK", body: "{}")
         }
         try await withClient(transport, storesBodies: false, responding: respond) { api, server in
             try await withFile(1_000_000) { try await api.upload(.put, "/films/7", RequestBody(file: $0)) }
@@ -147,9 +146,9 @@ public enum EverydayTasks {
                 return .reset(TransportCheck.head("200 OK", lines + ["Content-Length: \(body.utf8.count)"]) + body.prefix(half))
             }
             let start = request.header("Range").flatMap { Int($0.dropFirst("bytes=".count).dropLast()) }
-            guard let start, request.header("If-Range") == tag else { return response("200 OK", lines, body: body) }
+            guard let start, request.header("If-Range") == tag else { return closing("200 OK", lines, body: body) }
             let range = "Content-Range: bytes \(start)-\(body.utf8.count - 1)/\(body.utf8.count)"
-            return response("206 Partial Content", lines + [range], body: String(body.dropFirst(start)))
+            return closing("206 Partial Content", lines + [range], body: String(body.dropFirst(start)))
         }
     }
 
@@ -177,7 +176,7 @@ public enum EverydayTasks {
     }
 
     @Sendable private static func sendsForm(_ transport: any HTTPTransport) async throws {
-        try await withClient(transport, responding: { _ in response("200 OK", body: "{}") }) { api, server in
+        try await withClient(transport, responding: { _ in closing("200 OK", body: "{}") }) { api, server in
             try await withFile(100_000) { file in
                 var form = MultipartForm(boundary: "B")
                 form.append("Ana", name: "name")
@@ -225,7 +224,7 @@ public enum EverydayTasks {
     @Sendable private static func leavesStream(_ transport: any HTTPTransport) async throws {
         let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(size)\r\n\r\n"
         let respond: @Sendable (LoopbackServer.Received) -> LoopbackServer.Step = { request in
-            request.head.first?.contains("/small") == true ? response("200 OK", body: "{}") : .generate(head, count: size)
+            request.head.first?.contains("/small") == true ? closing("200 OK", body: "{}") : .generate(head, count: size)
         }
         try await withClient(transport, responding: respond) { api, server in
             do {
@@ -264,7 +263,7 @@ extension EverydayTasks {
     ) async throws {
         let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(size)\r\n\r\n"
         let respond: @Sendable (LoopbackServer.Received) -> LoopbackServer.Step = { request in
-            request.head.first?.hasPrefix("PUT") == true ? response("200 OK", body: "{}") : .generate(head, count: size)
+            request.head.first?.hasPrefix("PUT") == true ? closing("200 OK", body: "{}") : .generate(head, count: size)
         }
         try await withClient(transport, storesBodies: false, responding: respond) { api, _ in
             if uploads { try await withFile(size) { try await api.upload(.put, "/film", RequestBody(file: $0)) } }
