@@ -141,8 +141,7 @@ let package = Package(
         .testTarget(
             name: "ExampleAppTests",
             dependencies: [
-                "AccountKit", "AccountContract", "ResilientHTTP", "ErrorContract", "ErrorLabContract", "HoldfastURLSession",
-                "HoldfastTesting", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "Holdfast", "ErrorLabContract", "HoldfastTesting", .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Examples/App",
             exclude: [

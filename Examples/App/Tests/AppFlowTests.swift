@@ -1,9 +1,7 @@
-import AccountKit
-import ErrorContract
 import Foundation
 import HTTPTypes
+import Holdfast
 import HoldfastTesting
-import ResilientHTTP
 import Testing
 
 @MainActor
@@ -177,13 +175,5 @@ struct AppFlowTests {
             ]
         )
         await server.close()
-    }
-
-    @Test(
-        "The language is the user's first one that the texts have",
-        arguments: [(["it", "es-MX", "en"], "es"), (["ja"], "en")]
-    )
-    func language(preferred: [String], language: String) {
-        #expect(Configuration.language(preferred: preferred).rawValue == language)
     }
 }

@@ -1,7 +1,6 @@
-import AccountKit
-import ErrorContract
 import ErrorLabContract
 import Foundation
+import Holdfast
 
 /// A screen as text: the rows of its form, then the alert, the focus and the announcement.
 @MainActor

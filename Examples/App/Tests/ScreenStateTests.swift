@@ -1,5 +1,5 @@
-import AccountKit
 import Foundation
+import Holdfast
 import Testing
 
 @MainActor

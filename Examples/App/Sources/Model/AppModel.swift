@@ -1,9 +1,6 @@
-import AccountContract
-import AccountKit
-import ErrorContract
 import Foundation
+import Holdfast
 import Observation
-import ResilientHTTP
 
 /// The app without its views: which screen is shown, and where each one leads.
 ///

@@ -1,8 +1,5 @@
-import AccountKit
-import ErrorContract
 import Foundation
-import HoldfastURLSession
-import ResilientHTTP
+import Holdfast
 
 /// The clients of the app: one for the account API, one for the app's own API, which shares the session.
 struct AppServices: Sendable {

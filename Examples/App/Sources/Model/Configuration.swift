@@ -1,4 +1,3 @@
-import ErrorContract
 import Foundation
 
 /// The values that an app of yours replaces.
@@ -9,9 +8,4 @@ enum Configuration {
     static let linkHost = "accounts.example.com"
     /// The custom scheme, as in Info.plist.
     static let scheme = "holdfast-example"
-
-    /// The user's first preferred language that the texts have.
-    static func language(preferred: [String] = Locale.preferredLanguages) -> Language {
-        LanguagePreference(acceptLanguage: preferred.joined(separator: ", ")).choose(from: Language.supported, fallback: .english)
-    }
 }

@@ -1,8 +1,6 @@
-import AccountKit
-import ErrorContract
 import Foundation
+import Holdfast
 import Observation
-import ResilientHTTP
 
 /// A note of the app's own API.
 struct Note: Codable, Hashable, Sendable, Identifiable {

@@ -1,7 +1,5 @@
 #if DEBUG && canImport(SwiftUI)
-    import AccountKit
-    import AccountUI
-    import ErrorContract
+    import Holdfast
     import SwiftUI
 
     /// A state of a screen, by its name: the content of the previews.

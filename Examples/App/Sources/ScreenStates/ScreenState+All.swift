@@ -1,9 +1,7 @@
 #if DEBUG
-    import AccountKit
-    import ErrorContract
+    import Holdfast
     import ErrorLabContract
     import HoldfastTesting
-    import ResilientHTTP
 
     extension ScreenState {
         /// Every state that a screen has.

@@ -1,11 +1,8 @@
 #if DEBUG
-    import AccountContract
-    import AccountKit
-    import ErrorContract
+    import Holdfast
     import Foundation
     import HTTPTypes
     import HoldfastTesting
-    import ResilientHTTP
     import Synchronization
 
     /// A state of a screen, by its name. The previews show it, and a test compares it with a text snapshot.

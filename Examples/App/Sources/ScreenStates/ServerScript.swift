@@ -2,7 +2,7 @@
     import Foundation
     import HTTPTypes
     import HoldfastTesting
-    import ResilientHTTP
+    import Holdfast
 
     /// The responses of the server in previews and tests.
     extension ScriptedTransport.Step {

@@ -1,7 +1,5 @@
 #if canImport(UIKit) && !os(watchOS)
-    import AccountKit
-    import AccountUI
-    import ErrorContract
+    import Holdfast
     import Observation
     import SwiftUI
     import UIKit

@@ -1,8 +1,6 @@
 #if canImport(SwiftUI)
-    import AccountKit
-    import ErrorContract
+    import Holdfast
     import Foundation
-    import ResilientHTTP
     import SwiftUI
 
     /// The app with SwiftUI's life cycle. The target with the condition `UIKIT_LIFECYCLE` starts with `AppDelegate` instead.
@@ -20,7 +18,7 @@
     extension AppModel {
         /// The app for the configured server, with the session in the keychain.
         static var example: AppModel {
-            let language = Configuration.language()
+            let language = Language.preferred()
             guard let server = Configuration.server else { preconditionFailure("Configuration.server is not an address") }
             let store = KeychainCredentialStore(service: "com.example.holdfast")
             return AppModel(services: AppServices(baseURL: server, language: language, store: store), language: language)

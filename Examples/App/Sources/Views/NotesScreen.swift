@@ -1,7 +1,5 @@
 #if canImport(SwiftUI)
-    import AccountKit
-    import AccountUI
-    import ErrorContract
+    import Holdfast
     import SwiftUI
 
     /// The list of notes, with errors, retry and pull to refresh.

@@ -1,7 +1,5 @@
 #if canImport(SwiftUI)
-    import AccountKit
-    import AccountUI
-    import ErrorContract
+    import Holdfast
     import SwiftUI
 
     /// The screens of the app: the one at the root, and the one above it.
