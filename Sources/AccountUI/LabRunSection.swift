@@ -5,7 +5,7 @@
     import Foundation
     import SwiftUI
 
-    /// What came of a run.
+    /// The result of a run.
     struct LabRunSection: View {
         let run: LabRun
 
@@ -35,7 +35,7 @@
         }
     }
 
-    /// What was done, in order.
+    /// The steps of a run, in order.
     struct LabStepList: View {
         let steps: [LabStep]
 

@@ -5,8 +5,8 @@ import HTTPTypes
 import ResilientHTTP
 
 extension ErrorLabModel {
-    /// Tries a scenario in the session that there is.
-    /// - Parameter isSignedIn: Whether the person signs in first, into the lab's own sessions.
+    /// Runs a scenario in the current session.
+    /// - Parameter isSignedIn: Whether the user signs in first, to a session of the lab.
     func run(_ scenario: LabScenario, isSignedIn: Bool) async {
         let before = (state, steps)
         state = .running(scenario)

@@ -4,7 +4,7 @@ public import Foundation
 public import Observation
 public import ResilientHTTP
 
-/// The screen on which the author of an app tries the app's error handling against a server's error lab.
+/// The screen on which an app's developer tries the app's error handling against a server's error lab.
 ///
 /// ```swift
 /// #if DEBUG
@@ -13,18 +13,18 @@ public import ResilientHTTP
 /// ```
 ///
 /// A scenario goes through a client like the app's own: give the model the middleware that the app uses, and ``LabRun/exchanges``
-/// tells what it repeated. What is left over, the model does by the contract if ``followsAdvice`` is set: it waits and repeats,
-/// refreshes the lab's session, and asks to sign in. There is no work that outlives a call; a cancelled run leaves no trace.
+/// contains the requests that it repeated. If ``followsAdvice`` is set, the model follows the retry class of the errors that are left: it
+/// waits and repeats, refreshes the lab's session, and asks the user to sign in. A canceled run leaves the model as it was before.
 @Observable
 @MainActor
 public final class ErrorLabModel: ScreenModel {
-    /// Where the screen stands.
+    /// The states of the screen.
     public enum State: Sendable {
-        /// Nothing was tried yet. → `running`
+        /// No scenario was run yet. → `running`
         case idle
-        /// A scenario is being tried. → `finished`, or back to what was before if it was cancelled
+        /// A scenario runs. → `finished`, or the earlier state if it was canceled
         case running(LabScenario)
-        /// A scenario was tried. → `running`
+        /// A scenario was run. → `running`
         case finished(LabRun)
     }
 
@@ -32,9 +32,9 @@ public final class ErrorLabModel: ScreenModel {
     public internal(set) var scenarios: [LabScenario]
     /// Why the server's scenarios could not be loaded.
     public internal(set) var loadFailure: APIError?
-    /// Where the screen stands.
+    /// The state of the screen.
     public internal(set) var state = State.idle
-    /// What was done so far in the run that is going on, or in the last one.
+    /// The steps so far of the run in progress, or those of the last run.
     public internal(set) var steps: [LabStep] = []
     /// The error of the last run, to be shown as an alert.
     public internal(set) var alert: ErrorPresentation? {
@@ -67,11 +67,11 @@ public final class ErrorLabModel: ScreenModel {
     /// - Parameters:
     ///   - baseURL: The server's address.
     ///   - transport: The HTTP engine.
-    ///   - middleware: What the app puts between its client and the transport, the first outermost.
+    ///   - middleware: The app's middleware between its client and the transport, the first outermost.
     ///   - language: The language of the errors.
     ///   - timeout: The time that a call may take, unless its scenario says otherwise.
     ///   - root: The path that the lab is mounted at.
-    ///   - clock: What waits are measured on.
+    ///   - clock: The clock of waits.
     ///   - wallClock: The local time, from which ``ErrorContract/ErrorPresentation/Action/retryAt(_:)`` counts.
     ///   - newSession: Makes names of sessions: letters, digits and `._-`, at most 64.
     public init<C: Clock>(
@@ -102,7 +102,7 @@ public final class ErrorLabModel: ScreenModel {
         self.newSession = newSession
     }
 
-    /// Asks the server for its scenarios: it may have codes of its own. Those that are built in stay if it can't be asked.
+    /// Loads the server's scenarios: it may have its own codes. The built-in ones stay if the request fails.
     public func load() async {
         do throws(APIError) {
             let listing: LabListing = try await client.get(root + LabPath.scenarios, context: LabRecorder.context)
@@ -114,7 +114,7 @@ public final class ErrorLabModel: ScreenModel {
         }
     }
 
-    /// Tries a scenario in a session of its own. Ignored while another is being tried.
+    /// Runs a scenario in a new session. Ignored while another one runs.
     public func run(_ scenario: LabScenario) async {
         guard !isRunning else { return }
         session = newSession()
@@ -122,7 +122,7 @@ public final class ErrorLabModel: ScreenModel {
         await run(scenario, isSignedIn: false)
     }
 
-    /// Tries the last scenario once more, in the same session, so that a sequence goes on.
+    /// Runs the last scenario again in the same session, so that a sequence continues.
     public func runAgain() async {
         guard let run = lastRun else { return }
         await self.run(run.scenario, isSignedIn: false)
@@ -147,7 +147,7 @@ extension ErrorLabModel {
         return groups.map { group in Section(group: group, scenarios: scenarios.filter { $0.group == group }) }
     }
 
-    /// Whether a scenario is being tried.
+    /// Whether a scenario runs.
     public var isRunning: Bool {
         if case .running = state { true } else { false }
     }

@@ -1,14 +1,14 @@
 public import ResilientHTTP
 
-/// One request as it left the client, and what came of it.
+/// One request that left the client, and its outcome.
 public struct LabExchange: Hashable, Sendable, Identifiable {
-    /// What came of a request.
+    /// The outcome of a request.
     public enum Outcome: Hashable, Sendable {
-        /// Nothing yet.
+        /// No response yet.
         case pending
-        /// An answer with a status.
+        /// A response with a status.
         case answered(status: Int)
-        /// No answer; why not.
+        /// No response, and the reason.
         case lost(TransportError.Code)
     }
 
@@ -20,17 +20,17 @@ public struct LabExchange: Hashable, Sendable, Identifiable {
     public let path: String
     /// When it was sent, counted from the start of the run.
     public let start: Duration
-    /// What came of it.
+    /// The outcome.
     public internal(set) var outcome: Outcome
-    /// How long it took until the head of an answer came, or none.
+    /// The time until the head of the response, or until the failure.
     public internal(set) var duration: Duration
 }
 
 extension LabExchange.Outcome: CustomStringConvertible {
-    /// What came of it: the status, or why there is none.
+    /// The status, or the reason why there is none.
     public var description: String {
         switch self {
-        case .pending: "no answer yet"
+        case .pending: "no response yet"
         case .answered(let status): "\(status)"
         case .lost(let code): "lost: \(code.rawValue)"
         }

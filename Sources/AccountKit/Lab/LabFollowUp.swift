@@ -1,8 +1,8 @@
 import ErrorContract
 
-/// What a run does about an error by itself: what the contract says of the error's retry class.
+/// The next step of a run after an error, by the error's retry class.
 enum LabFollowUp: Hashable, Sendable {
-    /// Nothing; the person is asked.
+    /// The run ends, and the user decides.
     case end
     /// Waits, and calls again.
     case wait(Duration)

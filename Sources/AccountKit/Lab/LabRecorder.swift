@@ -3,11 +3,11 @@ import HTTPTypes
 import ResilientHTTP
 import Synchronization
 
-/// Notes the requests that the lab's own calls lead to. As the innermost middleware it sees each repeat of those outside it.
+/// Records the requests of the lab's calls. As the innermost middleware it sees each repeat of the others.
 final class LabRecorder: ClientMiddleware {
-    /// The name of the calls that are noted.
+    /// The name of the calls that are recorded.
     static let context = "error_lab"
-    /// The largest number of requests of one run that are noted.
+    /// The largest number of recorded requests of one run.
     static let maximum = 100
 
     private struct State {
@@ -25,7 +25,7 @@ final class LabRecorder: ClientMiddleware {
     /// The requests since the last start.
     var exchanges: [LabExchange] { state.withLock(\.exchanges) }
 
-    /// Forgets the requests so far.
+    /// Removes the requests so far.
     func start() {
         let now = stopwatch.elapsed
         state.withLock { $0 = State(start: now) }
@@ -48,7 +48,7 @@ final class LabRecorder: ClientMiddleware {
         }
     }
 
-    /// What became of a request: what is thrown here is a refusal of the server, or says that no answer came.
+    /// Returns the outcome for a thrown error: a refusal of the server, or the reason why there was no response.
     private static func outcome(of error: any Error) -> LabExchange.Outcome {
         let failure = error as? APIError
         if let status = failure?.status { return .answered(status: status) }

@@ -1,7 +1,7 @@
 public import ErrorContract
 public import ErrorLabContract
 
-/// One thing that was done in a run, beside the requests.
+/// A step of a run, apart from the requests.
 public enum LabStep: Hashable, Sendable {
     /// A call ended with an error.
     case failed(ErrorCode)
@@ -9,14 +9,14 @@ public enum LabStep: Hashable, Sendable {
     case waited(Duration)
     /// The session was refreshed.
     case refreshed
-    /// The person signed in again.
+    /// The user signed in again.
     case signedIn
     /// A call succeeded.
     case succeeded
 }
 
 extension LabStep: CustomStringConvertible {
-    /// What was done, in English.
+    /// The step in English.
     public var description: String {
         switch self {
         case .failed(let code): "failed with \(code)"
@@ -28,21 +28,21 @@ extension LabStep: CustomStringConvertible {
     }
 }
 
-/// A scenario that was tried, and what came of it.
+/// A scenario that was run, and its result.
 public struct LabRun: Sendable {
     /// The scenario.
     public let scenario: LabScenario
-    /// What came of it in the end.
+    /// The result.
     public let result: Result<LabReply, APIError>
-    /// What was done on the way.
+    /// The steps.
     public let steps: [LabStep]
     /// The requests that left the client: more than calls, if the client's own middleware repeated some.
     public let exchanges: [LabExchange]
-    /// What a person reads about the error, if there was one.
+    /// The texts for the user about the error, if there was one.
     public let presentation: ErrorPresentation?
-    /// How long it took in all.
+    /// The duration of the run.
     public let elapsed: Duration
-    /// What is not as the scenario promises, in words.
+    /// The differences from the expectation of the scenario, in English.
     public let differences: [String]
 
     /// The error, if it ended with one.

@@ -1,7 +1,7 @@
 import AccountContract
 public import ErrorContract
 
-/// What a screen asks of a new password before it sends it. The server has the last word.
+/// The rules that a new password must satisfy before a screen sends it. The server may have further ones.
 public struct PasswordRules: Hashable, Sendable {
     /// The fewest characters.
     public var minimumLength: Int
@@ -22,7 +22,7 @@ public struct PasswordRules: Hashable, Sendable {
         self.requiresLettersAndDigits = requiresLettersAndDigits
     }
 
-    /// The first rule that a password breaks, in words, or `nil` if it keeps them all. O(length).
+    /// Returns the text about the first rule that a password breaks, or `nil` if it satisfies all. O(length).
     public func objection(to password: String) -> LocalizedText? {
         if password.count < minimumLength { return ContractText.passwordTooShort(minimum: minimumLength) }
         if password.count > maximumLength || password.utf8.count > Password.maximumLength {

@@ -137,12 +137,12 @@ extension ResetPasswordModel {
         if id == signals.alertID { dismissAlert() }
     }
 
-    /// The screen that follows a success, with the address filled in.
+    /// Creates the screen that follows a success, with the address filled in.
     public func makeSignInModel() -> SignInModel {
         SignInModel(client: client, language: language, email: email?.text ?? "", wallClock: presenter.wallClock)
     }
 
-    /// The screen that follows a dead link, with the address filled in if the link named it.
+    /// Creates the screen that follows an expired or used link, with the address if the link named it.
     public func makeForgotPasswordModel(clock: some Clock<Duration> = ContinuousClock()) -> ForgotPasswordModel {
         ForgotPasswordModel(
             client: client,

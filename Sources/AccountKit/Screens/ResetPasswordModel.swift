@@ -14,32 +14,32 @@ import ResilientHTTP
 public final class ResetPasswordModel: ScreenModel {
     /// The states of the screen.
     public enum State: Hashable, Sendable {
-        /// What the app was opened with is no reset link, or none that the server can read. Nothing follows.
+        /// The app was opened with something else than a reset link, or with one that the server can't read. Final.
         case linkInvalid(ErrorPresentation)
-        /// The link can be read; the server has not been asked about it. → `checking`
+        /// The link is not validated yet. → `checking`
         case unchecked
-        /// The server is being asked whether the link may be used. → `editing`, `linkExpired`, `linkInvalid`,
-        /// `checkFailed`, `unchecked` if it was cancelled
+        /// The validation of the link is in flight. → `editing`, `linkExpired`, `linkInvalid`,
+        /// `checkFailed`, `unchecked` if it was canceled
         case checking
-        /// The server could not be asked. → `checking`, `unchecked`
+        /// The validation failed for another reason. → `checking`, `unchecked`
         case checkFailed(ErrorPresentation)
-        /// The link is expired, used or unknown. Nothing follows; a new one has to be requested.
+        /// The link is expired, used or unknown. Final: the user requests a new one.
         case linkExpired(ErrorPresentation)
-        /// The person types. → `submitting`, `failed`
+        /// The user types. → `submitting`, `failed`
         case editing
-        /// The server found the password too weak; the reason stands at the field, and the link may still be used.
+        /// The server refused the password. The reason is shown at the field, and the link is still usable.
         /// → `editing` as soon as the password changes, `submitting`, `failed`
         case passwordRefused(reason: String)
-        /// The new password is on its way. → `succeeded`, `passwordRefused`, `linkExpired`, `passwordProbablyChanged`, `failed`,
+        /// The request is in flight. → `succeeded`, `passwordRefused`, `linkExpired`, `passwordProbablyChanged`, `failed`,
         /// `editing` if it was canceled
         case submitting
-        /// Something is in the way. → `editing`, `submitting`
+        /// An error is shown. → `editing`, `submitting`
         case failed(ErrorPresentation)
-        /// The password is changed, and the person may sign in with it; the address is known if the link or the server named
-        /// it. Nothing follows.
+        /// The password is changed, and the user can sign in with it; the address is known if the link or the server named
+        /// it. Final.
         case succeeded(email: EmailAddress?)
         /// The response to an attempt was lost, and a server without idempotency keys refuses the link of the next one. The attempt
-        /// has probably consumed the link and set the password: the user is asked to sign in with it. Nothing follows.
+        /// has probably consumed the link and set the password: the user is asked to sign in with it. Final.
         case passwordProbablyChanged(ErrorPresentation)
     }
 
