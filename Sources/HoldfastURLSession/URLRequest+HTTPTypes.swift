@@ -52,6 +52,16 @@ extension URLRequest {
     }
 }
 
+extension HTTPRequest {
+    /// The priority of the task for the request: by the urgency of its `Priority` (RFC 9218), from 0, the most urgent, to 7.
+    var taskPriority: Float {
+        guard let value = headerFields[.priority], value.hasPrefix("u="), let urgency = value.dropFirst(2).first?.wholeNumberValue
+        else { return URLSessionTask.defaultPriority }
+        return urgency < 3
+            ? URLSessionTask.highPriority : urgency > 3 ? URLSessionTask.lowPriority : URLSessionTask.defaultPriority
+    }
+}
+
 extension HTTPFields {
     /// The values by name, those of one name joined as RFC 9110 §5.3 allows.
     ///

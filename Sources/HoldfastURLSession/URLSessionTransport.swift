@@ -119,6 +119,7 @@ public final class URLSessionTransport: HTTPTransport {
         let urlRequest = try URLRequest(request, body: body, pipe: pipe)
         let lane = lane(for: request, body: body, isStreamed: idleTimeout != nil)
         let task = lane.task(urlRequest, body: body)
+        task.priority = request.taskPriority
         lane.exchanges.add(task, deadline: deadline, idleTimeout: idleTimeout, body: body, pipe: pipe)
         do {
             guard let body, let pipe else { return try await response(to: task, on: lane) }
