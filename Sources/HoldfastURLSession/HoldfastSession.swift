@@ -19,7 +19,7 @@ public import ResilientHTTP
 /// ```
 ///
 /// Requests may go to any host, but only those to the origin of the client's base URL carry the tokens of its session. Redirects are
-/// followed for GET and HEAD; there are no cookies. The time-out of a request, if it is not the default of 60 s, is the time that one attempt
+/// followed for GET and HEAD; there are no cookies. A request with an `httpBodyStream` throws `requestBodyStreamExhausted`. The time-out of a request, if it is not the default of 60 s, is the time that one attempt
 /// may take.
 ///
 /// A request that the client itself refused to send, because a gate is closed or a quota is used up, throws `URLError` with the code
@@ -63,6 +63,8 @@ public struct HoldfastSession: Sendable {
 
     private func exchange(_ urlRequest: URLRequest, body: Data?) async throws -> (Data, URLResponse) {
         guard let url = urlRequest.url, let request = HTTPRequest(urlRequest) else { throw URLError(.badURL) }
+        // A stream can be read once, and the request may have to be sent again.
+        if body == nil, urlRequest.httpBodyStream != nil { throw URLError(.requestBodyStreamExhausted) }
         var options = options
         if urlRequest.timeoutInterval > 0, urlRequest.timeoutInterval != 60, options.attemptTimeout == nil {
             options.attemptTimeout = .seconds(urlRequest.timeoutInterval)

@@ -81,15 +81,15 @@ extension APIClient {
         context: String?,
         through exchange: Exchange
     ) async throws(APIError) -> (response: HTTPResponse, body: [UInt8]) {
-        guard let target = URL(string: "\(request.scheme ?? "")://\(request.authority ?? "")").flatMap({ BaseAddress($0) }) else {
-            throw APIError(.invalidRequest, context: context)
-        }
+        guard let target = URL(string: "\(request.scheme ?? "")://\(request.authority ?? "")").flatMap({ BaseAddress($0) }),
+            BaseAddress.isPath(request.path ?? "/")
+        else { throw APIError(.invalidRequest, context: context) }
         let endpoint =
             operation.flatMap { RouteTemplate(parsing: "/" + $0) }.map { Endpoint(request.method, $0) }
             ?? routes.endpoint(of: request)
         var policy = policies[endpoint]
         options.apply(to: &policy)
-        if target != base.map({ BaseAddress(originOf: $0) }) { policy.isAuthorised = false }
+        if target.scheme != base?.scheme || target.host != base?.host { policy.isAuthorised = false }
         var exchange = exchange
         exchange.isVerbatim = true
         let contentType = request.headerFields[.contentType] ?? "application/octet-stream"

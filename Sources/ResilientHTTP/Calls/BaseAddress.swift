@@ -22,16 +22,10 @@ struct BaseAddress: Hashable, Sendable {
         origin = "\(scheme)://\(authority)"
     }
 
-    /// The address of the origin alone.
-    init(originOf address: BaseAddress) {
-        (scheme, authority, prefix, origin) = (address.scheme, address.authority, "", address.origin)
-    }
-
-    /// The authority, without a port that is the default of http or https: proxies write `http` where clients use `https`.
+    /// The authority in lowercase, without the port if it is the default of the scheme.
     var host: String {
-        let host = authority.lowercased()
-        let port = [":80", ":443"].first { host.hasSuffix($0) }
-        return String(host.dropLast(port?.utf8.count ?? 0))
+        let (host, port) = (authority.lowercased(), scheme == "https" ? ":443" : ":80")
+        return host.hasSuffix(port) ? String(host.dropLast(port.utf8.count)) : host
     }
 
     /// Whether a path can stand behind the base: it begins with a slash, is percent-encoded and has no fragment.

@@ -189,7 +189,7 @@ extension APIClient {
         return pages.compactMap(\.self)
     }
 
-    /// The address of a page that a link of another page names.
+    /// The address of a page that a link of another page names. Its scheme doesn't matter: servers behind proxies write `http`.
     /// - Throws: ``APIError`` of the kind `invalidRequest` if it is at another host or outside the base URL.
     func address<Page>(of link: String, from present: Paging<Page>.Address) throws(APIError) -> Paging<Page>.Address {
         let path = present.query.isEmpty ? present.path : present.path.appending(present.query)

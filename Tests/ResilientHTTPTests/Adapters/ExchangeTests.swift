@@ -54,12 +54,14 @@ import Testing
 
     @Test("The session's token goes to the origin of the base URL only")
     func origins() async throws {
-        let transport = ScriptedTransport(Array(repeating: .answer(status: 200), count: 4))
+        let transport = ScriptedTransport(Array(repeating: .answer(status: 200), count: 6))
         let api = try client(transport, session: session)
-        for host in ["api.example.org", "cdn.example.org", "api.example.org:8443", "api.example.org.evil.example"] {
-            _ = try await api.exchange(request(host: host))
-        }
-        #expect(transport.sent.map { $0.request.headerFields[.authorization] } == ["Bearer t", nil, nil, nil])
+        let hosts = [
+            "api.example.org", "API.example.org:443", "cdn.example.org", "api.example.org:8443", "api.example.org:80",
+            "api.example.org.evil.example",
+        ]
+        for host in hosts { _ = try await api.exchange(request(host: host)) }
+        #expect(transport.sent.map { $0.request.headerFields[.authorization] } == ["Bearer t", "Bearer t", nil, nil, nil, nil])
         #expect(transport.sent.map(\.request.authority).contains("cdn.example.org"))
     }
 
@@ -68,6 +70,14 @@ import Testing
         let transport = ScriptedTransport([.answer(status: 200)])
         let api = try client(transport)
         let error = await failure { _ = try await api.exchange(request(host: host), context: "c") }
+        #expect(error?.kind == .invalidRequest && transport.sent.isEmpty)
+    }
+
+    @Test("A request whose path is none is refused", arguments: ["a", "/a b", "/a#b", "/a\r\nX: y", "https://evil.example"])
+    func badPath(path: String) async throws {
+        let transport = ScriptedTransport([.answer(status: 200)])
+        let api = try client(transport)
+        let error = await failure { _ = try await api.exchange(request(.get, path)) }
         #expect(error?.kind == .invalidRequest && transport.sent.isEmpty)
     }
 

@@ -31,7 +31,7 @@ import Testing
 
     @Test("The adapters behave as the client does, within 5 %", arguments: [BrownOut.Refusal.named, .silent])
     func adapters(refusal: BrownOut.Refusal) throws {
-        let brownOut = BrownOut(clients: 100, rate: 0.4, refusal: refusal, seed: 3)
+        let brownOut = BrownOut(clients: 60, rate: 0.4, refusal: refusal, seed: 3)
         let ours = try brownOut.run { ClientPipeline.standard() }
         let url = try #require(URL(string: "https://api.example.org/a"))
         let adapters: [BrownOut.Caller] = [
