@@ -42,7 +42,10 @@ final class ResponseCacheMiddleware: ClientMiddleware {
             return try await storing(request, body, key, next)
         }
         let fresh = stored.updated(by: response)
-        if fresh.response != stored.response { await store(fresh.response, ResponseBody(fresh.body), for: key, request) }
+        let decisive: [HTTPField.Name] = [.eTag, .cacheControl, .vary]
+        if decisive.contains(where: { fresh.response.headerFields[values: $0] != stored.response.headerFields[values: $0] }) {
+            await store(fresh.response, ResponseBody(fresh.body), for: key, request)
+        }
         var result = fresh.response
         result.headerFields[values: .cacheStatus] = [HTTPResponse.revalidated]
         return (result, ResponseBody(fresh.body))
