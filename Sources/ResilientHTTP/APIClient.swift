@@ -118,7 +118,7 @@ public struct APIClient: Sendable {
     ///   - path: The path relative to the base URL. It begins with a slash, may have a query, is percent-encoded and has no fragment.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - body: The body.
-    ///   - headers: Further headers; of `Accept` and `Accept-Language` they replace the client's.
+    ///   - headers: Further headers. Of `Accept` and `Accept-Language` they replace the client's, of `Content-Type` the body's.
     ///   - options: How the call differs from the policy of its endpoint.
     ///   - context: Where in the app the call is made, such as `user_login`; it goes into the error.
     /// - Throws: ``APIError`` for every other status, for a success whose body is an error or a page of another server, and if no
@@ -294,7 +294,7 @@ extension APIClient {
             if headers.contains(.acceptLanguage) { request.headerFields[.acceptLanguage] = nil }
             request.headerFields.append(contentsOf: headers)
         }
-        if let body { request.headerFields[.contentType] = body.contentType }
+        if let body, !headers.contains(.contentType) { request.headerFields[.contentType] = body.contentType }
         return request
     }
 }

@@ -53,6 +53,13 @@ import Testing
         #expect(transport.sent.first?.request.method == .head && transport.sent.first?.request.path == "/a/1?v=2")
     }
 
+    @Test("A content type of the caller replaces that of the value")
+    func contentType() async throws {
+        let type: HTTPFields = [.contentType: "application/merge-patch+json"]
+        let _: Activity = try await makeClient(transport).patch("/a/1", activity, headers: type)
+        #expect(transport.sent.first?.request.headerFields[values: .contentType] == ["application/merge-patch+json"])
+    }
+
     @Test("Every verb reports a refusal as the typed error, with the context")
     func refusals() async throws {
         let transport = ScriptedTransport(Array(repeating: .answer(status: 404, body: "{}"), count: 6))
