@@ -107,7 +107,7 @@ public final class FileResponseCache: ResponseCache {
     }
 }
 
-/// What runs on the queue.
+/// Work that runs on the queue.
 extension FileResponseCache {
     /// Lists the files of earlier processes, once, the oldest first.
     private func list() {

@@ -47,7 +47,7 @@ public final class Session: Sendable {
     let renewal = SingleFlight<SessionState.Held>()
     private let loading = SingleFlight<Void>()
     private let writing = SingleFlight<Void>()
-    /// What is done when a session is over, by who does it.
+    /// The closures to run when a session is over, by the object that registered them.
     private let endings = Mutex<[ObjectIdentifier: @Sendable (_ sessionID: String) async -> Void]>([:])
     /// One write at a time: a store may compare and write in two steps.
     let writes = ConcurrencyLimit(1, maximumWaiters: .max)
@@ -122,10 +122,10 @@ public final class Session: Sendable {
         return replaced
     }
 
-    /// Has something done each time a session is over: the user signed out, another one signed in, or the server ended it.
+    /// Registers a closure to run each time a session is over: the user signed out, another one signed in, or the server ended it.
     /// - Parameters:
-    ///   - object: The object that does it, as long as it exists; it does one thing.
-    ///   - body: Does it, with the identifier of the session that is over.
+    ///   - object: The object that registers it. The closure runs as long as the object exists, and replaces its earlier one.
+    ///   - body: The closure; its argument identifies the session that is over.
     func onEnd<Object: AnyObject & Sendable>(of object: Object, _ body: @escaping @Sendable (Object, String) async -> Void) {
         endings.withLock { endings in
             endings[ObjectIdentifier(object)] = { [weak object] session in if let object { await body(object, session) } }

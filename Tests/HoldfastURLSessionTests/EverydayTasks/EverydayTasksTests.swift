@@ -2,9 +2,10 @@ import ErrorContract
 import Foundation
 import HTTPTypes
 import HoldfastTesting
-import HoldfastURLSession
 import ResilientHTTP
 import Testing
+
+@testable import HoldfastURLSession
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -15,8 +16,8 @@ private struct Note: Codable, Hashable {
     var title: String
 }
 
-@Suite("What apps do every day, over URLSession", .timeLimit(.minutes(10))) struct EverydayTasksTests {
-    @Test("Is done as the documentation says", arguments: EverydayTasks.calls)
+@Suite("Everyday tasks over URLSession", .timeLimit(.minutes(10))) struct EverydayTasksTests {
+    @Test("Calls", arguments: EverydayTasks.calls)
     func does(_ task: TransportCheck) async throws {
         try await task.run(URLSessionTransport())
     }
@@ -32,6 +33,31 @@ private struct Note: Codable, Hashable {
             // snippet end
             #expect(note == Note(id: 1, title: "a"))
         }
+    }
+
+    @Test("The options of a call are a member or a list")
+    func options() async throws {
+        struct Order: Codable { var id: Int }
+        let order = Order(id: 1)
+        let transport = ScriptedTransport([.answer(status: 200, body: #"[{"id":1}]"#), .answer(status: 204)])
+        let api = APIClient(baseURL: try #require(URL(string: "https://api.example.org")), transport: transport)
+        // snippet: call-options
+        let open: [Order] = try await api.get("/orders?state=open", options: .waitsInLine)
+        try await api.post("/orders", order, options: [.idempotent, .timeout(.seconds(10)), .priority(.high)])
+        // snippet end
+        let sent = try #require(transport.sent.last).request.headerFields
+        #expect(open.count == 1 && sent[.priority] == "u=1" && sent[.idempotencyKey] != nil)
+    }
+
+    @Test(
+        "A request's priority is the priority of its task",
+        arguments: [("u=1", URLSessionTask.highPriority), ("u=5", URLSessionTask.lowPriority), ("u=3, i", 0.5), ("x", 0.5)]
+    )
+    func priority(value: String, priority: Float) throws {
+        var request = HTTPRequest(method: .get, scheme: "https", authority: "api.example.org", path: "/")
+        #expect(request.taskPriority == URLSessionTask.defaultPriority)
+        request.headerFields[.priority] = value
+        #expect(request.taskPriority == priority)
     }
 
     @Test("Code for URLSession keeps its shape, and gets retries")
