@@ -31,6 +31,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         var isCancelled = false
         /// Whether its deadline has passed.
         var isExpired = false
+        /// Whether the server was not trusted by the challenge handler.
+        var isUntrusted = false
 
         /// When the exchange ends unless something happens.
         var expiry: ContinuousClock.Instant? {
@@ -83,6 +85,14 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     /// The number of bytes of a streamed body that are stored for a slow reader before the session pauses.
     static let mostStored = 262_144
     private let state = Mutex(State())
+    #if !canImport(FoundationNetworking)
+        private let challenges: URLSessionTransport.ChallengeHandler?
+
+        /// - Parameter challenges: Decides about authentication challenges; `nil` to let the system decide.
+        init(challenges: URLSessionTransport.ChallengeHandler? = nil) {
+            self.challenges = challenges
+        }
+    #endif
 
     /// Registers a task, which is canceled at the deadline, even while its body arrives: `timeoutInterval` would only bound the silence
     /// between two bytes.
@@ -278,7 +288,12 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
             // A deadline that passes at the very end must not turn a whole response into an error.
             // A canceled upload may end with the error of its body first.
             let isCanceled = exchange.isCancelled && completion != nil
-            let error = isCanceled ? URLError(exchange.isExpired ? .timedOut : .cancelled) : completion
+            let error: (any Error)? =
+                if exchange.isUntrusted, completion != nil {
+                    TransportError(.untrusted, message: "the challenge handler refused", wasSent: false, cause: completion)
+                } else {
+                    isCanceled ? URLError(exchange.isExpired ? .timedOut : .cancelled) : completion
+                }
             if case .created = exchange.phase { state.failures[task.taskIdentifier] = error ?? URLError(.cancelled) }
             return (exchange.phase, error, exchange.pipe)
         }
@@ -326,4 +341,24 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
             if state.exchanges[task.taskIdentifier]?.isCancelled == false { completionHandler(nil) }
         }
     }
+
+    #if !canImport(FoundationNetworking)
+        func urlSession(
+            _ session: URLSession,
+            task: URLSessionTask,
+            didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            // A 401 of HTTP is a response like any other.
+            let methods = [NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate]
+            guard let challenges, methods.contains(challenge.protectionSpace.authenticationMethod) else {
+                return completionHandler(.performDefaultHandling, nil)
+            }
+            let (disposition, credential) = challenges(challenge)
+            if disposition == .cancelAuthenticationChallenge {
+                state.withLock { $0.exchanges[task.taskIdentifier]?.isUntrusted = true }
+            }
+            completionHandler(disposition, credential)
+        }
+    #endif
 }

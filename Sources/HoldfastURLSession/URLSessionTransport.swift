@@ -18,8 +18,8 @@ public final class URLSessionTransport: HTTPTransport {
         let session: URLSession
         let exchanges: URLSessionExchanges
 
-        init(_ configuration: URLSessionConfiguration) {
-            exchanges = URLSessionExchanges()
+        init(_ configuration: URLSessionConfiguration, exchanges: URLSessionExchanges = URLSessionExchanges()) {
+            self.exchanges = exchanges
             #if canImport(FoundationNetworking)
                 session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: DelegateQueue())
             #else
@@ -41,9 +41,14 @@ public final class URLSessionTransport: HTTPTransport {
 
     /// Creates a transport.
     /// - Parameters:
-    ///   - configuration: The session's configuration; the default keeps nothing on disk.
+    ///   - configuration: The session's configuration, such as proxies, the least TLS version and what uses a metered connection. The default
+    ///     keeps nothing on disk. Cookies and the cache are always off.
     ///   - followsRedirects: Whether a GET or HEAD that is redirected goes on; if not, the redirect is the answer.
-    public init(configuration: URLSessionConfiguration = .ephemeral, followsRedirects: Bool = true) {
+    public convenience init(configuration: URLSessionConfiguration = .ephemeral, followsRedirects: Bool = true) {
+        self.init(configuration: configuration, followsRedirects: followsRedirects, exchanges: URLSessionExchanges())
+    }
+
+    private init(configuration: URLSessionConfiguration, followsRedirects: Bool, exchanges: URLSessionExchanges) {
         configuration.httpShouldSetCookies = false
         // Without it, Foundation on Linux looks for cookies in each header field, which is a seventh of the work for a small response.
         configuration.httpCookieAcceptPolicy = .never
@@ -52,8 +57,38 @@ public final class URLSessionTransport: HTTPTransport {
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         self.configuration = configuration
         self.followsRedirects = followsRedirects
-        self.lane = Lane(configuration)
+        self.lane = Lane(configuration, exchanges: exchanges)
     }
+
+    #if !canImport(FoundationNetworking)
+        /// Decides about an authentication challenge of a connection, such as the certificate of its server.
+        public typealias ChallengeHandler =
+            @Sendable (URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?)
+
+        /// Creates a transport that decides about authentication challenges of TLS, for certificate pinning and client certificates. Not on Linux, where
+        /// `URLSession` offers no challenges of TLS.
+        ///
+        /// A connection that the handler cancels fails with the code ``ResilientHTTP/TransportError/Code/untrusted``: nothing was sent, and the call is not repeated.
+        ///
+        /// ```swift
+        /// let transport = URLSessionTransport { challenge in
+        ///     guard let trust = challenge.protectionSpace.serverTrust else { return (.performDefaultHandling, nil) }
+        ///     return isPinned(trust) ? (.useCredential, URLCredential(trust: trust)) : (.cancelAuthenticationChallenge, nil)
+        /// }
+        /// ```
+        /// - Parameters:
+        ///   - configuration: The session's configuration.
+        ///   - followsRedirects: Whether a GET or HEAD that is redirected goes on; if not, the redirect is the answer.
+        ///   - challenges: Called on the queue of the session for each challenge of TLS, by server trust or client certificate. It may evaluate a certificate and must not wait for a user.
+        public convenience init(
+            configuration: URLSessionConfiguration = .ephemeral,
+            followsRedirects: Bool = true,
+            challenges: @escaping ChallengeHandler
+        ) {
+            let exchanges = URLSessionExchanges(challenges: challenges)
+            self.init(configuration: configuration, followsRedirects: followsRedirects, exchanges: exchanges)
+        }
+    #endif
 
     deinit {
         lane.session.finishTasksAndInvalidate()

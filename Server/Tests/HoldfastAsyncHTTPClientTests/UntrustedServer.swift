@@ -57,7 +57,7 @@ final class UntrustedServer: Sendable {
     }
 
     /// Signed by itself, for 127.0.0.1, until 2126. The key guards nothing.
-    private static let certificate = """
+    static let certificate = """
         -----BEGIN CERTIFICATE-----
         MIIBkDCCATagAwIBAgIUZOLLxvB3uuKNXlH5jr5Ozvio+MQwCgYIKoZIzj0EAwIw
         FDESMBAGA1UEAwwJMTI3LjAuMC4xMCAXDTI2MTEyMTE0MzIxN1oYDzIxMjYxMDI4

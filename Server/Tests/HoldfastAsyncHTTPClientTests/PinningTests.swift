@@ -1,0 +1,33 @@
+import AsyncHTTPClient
+import HTTPTypes
+import HoldfastAsyncHTTPClient
+import NIOSSL
+import ResilientHTTP
+import Testing
+
+@Suite("Pinning over AsyncHTTPClient", .timeLimit(.minutes(10))) struct PinningTests {
+    @Test("Trusts the pinned certificate, which no authority has signed, and no other one")
+    func pinned() async throws {
+        let server = try await UntrustedServer()
+        let pem = UntrustedServer.certificate
+        // snippet: task-pinning-server
+        var configuration = HTTPClient.Configuration()
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.trustRoots = .certificates([try NIOSSLCertificate(bytes: Array(pem.utf8), format: .pem)])
+        configuration.tlsConfiguration = tls
+        let transport = AsyncHTTPClientTransport(configuration: configuration)
+        // snippet end
+        let request = HTTPRequest(method: .get, scheme: "https", authority: "127.0.0.1:\(server.port)", path: "/a")
+        // The server reads the request and never responds.
+        let error = await #expect(throws: TransportError.self) {
+            try await transport.send(request, body: nil, timeout: .seconds(5))
+        }
+        #expect(error?.code == .timeout && server.requestCount == 1, "\(error.map { "\($0)" } ?? "")")
+        let elsewhere = HTTPRequest(method: .get, scheme: "https", authority: "localhost:\(server.port)", path: "/a")
+        let other = await #expect(throws: TransportError.self) {
+            try await transport.send(elsewhere, body: nil, timeout: .seconds(60))
+        }
+        #expect(other?.code == .untrusted && server.requestCount == 1, "\(other.map { "\($0)" } ?? "")")
+        try await server.close()
+    }
+}
