@@ -15,6 +15,7 @@ extension APIClient {
     /// ```
     /// - Parameters:
     ///   - path: The path, with a query if there is one, percent-encoded and without a fragment.
+    ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - target: The file. Its folder must exist. Two downloads must not have the same target at the same time.
     ///   - headers: Further headers. Without an `Accept` the request accepts any content.
     ///   - options: How the call differs from the policy of its endpoint.
@@ -26,6 +27,7 @@ extension APIClient {
     @discardableResult
     public func download(
         _ path: String,
+        query: [URLQueryItem] = [],
         to target: URL,
         headers: HTTPFields = [:],
         options: CallOptions = CallOptions(),
@@ -33,6 +35,7 @@ extension APIClient {
         context: String? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(APIError) -> HTTPResponse {
+        let path = query.isEmpty ? path : path.appending(query)
         let download = Download(
             api: self,
             path: path,
@@ -46,7 +49,7 @@ extension APIClient {
         do {
             file = try await PartialFile(target, source: baseURL.absoluteString + path)
         } catch {
-            throw APIError(error, context: context)
+            throw localized(APIError(error, context: context))
         }
         var failures = 0
         while true {
@@ -64,7 +67,7 @@ extension APIClient {
                 do {
                     try await surroundings.clock.sleep(until: surroundings.clock.now + pause)
                 } catch {
-                    throw APIError(error, context: context)
+                    throw localized(APIError(error, context: context))
                 }
             }
         }
@@ -123,7 +126,7 @@ private struct Download: Sendable {
             }
             total = range.total ?? stream.length.map { $0 + file.length }
         } else {
-            guard stream.response.status != .partialContent else { throw APIError(.decoding, context: context) }
+            guard stream.response.status != .partialContent else { throw api.localized(APIError(.decoding, context: context)) }
             let validator = stream.response.strongValidator(now: api.surroundings.wallClock())
             try await local { try await file.startAnew(validator: validator) }
             total = stream.length
@@ -163,7 +166,7 @@ private struct Download: Sendable {
     }
 
     private func local(_ body: () async throws -> Void) async throws(APIError) {
-        do { try await body() } catch { throw APIError(error, context: context) }
+        do { try await body() } catch { throw api.localized(APIError(error, context: context)) }
     }
 }
 

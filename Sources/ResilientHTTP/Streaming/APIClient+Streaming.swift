@@ -1,10 +1,11 @@
 public import ErrorContract
+public import Foundation
 public import HTTPTypes
 
 extension APIClient {
     /// Sends a request and returns the response as soon as its head has arrived, with a body of any size that is read as it arrives.
     ///
-    /// Use it for responses that are large, slow or endless; ``send(_:_:body:headers:options:context:)`` reads a body whole. The call passes
+    /// Use it for responses that are large, slow or endless; ``send(_:_:query:body:headers:options:context:)`` reads a body whole. The call passes
     /// the session, the gate, the breaker and retries like any other, up to the first byte of the body. The deadline of the call ends with
     /// the head of a success; from then on `idleTimeout` applies. A slow reader slows the server down. Releasing the stream before its
     /// end, or canceling the task that reads it, closes the connection.
@@ -16,6 +17,7 @@ extension APIClient {
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The path, with a query if there is one, percent-encoded and without a fragment.
+    ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - body: The body.
     ///   - headers: Further headers. Without an `Accept` the request accepts any content.
     ///   - options: How the call differs from the policy of its endpoint.
@@ -25,6 +27,7 @@ extension APIClient {
     public func stream(
         _ method: HTTPRequest.Method,
         _ path: String,
+        query: [URLQueryItem] = [],
         body: RequestBody? = nil,
         headers: HTTPFields = [:],
         options: CallOptions = CallOptions(),
@@ -34,13 +37,14 @@ extension APIClient {
         try await call(
             method,
             path,
+            query: query,
             body: body,
             headers: headers.accepting("*/*"),
             options: options,
             context: context,
             transfer: Exchange.Transfer(idleTimeout: idleTimeout, returnsStream: true)
         ) { call in
-            ResponseStream(response: call.response, body: call.body, context: call.context)
+            ResponseStream(response: call.response, body: call.body, context: call.context, api: self)
         }
     }
 
@@ -51,25 +55,35 @@ extension APIClient {
     /// ```
     /// - Parameters:
     ///   - path: The path, with a query if there is one, percent-encoded and without a fragment.
+    ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - headers: Further headers.
     ///   - options: How the call differs from the policy of its endpoint.
     ///   - idleTimeout: The longest time without a byte.
     ///   - context: Where in the app the call is made.
     public func lines(
         _ path: String,
+        query: [URLQueryItem] = [],
         headers: HTTPFields = [:],
         options: CallOptions = CallOptions(),
         idleTimeout: Duration = .seconds(60),
         context: String? = nil
     ) async throws(APIError) -> ResponseStream.Lines {
-        try await stream(.get, path, headers: headers, options: options, idleTimeout: idleTimeout, context: context).lines
+        try await stream(
+            .get,
+            path,
+            query: query,
+            headers: headers,
+            options: options,
+            idleTimeout: idleTimeout,
+            context: context
+        ).lines
     }
 }
 
 extension APIClient {
     /// Sends a large body, such as a file, a stream or a form, and returns the value of the response.
     ///
-    /// Other than a verb such as ``post(_:_:headers:options:context:)`` an upload has no deadline of 30 s: it ends when no byte was sent or
+    /// Other than a verb such as ``post(_:_:query:headers:options:context:)`` an upload has no deadline of 30 s: it ends when no byte was sent or
     /// received for `idleTimeout`. A call that may be repeated sends a file or a stream that can be made again from its beginning; the
     /// progress starts at 0 again. A stream that is read once is never repeated.
     ///
@@ -81,6 +95,7 @@ extension APIClient {
     ///   - method: The method. A POST is repeated only with an idempotency key.
     ///   - path: The path, with a query if there is one, percent-encoded and without a fragment.
     ///   - body: The body.
+    ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - headers: Further headers.
     ///   - options: How the call differs from the policy of its endpoint.
     ///   - timeout: The time that all attempts may take; it replaces the client's.
@@ -91,6 +106,7 @@ extension APIClient {
         _ method: HTTPRequest.Method = .post,
         _ path: String,
         _ body: RequestBody,
+        query: [URLQueryItem] = [],
         headers: HTTPFields = [:],
         options: CallOptions = CallOptions(),
         timeout: Duration = .seconds(24 * 3_600),
@@ -101,6 +117,7 @@ extension APIClient {
         try await patient(timeout).call(
             method,
             path,
+            query: query,
             body: progress.map { body.reportingProgress($0) } ?? body,
             headers: headers,
             options: options,
@@ -115,6 +132,7 @@ extension APIClient {
     ///   - method: The method. A POST is repeated only with an idempotency key.
     ///   - path: The path, with a query if there is one, percent-encoded and without a fragment.
     ///   - body: The body.
+    ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - headers: Further headers.
     ///   - options: How the call differs from the policy of its endpoint.
     ///   - timeout: The time that all attempts may take; it replaces the client's.
@@ -127,6 +145,7 @@ extension APIClient {
         _ method: HTTPRequest.Method = .post,
         _ path: String,
         _ body: RequestBody,
+        query: [URLQueryItem] = [],
         headers: HTTPFields = [:],
         options: CallOptions = CallOptions(),
         timeout: Duration = .seconds(24 * 3_600),
@@ -137,6 +156,7 @@ extension APIClient {
         try await patient(timeout).call(
             method,
             path,
+            query: query,
             body: progress.map { body.reportingProgress($0) } ?? body,
             headers: headers,
             options: options,

@@ -14,9 +14,10 @@ public struct ResponseStream: AsyncSequence, Sendable {
     public let response: HTTPResponse
     private let body: ResponseBody
     private let context: CallContext
+    private let api: APIClient
 
-    init(response: HTTPResponse, body: ResponseBody, context: CallContext) {
-        (self.response, self.body, self.context) = (response, body, context)
+    init(response: HTTPResponse, body: ResponseBody, context: CallContext, api: APIClient) {
+        (self.response, self.body, self.context, self.api) = (response, body, context, api)
     }
 
     /// The number of bytes of the body, if the server announced it and the body is not compressed.
@@ -72,7 +73,16 @@ public struct ResponseStream: AsyncSequence, Sendable {
         var failure = APIError(error, isSafeToRepeat: true, context: context.name)
         failure.attempts = context.record.attempts
         if failure.requestID == nil { failure.requestID = response.headerFields[.requestID] }
-        return failure
+        return api.localized(failure)
+    }
+}
+
+extension APIClient {
+    /// The error with what the client knows of its user's language and the app's texts.
+    func localized(_ error: APIError) -> APIError {
+        var error = error
+        (error.language, error.catalogue, error.serverTextLanguage) = (language, catalogue, serverTextLanguage)
+        return error
     }
 }
 

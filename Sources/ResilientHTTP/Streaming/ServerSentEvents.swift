@@ -1,4 +1,5 @@
 public import ErrorContract
+public import Foundation
 public import HTTPTypes
 
 /// The events of an endpoint that sends `text/event-stream`, over as many connections as it takes.
@@ -169,7 +170,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         /// Decides whether the sequence connects again after an error.
         /// - Throws: The error if it does not.
         private mutating func handle(_ error: APIError) throws(APIError) {
-            let wasConnected = chunks != nil
+            let (wasConnected, error) = (chunks != nil, events.api.localized(error))
             disconnect()
             let isTransient =
                 switch error.kind {
@@ -198,6 +199,7 @@ extension APIClient {
     /// Nothing is sent before the first read of the sequence.
     /// - Parameters:
     ///   - path: The path, with a query if there is one, percent-encoded and without a fragment.
+    ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - headers: Further headers.
     ///   - options: How the calls differ from the policy of their endpoint.
     ///   - lastEventID: The id after which the events begin, such as one that an earlier run of the app stored; empty for none.
@@ -206,6 +208,7 @@ extension APIClient {
     ///   - context: Where in the app the call is made.
     public func events(
         _ path: String,
+        query: [URLQueryItem] = [],
         headers: HTTPFields = [:],
         options: CallOptions = CallOptions(),
         lastEventID: String = "",
@@ -215,7 +218,7 @@ extension APIClient {
     ) -> ServerSentEvents {
         ServerSentEvents(
             api: self,
-            path: path,
+            path: query.isEmpty ? path : path.appending(query),
             headers: headers,
             options: options,
             lastEventID: lastEventID,

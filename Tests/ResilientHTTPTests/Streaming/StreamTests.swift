@@ -35,6 +35,19 @@ import Testing
         #expect(error?.kind == .decoding)
     }
 
+    @Test("Appends query items to the path of every kind of transfer")
+    func query() async throws {
+        let fine = ScriptedTransport.Step.answer(status: 200, body: "{}")
+        let transport = ScriptedTransport([fine, fine, fine, .answer(status: 204)])
+        let (api, query) = (try makeClient(transport), [URLQueryItem(name: "q", value: "a b")])
+        _ = try await api.stream(.get, "/s", query: query)
+        _ = try await api.lines("/l?x=1", query: query)
+        try await api.upload(.put, "/u", RequestBody([], contentType: "a/b"), query: query)
+        for try await _ in api.events("/e", query: query) {}
+        #expect(transport.sent.map { $0.request.path ?? "" }.allSatisfy { $0.hasSuffix("q=a%20b") })
+        #expect(transport.sent.count == 4)
+    }
+
     @Test("Repeats a call before the first byte of the body")
     func retries() async throws {
         let transport = ScriptedTransport([.answer(status: 503, headers: [.retryAfter: "0"]), hello])
@@ -76,6 +89,20 @@ import Testing
         let error = await failure { for try await _ in try await api.stream(.post, "/a") {} }
         #expect(error?.kind == kind && error?.requestID == "r1")
         #expect(transport.sent.count == 1)
+    }
+
+    @Test("Shows the failure of a body in the user's language")
+    func localized() async throws {
+        let lost = TransportError(.connectionLost, message: "m", wasSent: true)
+        var texts: Set<String> = []
+        for language in [Language.english, .spanish] {
+            let transport = ScriptedTransport([.stream(status: 200, chunks: [], end: lost)])
+            let api = try makeClient(transport, language: language)
+            let error = try #require(await failure { _ = try await api.stream(.get, "/a").collect(upTo: 1) })
+            #expect(error.language == language)
+            texts.insert(error.localizedDescription)
+        }
+        #expect(texts.count == 2)
     }
 
     @Test("Counts the head of a success as the end of the call")
