@@ -222,6 +222,8 @@ extension EverydayTasks {
     }
 
     @Sendable private static func leavesStream(_ transport: any HTTPTransport) async throws {
+        // More than the server can send before the connection is closed, however busy the machine is.
+        let size = 4 * 1_024 * 1_024 * 1_024
         let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(size)\r\n\r\n"
         let respond: @Sendable (LoopbackServer.Received) -> LoopbackServer.Step = { request in
             request.head.first?.contains("/small") == true ? closing("200 OK", body: "{}") : .generate(head, count: size)
