@@ -8,6 +8,7 @@ extension APIError: Equatable {
     public static func == (left: APIError, right: APIError) -> Bool {
         left.kind == right.kind && left.code == right.code && left.status == right.status && left.message == right.message
             && left.details == right.details && left.violations == right.violations && left.headers == right.headers
+            && left.body == right.body
             && left.retryAfter == right.retryAfter && left.isRetryAfterConfirmed == right.isRetryAfterConfirmed
             && left.retryAt == right.retryAt && left.serverTimestamp == right.serverTimestamp
             && left.requestID == right.requestID && left.context == right.context && left.attempts == right.attempts

@@ -67,7 +67,8 @@ struct ErrorFactsTests {
     /// One change of each fact.
     private static let changes: [@Sendable (inout APIError) -> Void] = [
         { $0.kind = .custom }, { $0.code = "OTHER" }, { $0.message = "other" }, { $0.status = 418 },
-        { $0.headers[.retryAfter] = "1" }, { $0.details["a"] = 1 }, { $0.violations = [FieldViolation(field: "a", message: "")] },
+        { $0.headers[.retryAfter] = "1" }, { $0.body = [1] }, { $0.details["a"] = 1 },
+        { $0.violations = [FieldViolation(field: "a", message: "")] },
         { $0.retryAfter = .seconds(1) }, { $0.isRetryAfterConfirmed = true }, { $0.retryAt = Date(timeIntervalSince1970: 0) },
         { $0.serverTimestamp = Date(timeIntervalSince1970: 0) }, { $0.requestID = "other" }, { $0.context = "other" },
         { $0.attempts = 9 }, { $0.retry = .withBackoff }, { $0.recovery = .updateApp }, { $0.underlying = CancellationError() },
