@@ -3,6 +3,12 @@
     public import ErrorContract
     public import SwiftUI
 
+    #if os(macOS)
+        import AppKit
+    #elseif os(iOS) || os(visionOS)
+        import UIKit
+    #endif
+
     extension View {
         /// Shows an error as an alert, with one button or two. For views without a ``AccountKit/ScreenModel``; `screen(_:focus:perform:)`
         /// shows the alerts of a model.
@@ -108,8 +114,13 @@
                     {
                         Button(label, role: secondary == .dismiss ? .cancel : nil) { choose(secondary, in: shown) }
                     }
+                    #if os(iOS) || os(macOS) || os(visionOS)
+                        if let reference = shown.presentation.supportReference {
+                            Button(catalogue.text(ScreenText.copyReference, in: language)) { copy(reference.description) }
+                        }
+                    #endif
                 } message: { shown in
-                    Text(shown.presentation.message)
+                    Text(shown.message(in: language, catalogue: catalogue))
                 }
                 .onChange(of: alert, initial: true) { _, alert in queue.follow(alert) }
                 .onChange(of: queue.isPresented) { _, isPresented in
@@ -135,4 +146,15 @@
             dismiss(id)
         }
     }
+
+    #if os(macOS)
+        /// Puts a text on the pasteboard.
+        @MainActor private func copy(_ text: String) {
+            _ = NSPasteboard.general.clearContents()
+            _ = NSPasteboard.general.setString(text, forType: .string)
+        }
+    #elseif os(iOS) || os(visionOS)
+        /// Puts a text on the pasteboard.
+        @MainActor private func copy(_ text: String) { UIPasteboard.general.string = text }
+    #endif
 #endif

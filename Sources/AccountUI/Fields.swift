@@ -67,14 +67,14 @@
         var body: some View {
             ZStack {
                 SecureField(label, text: $text)
-                    .passwordContent(isNew: isNew)
+                    .passwordContent(isNew: isNew, isShown: !isShown)
                     .privacySensitive()
                     .focused(focus, equals: FocusedField(field: field))
                     .opacity(isShown ? 0 : 1)
                     .allowsHitTesting(!isShown)
                     .accessibilityHidden(isShown)
                 TextField(label, text: $text)
-                    .passwordContent(isNew: isNew)
+                    .passwordContent(isNew: isNew, isShown: isShown)
                     .privacySensitive()
                     .focused(focus, equals: FocusedField(field: field, isShown: true))
                     .opacity(isShown ? 1 : 0)
@@ -116,12 +116,12 @@
             #endif
         }
 
-        /// The suggestions for a password.
-        fileprivate func passwordContent(isNew: Bool) -> some View {
+        /// The suggestions for a password. The invisible one of two fields has none: AutoFill would take two for a form that sets a password.
+        fileprivate func passwordContent(isNew: Bool, isShown: Bool) -> some View {
             #if os(macOS)
-                textContentType(isNew ? .newPassword : .password)
+                textContentType(isShown ? isNew ? .newPassword : .password : nil)
             #else
-                textContentType(isNew ? .newPassword : .password).textInputAutocapitalization(.never)
+                textContentType(isShown ? isNew ? .newPassword : .password : nil).textInputAutocapitalization(.never)
             #endif
         }
     }

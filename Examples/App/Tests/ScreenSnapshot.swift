@@ -26,11 +26,13 @@ struct ScreenSnapshot {
         case .notes(let model): render(model)
         }
         let model = screen.model
-        if let alert = model.currentAlert?.presentation {
+        if let shown = model.currentAlert {
+            let alert = shown.presentation
+            let message = shown.message(in: model.language, catalogue: model.catalogue).replacing("\n\n", with: " / ")
             let labels =
                 [alert.primaryLabel(in: model.language, catalogue: model.catalogue)]
                 + [alert.secondaryLabel(in: model.language, catalogue: model.catalogue)].compactMap { $0 }
-            lines.append("alert: \(alert.title) · \(alert.message) \(labels.map { "<\($0)>" }.joined(separator: " "))")
+            lines.append("alert: \(alert.title) · \(message) \(labels.map { "<\($0)>" }.joined(separator: " "))")
         }
         if let request = model.focusRequest { lines.append("focus: \(request.field)") }
         if let announcement = model.announcement { lines.append("announced: \(announcement.text)") }

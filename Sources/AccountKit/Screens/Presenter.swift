@@ -2,7 +2,7 @@ import AccountContract
 import ErrorContract
 import Foundation
 
-/// Puts what a screen has to say into the person's language.
+/// Creates the texts of a screen in the user's language.
 struct Presenter: Sendable {
     let language: Language
     let catalogue: ErrorCatalogue
@@ -16,12 +16,12 @@ struct Presenter: Sendable {
         return error.presentation(in: language, now: wallClock(), catalogue: catalogue)
     }
 
-    /// Something that the person can put right in the form.
+    /// A problem that the user can correct in the form.
     func problem(title: LocalizedText = ContractText.errorTitle, _ message: LocalizedText) -> ErrorPresentation {
         ErrorPresentation(title: text(title), message: text(message), primary: .fixFields)
     }
 
-    /// Something that the person can only take note of.
+    /// A notice without another action than to dismiss it.
     func notice(title: LocalizedText, _ message: LocalizedText) -> ErrorPresentation {
         ErrorPresentation(title: text(title), message: text(message), primary: .dismiss)
     }
@@ -60,24 +60,16 @@ struct Presenter: Sendable {
     func fieldProblems(of error: APIError, fields: [AccountField]) -> (problems: FieldProblems, isComplete: Bool) {
         var problems = FieldProblems()
         guard error.kind == .validation else { return (problems, false) }
-        var isComplete = !error.violations.isEmpty
-        for violation in error.violations {
-            guard let field = AccountField(wireName: violation.field), fields.contains(field) else {
+        let texts = error.presentation(in: language, now: wallClock(), catalogue: catalogue).fields
+        var isComplete = !texts.isEmpty
+        for text in texts {
+            guard let field = AccountField(wireName: text.field), fields.contains(field) else {
                 isComplete = false
                 continue
             }
-            if problems[field] == nil { problems[field] = text(of: violation, in: error) }
+            if problems[field] == nil { problems[field] = text.text }
         }
         return (problems, isComplete)
-    }
-
-    /// The message about one field: the server's, else the one of the violation's code, else the error's.
-    private func text(of violation: FieldViolation, in error: APIError) -> String {
-        if !violation.message.isEmpty { return violation.message }
-        guard let code = violation.code, let definition = catalogue.closestDefinition(to: code) else {
-            return presentation(of: error).message
-        }
-        return text(definition.message)
     }
 
     /// The failure as it stands now, with what is left of its wait, or `nil` if the wait is over.
@@ -114,6 +106,6 @@ extension APIError {
         return refusal
     }
 
-    /// Whether the call ended because nobody wants its answer any more.
+    /// Whether the call was canceled: no view shows its result.
     @MainActor var isAbandoned: Bool { kind == .cancelled || Task.isCancelled }
 }

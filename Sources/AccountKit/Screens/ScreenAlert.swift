@@ -12,6 +12,13 @@ public struct ScreenAlert: Identifiable, Hashable, Sendable {
     public init(id: Int, presentation: ErrorPresentation) {
         (self.id, self.presentation) = (id, presentation)
     }
+
+    /// The text of the alert: the message, and the reference for support if the user is sent there.
+    /// - Parameter catalogue: The catalogue with the app's own words.
+    public func message(in language: Language, catalogue: ErrorCatalogue = .standard) -> String {
+        let reference = presentation.supportReference.map { "\n\n" + $0.text(in: language, catalogue: catalogue) }
+        return presentation.message + (reference ?? "")
+    }
 }
 
 /// Presents the alerts of a screen one after the other.

@@ -1,7 +1,18 @@
-import ErrorContract
+package import ErrorContract
 
-/// The texts of the screens for work that is going on: the buttons show them, and VoiceOver speaks them.
-enum ScreenText {
+/// The texts of the screens that no other part of the library has.
+package enum ScreenText {
+    /// The button of an alert that copies the reference for support.
+    package static let copyReference = LocalizedText(
+        en: "Copy Reference",
+        es: "Copiar referencia",
+        he: "העתקת הפרטים לתמיכה",
+        pt: "Copiar referência",
+        fr: "Copier la référence",
+        de: "Referenz kopieren"
+    )
+
+    // The progress of work: the buttons show it, and VoiceOver speaks it.
     static let signingIn = LocalizedText(
         en: "Signing in…",
         es: "Iniciando sesión…",

@@ -57,6 +57,18 @@ struct AlertQueueTests {
         #expect(lab.model.isAlertShown)
     }
 
+    @Test("An alert that sends the user to support names the reference")
+    func supportReference() async throws {
+        let model = try ScreenScript([.refusal(403, .authUserSuspended), .broken]).signIn(.spanish)
+        await model.submit()
+        let alert = try #require(model.currentAlert)
+        let reference = try #require(alert.presentation.supportReference)
+        #expect(alert.message(in: .spanish) == "\(alert.presentation.message)\n\nReferencia para soporte: \(reference)")
+        await model.submit()
+        let other = try #require(model.currentAlert)
+        #expect(other.message(in: .spanish) == other.presentation.message)
+    }
+
     @Test("Presents an alert, and keeps its texts while it disappears")
     func present() {
         var queue = AlertQueue()

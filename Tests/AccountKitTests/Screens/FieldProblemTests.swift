@@ -1,5 +1,6 @@
 import AccountKit
 import ErrorContract
+import HTTPTypes
 import HoldfastTesting
 import Testing
 
@@ -9,21 +10,21 @@ struct FieldProblemTests {
     /// How servers name a field and its message.
     nonisolated private static let emailRefusals = [
         // Django REST framework
-        ScriptedTransport.Step.answer(status: 400, body: #"{"email":["Enter another address."]}"#),
+        ScriptedTransport.Step.english(400, #"{"email":["Enter another address."]}"#),
         // FastAPI
-        .answer(
-            status: 422,
-            body: #"{"detail":[{"type":"value_error","loc":["body","email"],"msg":"Enter another address.","input":"x"}]}"#
+        .english(
+            422,
+            #"{"detail":[{"type":"value_error","loc":["body","email"],"msg":"Enter another address.","input":"x"}]}"#
         ),
         // Rails
-        .answer(status: 422, body: #"{"errors":{"email":["Enter another address."]}}"#),
+        .english(422, #"{"errors":{"email":["Enter another address."]}}"#),
         // The contract
-        .answer(
-            status: 400,
-            body: """
-                {"error":{"code":"VALIDATION_INVALID_FORMAT","message":"m","details":{"validation_errors":[
-                {"field":"email","message":"Enter another address."}]}}}
-                """
+        .english(
+            400,
+            """
+            {"error":{"code":"VALIDATION_INVALID_FORMAT","message":"m","details":{"validation_errors":[
+            {"field":"email","message":"Enter another address."}]}}}
+            """
         ),
     ]
 
@@ -55,7 +56,7 @@ struct FieldProblemTests {
     @Test("Messages about both fields stay until each one is edited, and the first field gets the focus")
     func bothFields() async throws {
         let body = #"{"password":["Too short."],"email":["Not known."]}"#
-        let model = try ScreenScript([.answer(status: 400, body: body)]).signIn()
+        let model = try ScreenScript([.english(400, body)]).signIn()
         await model.submit()
         #expect(model.problem(at: .email)?.contains("Not known.") == true)
         #expect(model.problem(at: .password)?.contains("Too short.") == true)
@@ -64,10 +65,19 @@ struct FieldProblemTests {
         #expect(model.problem(at: .email) != nil && model.problem(at: .password) == nil)
     }
 
+    @Test("A message in another language than the screen's is replaced by the text for the field and its problem")
+    func otherLanguage() async throws {
+        let body = #"{"email":["Enter a valid email address."],"password":["This field may not be blank."]}"#
+        let model = try ScreenScript([.answer(status: 400, body: body)]).signIn(.spanish)
+        await model.submit()
+        #expect(model.problem(at: .email) == "Por favor, ingresa un correo electrónico válido")
+        #expect(model.problem(at: .password) == "Este campo es obligatorio.")
+    }
+
     @Test("A message about a field that the screen does not have is shown as an alert")
     func otherField() async throws {
         let body = #"{"email":["Not known."],"captcha":["Missing."]}"#
-        let model = try ScreenScript([.answer(status: 400, body: body)]).signIn()
+        let model = try ScreenScript([.english(400, body)]).signIn()
         await model.submit()
         #expect(model.alert != nil && model.problem(at: .email) != nil)
     }
@@ -78,7 +88,7 @@ struct FieldProblemTests {
             {"error":{"code":"VALIDATION_INVALID_EMAIL","message":"m","details":{"validation_errors":[
             {"field":"email","code":"VALIDATION_INVALID_EMAIL","message":""}]}}}
             """
-        let model = try ScreenScript([.answer(status: 400, body: body)]).forgot(.spanish)
+        let model = try ScreenScript([.english(400, body)]).forgot(.spanish)
         await model.request()
         #expect(model.problem(at: .email) == "Por favor, ingresa un correo electrónico válido")
     }
@@ -88,10 +98,17 @@ struct FieldProblemTests {
         arguments: ["new_password", "newPassword", "password", "new_password1"]
     )
     func reset(field: String) async throws {
-        let script = try ScreenScript([.linkIsGood, .answer(status: 400, body: #"{"\#(field)":["Too common."]}"#)])
+        let script = try ScreenScript([.linkIsGood, .english(400, #"{"\#(field)":["Too common."]}"#)])
         let model = try await script.openedReset()
         await model.submit()
         #expect(model.problem(at: .password)?.contains("Too common.") == true && model.alert == nil)
         #expect(model.focusRequest?.field == .password)
+    }
+}
+
+extension ScriptedTransport.Step {
+    /// A response whose texts are English.
+    fileprivate static func english(_ status: Int, _ body: String) -> Self {
+        .answer(status: status, headers: [.contentLanguage: "en"], body: body)
     }
 }

@@ -24,7 +24,7 @@
             submitted("Sign in: fields empty", password: ""),
             submitted("Sign in: malformed address", email: "ana@"),
             submitted("Sign in: wrong password", .spanish, steps: [.refusal(401, "AUTH_INVALID_CREDENTIALS")]),
-            submitted("Sign in: address refused", steps: [.answer(status: 400, body: #"{"email":["Enter another address."]}"#)]),
+            submitted("Sign in: address refused", steps: [.emailRefused]),
             submitted("Sign in: suspended", steps: [.refusal(403, "AUTH_USER_SUSPENDED")]),
             submitted("Sign in: limited", .french, steps: [.refusal(429, "RATE_LIMIT_EXCEEDED", retryAfter: 45)]),
             submitted("Sign in: offline", .portuguese, steps: [.offline]),
@@ -55,7 +55,7 @@
             requested("Forgot password: address missing", .spanish, email: ""),
             requested(
                 "Forgot password: address refused",
-                steps: [.answer(status: 400, body: #"{"email":["Enter another address."]}"#)]
+                steps: [.emailRefused]
             ),
             requested("Forgot password: sent", .spanish, steps: [.accepted]),
             requested("Forgot password: limited", steps: [.refusal(429, "RATE_LIMIT_EXCEEDED", retryAfter: 3_600)]),

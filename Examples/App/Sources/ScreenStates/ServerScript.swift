@@ -22,6 +22,11 @@
                 """
         )
         static let notes = Self.answer(status: 200, body: #"[{"id":1,"title":"Milk"},{"id":2,"title":"Bread"}]"#)
+        static let emailRefused = Self.answer(
+            status: 400,
+            headers: [.contentLanguage: "en"],
+            body: #"{"email":["Enter another address."]}"#
+        )
         static let noContent = Self.answer(status: 204)
         static let offline = Self.failure(TransportError(.noInternet, message: "no route", wasSent: false))
         static let lost = Self.failure(TransportError(.connectionLost, message: "reset by peer", wasSent: true))
