@@ -2,7 +2,6 @@
     // snippet: uikit-app
     import Foundation
     import Holdfast
-    import SwiftUI
     import UIKit
 
     @main
@@ -39,24 +38,24 @@
         private func open(_ url: URL) {
             let link = try? ResetLink(url, hosts: ["notes.example.com"], scheme: "com.example.notes")
             let model = ResetPasswordModel(link: link, client: accounts, language: .preferred())
-            let screen = ResetPasswordScreen(model: model) { [weak self] in
+            let screen = ResetPasswordViewController(model: model) { [weak self] in
                 self?.showSignIn(model.makeSignInModel())
             } perform: { [weak self] action in
                 if action == .requestNewLink { self?.showForgotPassword(model.makeForgotPasswordModel()) }
             }
-            window?.rootViewController = UINavigationController(rootViewController: UIHostingController(rootView: screen))
+            window?.rootViewController = UINavigationController(rootViewController: screen)
         }
 
         private func showSignIn(_ model: SignInModel) {
-            let screen = SignInScreen(model: model) { [weak self, accounts] in
+            let screen = SignInViewController(model: model) { [weak self, accounts] in
                 self?.showForgotPassword(ForgotPasswordModel(client: accounts, language: model.language))
             }
-            window?.rootViewController = UINavigationController(rootViewController: UIHostingController(rootView: screen))
+            window?.rootViewController = UINavigationController(rootViewController: screen)
         }
 
         private func showForgotPassword(_ model: ForgotPasswordModel) {
-            let screen = UIHostingController(rootView: ForgotPasswordScreen(model: model))
-            (window?.rootViewController as? UINavigationController)?.pushViewController(screen, animated: true)
+            let navigation = window?.rootViewController as? UINavigationController
+            navigation?.pushViewController(ForgotPasswordViewController(model: model), animated: true)
         }
     }
 // snippet end
