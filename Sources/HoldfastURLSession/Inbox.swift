@@ -3,6 +3,8 @@ import ResilientHTTP
 import Synchronization
 
 /// The chunks of one body that have arrived and were not read. One producer, the session, and one reader.
+///
+/// When a slow reader leaves ``limit`` bytes unread, the session is paused. On Linux, where that is impossible, further bytes go to a temporary file.
 final class Inbox: Sendable {
     private typealias Reader = CheckedContinuation<[UInt8]?, any Error>
 
@@ -15,6 +17,11 @@ final class Inbox: Sendable {
         var end: Result<Void, TransportError>?
         var reader: Reader?
         var isPaused = false
+        /// The file of the bytes that did not fit into memory, and how many of them were not read. They arrived after ``chunks``.
+        #if canImport(FoundationNetworking)
+            var file: TemporaryFile?
+            var filed = 0
+        #endif
         /// Whether no more bytes are stored, because the exchange was canceled.
         var isClosed = false
     }
@@ -22,10 +29,6 @@ final class Inbox: Sendable {
     private let state = Mutex(State())
     private let limit: Int
     private let setPaused: @Sendable (Bool) -> Void
-    #if canImport(FoundationNetworking)
-        private let room = DispatchSemaphore(value: 0)
-    #endif
-
     /// - Parameters:
     ///   - limit: The number of stored bytes at which the producer pauses.
     ///   - setPaused: Called under a lock when the producer pauses and continues.
@@ -34,27 +37,51 @@ final class Inbox: Sendable {
     }
 
     /// Stores a chunk or passes it to the reader that waits.
-    ///
-    /// On Linux, `URLSession` has no other way to pause than to block the queue of the session, on which it calls this method. Therefore an exchange
-    /// whose inbox has a limit has a session of its own there.
     func deliver(_ chunk: [UInt8]) {
-        let (reader, isFull) = state.withLock { state -> (Reader?, Bool) in
-            guard !state.isClosed, state.end == nil, !chunk.isEmpty else { return (nil, false) }
-            if let reader = state.reader.take() { return (reader, false) }
+        let reader = state.withLock { state -> Reader? in
+            guard !state.isClosed, state.end == nil, !chunk.isEmpty else { return nil }
+            if let reader = state.reader.take() { return reader }
+            #if canImport(FoundationNetworking)
+                if state.filed > 0 || state.stored >= limit {
+                    store(chunk, &state)
+                    return nil
+                }
+            #endif
             state.chunks.append(chunk)
             state.stored += chunk.count
-            guard state.stored >= limit, !state.isPaused else { return (nil, false) }
-            state.isPaused = true
-            setPaused(true)
-            return (nil, true)
+            #if !canImport(FoundationNetworking)
+                if state.stored >= limit, !state.isPaused {
+                    state.isPaused = true
+                    setPaused(true)
+                }
+            #endif
+            return nil
         }
         reader?.resume(returning: chunk)
-        #if canImport(FoundationNetworking)
-            if isFull { room.wait() }
-        #else
-            _ = isFull
-        #endif
     }
+
+    #if canImport(FoundationNetworking)
+        /// Appends a chunk to the file. It is called on the queue of the session, which may block for a write to a file.
+        private func store(_ chunk: [UInt8], _ state: inout State) {
+            do {
+                let file = try state.file ?? TemporaryFile()
+                state.file = file
+                try file.append(chunk)
+                state.filed += chunk.count
+            } catch {
+                state.end = .failure(
+                    TransportError(.other, message: "no room for the body in a file", wasSent: true, cause: error)
+                )
+            }
+        }
+
+        /// Returns bytes of the file.
+        private func nextOfFile(_ file: TemporaryFile) async throws -> [UInt8]? {
+            let chunk = try await file.perform { try $0.read() ?? [] }
+            state.withLock { $0.filed -= chunk.count }
+            return chunk
+        }
+    #endif
 
     /// Ends the body.
     func finish(_ error: TransportError?) {
@@ -66,7 +93,7 @@ final class Inbox: Sendable {
         if let error { reader?.resume(throwing: error) } else { reader?.resume(returning: nil) }
     }
 
-    /// Stores no more chunks and lets a producer go that waits.
+    /// Stores no more chunks.
     func close() {
         state.withLock { state in
             state.isClosed = true
@@ -76,7 +103,11 @@ final class Inbox: Sendable {
 
     /// Returns the next chunk, or `nil` at the end.
     func next() async throws -> [UInt8]? {
-        try await withCheckedThrowingContinuation { reader in
+        #if canImport(FoundationNetworking)
+            let file = state.withLock { $0.first == $0.chunks.count && $0.filed > 0 ? $0.file : nil }
+            if let file { return try await nextOfFile(file) }
+        #endif
+        return try await withCheckedThrowingContinuation { reader in
             let known = state.withLock { state -> Result<[UInt8]?, any Error>? in
                 guard state.first < state.chunks.count else {
                     switch state.end {
@@ -107,9 +138,6 @@ final class Inbox: Sendable {
         guard state.isPaused else { return }
         state.isPaused = false
         setPaused(false)
-        #if canImport(FoundationNetworking)
-            room.signal()
-        #endif
     }
 }
 

@@ -7,8 +7,15 @@ import ResilientHTTP
 #endif
 
 extension URLRequest {
-    /// - Parameter pipe: Carries the chunks of a body that is a stream.
-    init(_ request: HTTPRequest, body: RequestBody?, pipe: UploadPipe?) throws(TransportError) {
+    #if canImport(FoundationNetworking)
+        /// The bytes of a body that is a stream.
+        typealias StreamedBody = TemporaryFile
+    #else
+        typealias StreamedBody = UploadPipe
+    #endif
+
+    /// - Parameter streamed: The bytes of a body that is a stream.
+    init(_ request: HTTPRequest, body: RequestBody?, streamed: StreamedBody?) throws(TransportError) {
         let text = "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "/")"
         guard let scheme = request.scheme?.lowercased(), scheme == "https" || scheme == "http", let url = URL(string: text),
             url.host?.isEmpty == false
@@ -22,14 +29,14 @@ extension URLRequest {
         timeoutInterval = 7 * 86_400
         allHTTPHeaderFields = request.headerFields.byName
         guard let body else { return }
-        if case .bytes(let bytes) = body.content { httpBody = Data(bytes) } else { try stream(body, pipe: pipe) }
+        if case .bytes(let bytes) = body.content { httpBody = Data(bytes) } else { try stream(body, streamed) }
     }
 
     /// Sets a body that is read while it is sent.
     ///
     /// Without a header, `URLSession` sends every stream in chunks. On Linux it would send the header and the chunks, unless `Transfer-Encoding` is blank:
     /// libcurl takes that for a header to leave out.
-    private mutating func stream(_ body: RequestBody, pipe: UploadPipe?) throws(TransportError) {
+    private mutating func stream(_ body: RequestBody, _ streamed: StreamedBody?) throws(TransportError) {
         let length = body.length
         if let length { allHTTPHeaderFields?["Content-Length"] = String(length) }
         #if canImport(FoundationNetworking)
@@ -38,15 +45,15 @@ extension URLRequest {
                 let file: FileChunks
                 do { file = try FileChunks(url) } catch { throw .unreadable(error) }
                 httpBodyStream = BodyInputStream(length: length) { try file.read() }
-            } else if let pipe {
-                httpBodyStream = BodyInputStream(length: length, next: pipe.read)
+            } else if let streamed {
+                httpBodyStream = BodyInputStream(length: length, next: streamed.read)
             }
         #else
             if case .file = body.content {
                 // The task reads the file itself.
                 guard length != nil else { throw .unreadable(CocoaError(.fileNoSuchFile)) }
             } else {
-                httpBodyStream = pipe?.input
+                httpBodyStream = streamed?.input
             }
         #endif
     }

@@ -23,8 +23,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         let progress: (@Sendable (TransferProgress) -> Void)?
         /// The number of bytes of the body of the request, if it is known.
         let length: Int64?
-        /// The body of a request that is a stream.
-        let pipe: UploadPipe?
+        /// Ends the sending of a body that is a stream.
+        let endBody: (@Sendable () -> Void)?
         /// The body of the response.
         var inbox: Inbox?
         var phase = Phase.created
@@ -47,7 +47,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
 
         /// Lets threads go that wait for the body of the request or for a reader: they may be the queue that the cancellation waits for.
         func unblock() {
-            pipe?.close()
+            endBody?()
             inbox?.close()
         }
     }
@@ -101,13 +101,13 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     ///   - deadline: When the exchange must have ended; of a streamed one, when the head of a success must have arrived.
     ///   - idleTimeout: The longest time without a byte; `nil` if the exchange is not streamed.
     ///   - body: The body of the request.
-    ///   - pipe: Carries the body if it is a stream.
+    ///   - endBody: Ends the sending of a body that is a stream.
     func add(
         _ task: URLSessionTask,
         deadline: ContinuousClock.Instant,
         idleTimeout: Duration? = nil,
         body: RequestBody? = nil,
-        pipe: UploadPipe? = nil
+        endBody: (@Sendable () -> Void)? = nil
     ) {
         var exchange = Exchange(
             task: task,
@@ -115,7 +115,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
             idleTimeout: idleTimeout,
             progress: body?.progress,
             length: body?.progress == nil ? nil : body?.length,
-            pipe: pipe
+            endBody: endBody
         )
         exchange.noteActivity()
         let expiry = exchange.expiry
@@ -283,7 +283,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError completion: (any Error)?) {
-        let (phase, error, pipe) = state.withLock { state -> (Phase?, (any Error)?, UploadPipe?) in
+        let (phase, error, endBody) = state.withLock { state -> (Phase?, (any Error)?, (@Sendable () -> Void)?) in
             guard let exchange = state.exchanges.removeValue(forKey: task.taskIdentifier) else { return (nil, nil, nil) }
             // A deadline that passes at the very end must not turn a whole response into an error.
             // A canceled upload may end with the error of its body first.
@@ -295,9 +295,9 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
                     isCanceled ? URLError(exchange.isExpired ? .timedOut : .cancelled) : completion
                 }
             if case .created = exchange.phase { state.failures[task.taskIdentifier] = error ?? URLError(.cancelled) }
-            return (exchange.phase, error, exchange.pipe)
+            return (exchange.phase, error, exchange.endBody)
         }
-        pipe?.close()
+        endBody?()
         switch phase {
         case .waiting(let caller):
             // On Linux, the head of a redirect that names no address is not reported.

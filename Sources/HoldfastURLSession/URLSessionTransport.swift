@@ -99,11 +99,9 @@ public final class URLSessionTransport: HTTPTransport {
     /// On Linux libcurl sends a request again, whatever its method, when a connection that it had kept is reset under it, and if there
     /// is a body it waits for ever to rewind it. What must not happen twice or has a body goes through a session of its own there,
     /// which has no connection yet.
-    ///
-    /// A streamed response has one too: the session pauses by blocking its queue.
-    private func lane(for request: HTTPRequest, body: RequestBody?, isStreamed: Bool) -> Lane {
+    private func lane(for request: HTTPRequest, body: RequestBody?) -> Lane {
         #if canImport(FoundationNetworking)
-            if isStreamed || body != nil || !request.isSafeToRepeat { return Lane(configuration) }
+            if body != nil || !request.isSafeToRepeat { return Lane(configuration) }
         #endif
         return lane
     }
@@ -117,7 +115,8 @@ public final class URLSessionTransport: HTTPTransport {
         try await send(request, body: body, timeout: timeout, idleTimeout: nil)
     }
 
-    /// Sends a request once and returns the response with its head. The session pauses while 256 KiB of the body wait for their reader.
+    /// Sends a request once and returns the response with its head. The session pauses while 256 KiB of the body wait for their reader; on Linux, where
+    /// it cannot pause, further bytes wait in a temporary file.
     public func stream(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -150,19 +149,44 @@ public final class URLSessionTransport: HTTPTransport {
         deadline: ContinuousClock.Instant,
         idleTimeout: Duration?
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
-        let pipe = body.flatMap { if case .stream = $0.content { UploadPipe() } else { nil } }
-        let urlRequest = try URLRequest(request, body: body, pipe: pipe)
-        let lane = lane(for: request, body: body, isStreamed: idleTimeout != nil)
+        #if canImport(FoundationNetworking)
+            let streamed = try await stored(body, deadline: deadline, idleTimeout: idleTimeout)
+            let endBody: (@Sendable () -> Void)? = nil
+        #else
+            let streamed = body.flatMap { if case .stream = $0.content { UploadPipe() } else { nil } }
+            let endBody = streamed.map { pipe in { @Sendable in pipe.close() } }
+        #endif
+        let urlRequest = try URLRequest(request, body: body, streamed: streamed)
+        let lane = lane(for: request, body: body)
         let task = lane.task(urlRequest, body: body)
         task.priority = request.taskPriority
-        lane.exchanges.add(task, deadline: deadline, idleTimeout: idleTimeout, body: body, pipe: pipe)
+        lane.exchanges.add(task, deadline: deadline, idleTimeout: idleTimeout, body: body, endBody: endBody)
         do {
-            guard let body, let pipe else { return try await response(to: task, on: lane) }
-            return try await response(to: task, on: lane, sending: body, through: pipe)
+            #if !canImport(FoundationNetworking)
+                if let body, let streamed { return try await response(to: task, on: lane, sending: body, through: streamed) }
+            #endif
+            return try await response(to: task, on: lane)
         } catch {
             throw TransportError(urlSession: error)
         }
     }
+
+    #if canImport(FoundationNetworking)
+        /// Writes a body that is a stream to a file, from which it is sent: a producer that the session waited for would block all sessions of the process.
+        private func stored(
+            _ body: RequestBody?,
+            deadline: ContinuousClock.Instant,
+            idleTimeout: Duration?
+        ) async throws(TransportError) -> TemporaryFile? {
+            guard let body, case .stream = body.content else { return nil }
+            let file: TemporaryFile
+            do { file = try TemporaryFile() } catch {
+                throw TransportError(.other, message: "no temporary file for the body", wasSent: false, cause: error)
+            }
+            try await file.write(body, deadline: deadline, idleTimeout: idleTimeout)
+            return file
+        }
+    #endif
 
     private func response(to task: URLSessionTask, on lane: Lane) async throws -> (HTTPResponse, ResponseBody) {
         try await withTaskCancellationHandler {
@@ -175,43 +199,46 @@ public final class URLSessionTransport: HTTPTransport {
         }
     }
 
-    /// Sends a body that is a stream. The head of a success is returned when the body was sent; any other ends the sending.
-    private func response(
-        to task: URLSessionTask,
-        on lane: Lane,
-        sending body: RequestBody,
-        through pipe: UploadPipe
-    ) async throws -> (HTTPResponse, ResponseBody) {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
+    #if !canImport(FoundationNetworking)
+        /// Sends a body that is a stream. The head of a success is returned when the body was sent; any other ends the sending.
+        private func response(
+            to task: URLSessionTask,
+            on lane: Lane,
+            sending body: RequestBody,
+            through pipe: UploadPipe
+        ) async throws -> (HTTPResponse, ResponseBody) {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    do {
+                        try await body.write(to: pipe.write)
+                        pipe.finish()
+                    } catch is UploadPipe.Closed {
+                        // The exchange has ended, or the server has refused the request.
+                    } catch {
+                        guard !pipe.isClosed else { return }
+                        lane.exchanges.cancel(task)
+                        throw error
+                    }
+                }
+                defer { pipe.close() }
                 do {
-                    try await body.write(to: pipe.write)
-                    pipe.finish()
-                } catch is UploadPipe.Closed {
-                    // The exchange has ended, or the server has refused the request.
+                    let answer = try await response(to: task, on: lane)
+                    if answer.0.status.kind == .successful { await pipe.ended() }
+                    group.cancelAll()
+                    pipe.close()
+                    // Throws if the body of the request could not be read.
+                    if answer.0.status.kind == .successful { try await group.waitForAll() }
+                    return answer
                 } catch {
-                    lane.exchanges.cancel(task)
+                    group.cancelAll()
+                    pipe.close()
+                    // The reason why the exchange was canceled, if it was the body.
+                    do { try await group.waitForAll() } catch let cause as TransportError { throw cause } catch {}
                     throw error
                 }
             }
-            defer { pipe.close() }
-            do {
-                let answer = try await response(to: task, on: lane)
-                if answer.0.status.kind == .successful { await pipe.ended() }
-                group.cancelAll()
-                pipe.close()
-                // Throws if the body of the request could not be read.
-                if answer.0.status.kind == .successful { try await group.waitForAll() }
-                return answer
-            } catch {
-                group.cancelAll()
-                pipe.close()
-                // The reason why the exchange was canceled, if it was the body.
-                do { try await group.waitForAll() } catch let cause as TransportError { throw cause } catch {}
-                throw error
-            }
         }
-    }
+    #endif
 }
 
 #if canImport(FoundationNetworking)

@@ -25,3 +25,14 @@ func answer(_ status: String, _ lines: [String] = [], body: String = "") -> Loop
 func head(_ status: String, _ lines: [String]) -> String {
     (["HTTP/1.1 \(status)", "Connection: close"] + lines).map { $0 + "\r\n" }.joined() + "\r\n"
 }
+
+extension URLSessionTransport {
+    /// Whether `URLSession` can pause one side of an exchange: not on Linux, where the transport stores the bytes in a file.
+    static var canPause: Bool {
+        #if canImport(FoundationNetworking)
+            false
+        #else
+            true
+        #endif
+    }
+}

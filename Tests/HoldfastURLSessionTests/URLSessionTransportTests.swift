@@ -5,12 +5,66 @@ import ResilientHTTP
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct URLSessionTransportTests {
-    // snippet: client-transport-checks
-    @Test("The transport passes every check", arguments: TransportCheck.all)
+    @Test(
+        "The transport passes every check",
+        arguments: TransportCheck.all.filter { URLSessionTransport.canPause || !$0.needsPausing }
+    )
     func passes(_ check: TransportCheck) async throws {
         try await check.run(URLSessionTransport())
     }
-    // snippet end
+
+    #if canImport(FoundationNetworking)
+        @Test("A reader that pauses does not stop other sessions, and gets the whole body from a file")
+        func slowReader() async throws {
+            let size = 48 * 1_024 * 1_024
+            let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(size)\r\n\r\n"
+            try await withServer(.generate(head, count: size)) { server in
+                let request = server.request()
+                let (_, body) = try await URLSessionTransport().stream(
+                    request,
+                    body: nil,
+                    timeout: .seconds(300),
+                    idleTimeout: .seconds(300)
+                )
+                var chunks = body.makeAsyncIterator()
+                var count = try await chunks.next()?.count ?? 0
+                // The server is never paused, and another session works meanwhile.
+                while server.written < size { try await Task.sleep(for: .milliseconds(5)) }
+                try await withServer(answer("204 X")) { other in
+                    let (response, _) = try await URLSessionTransport().send(other.request(), body: nil, timeout: .seconds(300))
+                    #expect(response.status.code == 204)
+                }
+                while let chunk = try await chunks.next() { count += chunk.count }
+                #expect(count == size)
+            }
+        }
+
+        @Test("A body that is not produced in time, or whose call is canceled, is not sent")
+        func stalledBody() async throws {
+            let stalled = RequestBody(
+                .stream(length: nil) { write in
+                    try await write([1])
+                    try await Task.sleep(for: .seconds(600))
+                },
+                contentType: "a/b"
+            )
+            try await withServer(answer("204 X")) { server in
+                let request = server.request(method: .post)
+                let transport = URLSessionTransport()
+                await #expect {
+                    _ = try await transport.stream(request, body: stalled, timeout: .seconds(300), idleTimeout: .milliseconds(50))
+                } throws: {
+                    ($0 as? TransportError)?.code == .timeout && ($0 as? TransportError)?.wasSent == false
+                }
+                let task = Task {
+                    _ = try await transport.stream(request, body: stalled, timeout: .seconds(300), idleTimeout: .seconds(300))
+                }
+                task.cancel()
+                await #expect { try await task.value } throws: { ($0 as? TransportError)?.code == .cancelled }
+                #expect(server.received.isEmpty)
+            }
+        }
+    #endif
 
     @Test("A redirect is the answer if redirects are not followed")
     func unfollowed() async throws {

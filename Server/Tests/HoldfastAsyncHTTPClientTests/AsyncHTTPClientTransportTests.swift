@@ -7,10 +7,12 @@ import ResilientHTTP
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientTransportTests {
-    @Test("AsyncHTTPClient passes every check of a transport", arguments: TransportCheck.all)
+    // snippet: client-transport-checks
+    @Test("The transport passes every check", arguments: TransportCheck.all)
     func passes(_ check: TransportCheck) async throws {
         try await check.run(AsyncHTTPClientTransport())
     }
+    // snippet end
 
     @Test("A large answer waits on the wire for a reader who takes his time, and comes whole")
     func backpressure() async throws {

@@ -16,7 +16,7 @@ extension EverydayTasks {
         TransportCheck("Sends a form with a file", sendsForm),
         TransportCheck("Reads lines as they arrive", readsLines),
         TransportCheck("Reads events over connections that end, with the id of the last one", readsEvents),
-        TransportCheck("Ends a stream that its reader leaves, and uses the client further", leavesStream),
+        TransportCheck("Ends a stream that its reader leaves, and uses the client further", needsPausing: true, leavesStream),
     ]
 
     private static let size = 24 * 1_024 * 1_024

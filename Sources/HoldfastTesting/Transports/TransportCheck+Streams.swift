@@ -84,12 +84,16 @@ extension TransportCheck {
                         _ = try await transport.send(server.request(method: .post), body: body, timeout: long)
                     }
                     try expect(error.code == .invalidRequest, "\(error)")
-                    try await expectClosed(server)
+                    // A transport that stores the body first has not connected yet.
+                    if error.wasSent { try await expectClosed(server) }
                     try expect(server.received.isEmpty, "the server read it as a whole")
                 }
             }
         },
-        TransportCheck("A server that refuses before the body was sent ends the sending, and its response is read") { transport in
+        TransportCheck(
+            "A server that refuses before the body was sent ends the sending, and its response is read",
+            needsPausing: true
+        ) { transport in
             let endless = RequestBody(
                 .stream(length: nil) { write in while true { try await write([UInt8](repeating: 1, count: 65_536)) } },
                 contentType: "a/b"
@@ -101,7 +105,7 @@ extension TransportCheck {
                 try await expectClosed(server)
             }
         },
-        TransportCheck("Cancelling while the body is sent closes the connection") { transport in
+        TransportCheck("Cancelling while the body is sent closes the connection", needsPausing: true) { transport in
             let stalled = RequestBody(
                 .stream(length: nil) { write in
                     try await write([1])
@@ -159,7 +163,7 @@ extension TransportCheck {
                 try expect(response.status.code == 500 && error.code == .timeout, "\(error)")
             }
         },
-        TransportCheck("A slow reader pauses the server, and gets the whole body") { transport in
+        TransportCheck("A slow reader pauses the server, and gets the whole body", needsPausing: true) { transport in
             let size = 48 * 1_024 * 1_024
             try await withServer(.generate(head("200 OK", ["Content-Length: \(size)"]), count: size)) { server in
                 let (_, body) = try await transport.stream(server.request(), body: nil, timeout: long, idleTimeout: long)

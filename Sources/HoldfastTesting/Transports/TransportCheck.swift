@@ -12,6 +12,9 @@ public import ResilientHTTP
 public struct TransportCheck: Sendable, CustomStringConvertible {
     /// What the transport does, as a sentence.
     public let description: String
+    /// Whether the transport must be able to pause one side of an exchange while the other side is slow. `URLSession` on Linux can't: it stores the
+    /// bytes in a temporary file.
+    public let needsPausing: Bool
     private let body: @Sendable (any HTTPTransport) async throws -> Void
 
     /// A transport does not do what it should.
@@ -20,8 +23,10 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
         public let description: String
     }
 
-    init(_ description: String, _ body: @escaping @Sendable (any HTTPTransport) async throws -> Void) {
+    init(_ description: String, needsPausing: Bool = false, _ body: @escaping @Sendable (any HTTPTransport) async throws -> Void)
+    {
         self.description = description
+        self.needsPausing = needsPausing
         self.body = body
     }
 

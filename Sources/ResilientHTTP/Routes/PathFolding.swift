@@ -64,7 +64,9 @@ enum PathFolding {
         let count = bytes.count
         guard count <= longestWord else { return true }
         // Most segments are short words.
-        if count < 16, count > 0, bytes.allSatisfy({ (0x61...0x7A).contains($0 | 0x20) || $0 == UInt8(ascii: "-") }) { return false }
+        if count < 16, count > 0, bytes.allSatisfy({ (0x61...0x7A).contains($0 | 0x20) || $0 == UInt8(ascii: "-") }) {
+            return false
+        }
         var (digits, hexadecimals, hyphens, upper, lower, others, signs) = (0, 0, 0, 0, 0, 0, 0)
         for byte in bytes {
             switch byte {

@@ -8,7 +8,8 @@ import Testing
         "Accepts a first name of letters, marks, spaces and the signs of names, and trims it",
         arguments: [
             ("Ana", "Ana"), ("  Ana María \n", "Ana María"), ("José", "José"), ("אנה", "אנה"), ("O'Neil-Smith", "O'Neil-Smith"),
-            ("D’Arcy", "D’Arcy"), ("J.R.", "J.R."), ("St. John", "St. John"), ("नरेन्द्र", "नरेन्द्र"), ("علی\u{200C}رضا", "علی\u{200C}رضا"),
+            ("D’Arcy", "D’Arcy"), ("J.R.", "J.R."), ("St. John", "St. John"), ("नरेन्द्र", "नरेन्द्र"),
+            ("علی\u{200C}رضا", "علی\u{200C}رضا"),
         ]
     )
     func firstName(typed: String, kept: String) throws {
@@ -30,7 +31,8 @@ import Testing
     @Test(
         "Refuses advertising, phone numbers and web addresses as a first name, but reads such a name of an existing account",
         arguments: [
-            "Call 555-1234", "+1 555 1234", "promo.example", "Ana2", "50% off!", "Ana <b>", "٣٤٥", "a@b", "👩‍🚀", "...", "-", "WIN:NOW", "€",
+            "Call 555-1234", "+1 555 1234", "promo.example", "Ana2", "50% off!", "Ana <b>", "٣٤٥", "a@b", "👩‍🚀", "...", "-",
+            "WIN:NOW", "€",
         ]
     )
     func advertising(typed: String) throws {

@@ -1,0 +1,105 @@
+#if canImport(FoundationNetworking)
+    import Foundation
+    import ResilientHTTP
+    import Synchronization
+
+    /// Bytes in a temporary file without a name, which are read in the order in which they were written.
+    ///
+    /// `URLSession` on Linux cannot pause one side of an exchange: all sessions of a process share one serial queue, and blocking it would stop every
+    /// call. Bytes that the other side does not take yet are stored here instead of in memory.
+    final class TemporaryFile: Sendable {
+        private struct State {
+            let handle: FileHandle
+            var written: UInt64 = 0
+            var read: UInt64 = 0
+            var lastWrite = ContinuousClock.now
+        }
+
+        private let state: Mutex<State>
+        private let queue = DispatchQueue(label: "holdfast.temporary-file", autoreleaseFrequency: .workItem)
+
+        /// Creates a file, which the system removes when it is closed.
+        /// - Throws: The error of the file system.
+        init() throws {
+            let url = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
+            let path = url.path(percentEncoded: false)
+            guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]) else {
+                throw CocoaError(.fileWriteNoPermission)
+            }
+            defer { try? FileManager.default.removeItem(at: url) }
+            state = Mutex(State(handle: try FileHandle(forUpdating: url)))
+        }
+
+        deinit {
+            state.withLock { try? $0.handle.close() }
+        }
+
+        /// Appends bytes. It blocks its thread.
+        func append(_ bytes: [UInt8]) throws {
+            try state.withLock { state in
+                if state.read > 0, state.read == state.written {
+                    (state.read, state.written) = (0, 0)
+                    try state.handle.truncate(atOffset: 0)
+                }
+                try state.handle.seek(toOffset: state.written)
+                try state.handle.write(contentsOf: bytes)
+                state.written += UInt64(bytes.count)
+                state.lastWrite = .now
+            }
+        }
+
+        /// Returns the next bytes, or `nil` if all were read. It blocks its thread.
+        func read() throws -> [UInt8]? {
+            try state.withLock { state in
+                guard state.read < state.written else { return nil }
+                try state.handle.seek(toOffset: state.read)
+                let data = try state.handle.read(upToCount: RequestBody.chunkSize) ?? Data()
+                guard !data.isEmpty else { throw CocoaError(.fileReadCorruptFile) }
+                state.read += UInt64(data.count)
+                return [UInt8](data)
+            }
+        }
+
+        /// Runs a closure with the file on its queue.
+        func perform<Value: Sendable>(_ body: @escaping @Sendable (TemporaryFile) throws -> Value) async throws -> Value {
+            try await withCheckedThrowingContinuation { caller in
+                queue.async { [self] in caller.resume(with: Result { try body(self) }) }
+            }
+        }
+
+        /// Writes the body of a request whole.
+        /// - Parameters:
+        ///   - deadline: When the body must be complete.
+        ///   - idleTimeout: The longest time without a byte; `nil` for any.
+        /// - Throws: ``TransportError``; nothing was sent.
+        func write(_ body: RequestBody, deadline: ContinuousClock.Instant, idleTimeout: Duration?) async throws(TransportError) {
+            do {
+                try await withThrowingTaskGroup(of: Bool.self) { group in
+                    group.addTask {
+                        try await body.write { [self] chunk in try await perform { try $0.append(chunk) } }
+                        return true
+                    }
+                    group.addTask { [self] in
+                        while true {
+                            let expiry = min(deadline, idleTimeout.map { state.withLock(\.lastWrite) + $0 } ?? deadline)
+                            guard ContinuousClock.now < expiry else { return false }
+                            try await Task.sleep(until: expiry, clock: .continuous)
+                        }
+                    }
+                    defer { group.cancelAll() }
+                    guard try await group.next() == true else {
+                        throw TransportError(
+                            .timeout,
+                            message: "the body of the request was not produced in time",
+                            wasSent: false
+                        )
+                    }
+                }
+            } catch {
+                var failure = TransportError(urlSession: error)
+                failure.wasSent = false
+                throw failure
+            }
+        }
+    }
+#endif
