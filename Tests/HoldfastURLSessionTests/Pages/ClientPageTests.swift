@@ -209,19 +209,6 @@ import Testing
         #expect(page.next == "4" && transport.sent.count == 2)
     }
 
-    @Test("One call differs by its options")
-    func callOptions() async throws {
-        struct Order: Codable, Sendable { var id: Int }
-        let transport = ScriptedTransport([.answer(status: 200, body: #"[{"id":7}]"#), .answer(status: 204)])
-        let (api, order) = (APIClient(baseURL: try url(), transport: transport), Order(id: 7))
-        // snippet: call-options
-        let open: [Order] = try await api.get("/orders?state=open", options: .waitsInLine)
-        try await api.post("/orders", order, options: [.idempotent, .timeout(.seconds(10)), .priority(.high)])
-        // snippet end
-        #expect(open.map(\.id) == [7])
-        #expect(transport.sent.last?.request.headerFields[.idempotencyKey] != nil)
-    }
-
     @Test("A gate takes other rules")
     func gateRules() async throws {
         let (url, transport) = (try url(), ScriptedTransport([.answer(status: 503, headers: [.retryAfter: "4"])]))
