@@ -163,6 +163,19 @@ import Testing
         #expect(cache.count == 1)
     }
 
+    @Test("Signing out before the first call removes the responses that an earlier process stored")
+    func signsOutLater() async throws {
+        let transport = ScriptedTransport([Self.fresh])
+        let store = MemoryCredentialStore(Credentials(accessToken: "one", refreshToken: "r"))
+        let refresh: Session.Refresh = { _ in throw CancellationError() }
+        let _: Activity = try await client(transport, session: Session(store: store, refresh: refresh)).get("/a")
+        let later = Session(store: store, refresh: refresh)
+        let api = try client(transport, session: later)
+        #expect(cache.count == 1)
+        try await later.hold(nil)
+        #expect(withExtendedLifetime(api) { cache.count } == 0)
+    }
+
     @Test("Signing in as another user, and a session that the server ended, remove the earlier one's responses")
     func replaced() async throws {
         let transport = ScriptedTransport([Self.fresh, Self.fresh, .answer(status: 401, body: "{}")])
