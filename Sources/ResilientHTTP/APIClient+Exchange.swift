@@ -89,6 +89,8 @@ extension APIClient {
             ?? routes.endpoint(of: request)
         var policy = policies[endpoint]
         options.apply(to: &policy)
+        var request = request
+        try request.complete(options, priority: policy.priority, context: context)
         if target.scheme != base?.scheme || target.host != base?.host { policy.isAuthorised = false }
         var exchange = exchange
         exchange.isVerbatim = true
@@ -100,7 +102,6 @@ extension APIClient {
                 endpoint: endpoint,
                 origin: target.origin,
                 policy: policy,
-                options: options,
                 context: context,
                 exchange: exchange
             ) { ($0.response, $0.bytes) }

@@ -182,10 +182,11 @@ extension APIClient {
         read: (Call) throws -> Result
     ) async throws(APIError) -> Result {
         let path = query.isEmpty ? path : path.appending(query)
-        let request = try makeRequest(method, path, body: body, headers: headers, context: name)
+        var request = try makeRequest(method, path, body: body, headers: headers, context: name)
         let endpoint = routes.endpoint(of: request)
         var policy = policies[endpoint]
         options.apply(to: &policy)
+        try request.complete(options, priority: policy.priority, context: name)
         var exchange = exchange
         exchange.transfer = transfer
         return try await call(
@@ -194,27 +195,23 @@ extension APIClient {
             endpoint: endpoint,
             origin: base?.origin ?? "",
             policy: policy,
-            options: options,
             context: name,
             exchange: exchange,
             read: read
         )
     }
 
-    /// Makes a call whose request and policy are complete but for what the options add to the headers.
+    /// Makes a call whose request and policy are complete.
     func call<Result>(
         _ request: HTTPRequest,
         body: RequestBody?,
         endpoint: Endpoint,
         origin: String,
         policy: EndpointPolicy,
-        options: CallOptions,
         context name: String?,
         exchange: Exchange,
         read: (Call) throws -> Result
     ) async throws(APIError) -> Result {
-        var request = request
-        try request.complete(options, priority: policy.priority, context: name)
         let record = CallRecord(name: name, endpoint: endpoint, surroundings: surroundings, listeners: listeners)
         let context = CallContext(
             name: name,
@@ -301,7 +298,7 @@ extension APIClient {
 
 extension HTTPRequest {
     /// Adds what the options of a call say in headers.
-    fileprivate mutating func complete(_ options: CallOptions, priority: CallPriority, context: String?) throws(APIError) {
+    mutating func complete(_ options: CallOptions, priority: CallPriority, context: String?) throws(APIError) {
         if case .key(let key) = options.idempotency {
             let isValid =
                 (1...255).contains(key.utf8.count)
