@@ -49,6 +49,7 @@ final class NotesModel: ScreenModel {
         }
     }
 
+    // snippet: screen-model
     func dismissAlert(_ id: ScreenAlert.ID) {
         if currentAlert?.id == id { currentAlert = nil }
     }
@@ -57,11 +58,12 @@ final class NotesModel: ScreenModel {
     func perform(_ action: ErrorPresentation.Action) async -> ErrorPresentation.Action? {
         currentAlert = nil
         switch action {
-        case .retry, .checkAgain: await load()
-        case .retryAt(let date): if date <= Date() { await load() }
+        // A call that comes too early is refused by the client itself, with the time that is left.
+        case .retry, .retryAt, .checkAgain: await load()
         case .dismiss, .fixFields: break
         case .signIn, .requestNewLink, .contactSupport, .openSettings, .updateApp: return action
         }
         return nil
     }
+    // snippet end
 }

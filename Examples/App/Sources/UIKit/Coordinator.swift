@@ -48,6 +48,7 @@
             switch app.root {
             case .launching: break
             case .signIn(let model):
+                // snippet: screen-uikit
                 navigation.viewControllers = [
                     SignInViewController(
                         model: model,
@@ -55,6 +56,7 @@
                         perform: { [app] in app.perform($0) }
                     )
                 ]
+            // snippet end
             case .notes(let model):
                 let screen = NotesScreen(
                     model: model,

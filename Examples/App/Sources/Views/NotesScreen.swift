@@ -9,6 +9,7 @@
         let signOut: @MainActor () -> Void
         let perform: @MainActor (ErrorPresentation.Action) -> Void
 
+        // snippet: screen-view
         var body: some View {
             List {
                 ForEach(model.notes ?? []) { note in Text(note.title) }
@@ -35,5 +36,6 @@
             .navigationTitle("Notes")
             .screen(model, perform: perform)
         }
+        // snippet end
     }
 #endif
