@@ -33,6 +33,7 @@
                     .focused(focus, equals: FocusedField(field: .email))
                     .submitLabel(submitLabel)
                     .onSubmit { submit() }
+                    .accessibilityHint(problem ?? "")
                 FieldMessage(text: problem)
             }
         }
@@ -58,6 +59,7 @@
         let label: String
         @Binding var text: String
         let field: AccountField
+        let problem: String?
         let isShown: Bool
         let isNew: Bool
         let focus: FocusState<FocusedField?>.Binding
@@ -65,25 +67,29 @@
         let submit: @MainActor () -> Void
 
         var body: some View {
-            ZStack {
-                SecureField(label, text: $text)
-                    .passwordContent(isNew: isNew, isShown: !isShown)
-                    .privacySensitive()
-                    .focused(focus, equals: FocusedField(field: field))
-                    .opacity(isShown ? 0 : 1)
-                    .allowsHitTesting(!isShown)
-                    .accessibilityHidden(isShown)
-                TextField(label, text: $text)
-                    .passwordContent(isNew: isNew, isShown: isShown)
-                    .privacySensitive()
-                    .focused(focus, equals: FocusedField(field: field, isShown: true))
-                    .opacity(isShown ? 1 : 0)
-                    .allowsHitTesting(isShown)
-                    .accessibilityHidden(!isShown)
+            VStack(alignment: .leading) {
+                ZStack {
+                    SecureField(label, text: $text)
+                        .passwordContent(isNew: isNew, isShown: !isShown)
+                        .privacySensitive()
+                        .focused(focus, equals: FocusedField(field: field))
+                        .opacity(isShown ? 0 : 1)
+                        .allowsHitTesting(!isShown)
+                        .accessibilityHidden(isShown)
+                    TextField(label, text: $text)
+                        .passwordContent(isNew: isNew, isShown: isShown)
+                        .privacySensitive()
+                        .focused(focus, equals: FocusedField(field: field, isShown: true))
+                        .opacity(isShown ? 1 : 0)
+                        .allowsHitTesting(isShown)
+                        .accessibilityHidden(!isShown)
+                }
+                .autocorrectionDisabled()
+                .submitLabel(submitLabel)
+                .onSubmit { submit() }
+                .accessibilityHint(problem ?? "")
+                FieldMessage(text: problem)
             }
-            .autocorrectionDisabled()
-            .submitLabel(submitLabel)
-            .onSubmit { submit() }
             .onChange(of: isShown) { _, isShown in
                 if let focused = focus.wrappedValue, focused.field == field {
                     focus.wrappedValue = FocusedField(field: field, isShown: isShown)

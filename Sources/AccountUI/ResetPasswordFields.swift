@@ -22,12 +22,8 @@
                 VStack(alignment: .leading) {
                     field(ContractText.newPassword, .password, text: $model.password, submitLabel: .next)
                     StrengthMeter(strength: model.strength, text: model.strengthText)
-                    FieldMessage(text: model.problem(at: .password))
                 }
-                VStack(alignment: .leading) {
-                    field(ContractText.confirmPassword, .confirmation, text: $model.confirmation, submitLabel: .done)
-                    FieldMessage(text: model.problem(at: .confirmation))
-                }
+                field(ContractText.confirmPassword, .confirmation, text: $model.confirmation, submitLabel: .done)
                 Toggle(words(ContractText.showPassword), isOn: $model.isPasswordShown)
             } header: {
                 Text(model.greeting).textCase(nil)
@@ -45,6 +41,7 @@
                 label: words(label),
                 text: text,
                 field: field,
+                problem: model.problem(at: field),
                 isShown: model.isPasswordShown,
                 isNew: true,
                 focus: focus,

@@ -38,19 +38,17 @@
                         submitLabel: .next,
                         submit: { model.returnPressed(in: .email) }
                     )
-                    VStack(alignment: .leading) {
-                        PasswordField(
-                            label: text(ContractText.passwordLabel),
-                            text: $model.password,
-                            field: .password,
-                            isShown: model.isPasswordShown,
-                            isNew: false,
-                            focus: $focus,
-                            submitLabel: .go,
-                            submit: { model.returnPressed(in: .password) }
-                        )
-                        FieldMessage(text: model.problem(at: .password))
-                    }
+                    PasswordField(
+                        label: text(ContractText.passwordLabel),
+                        text: $model.password,
+                        field: .password,
+                        problem: model.problem(at: .password),
+                        isShown: model.isPasswordShown,
+                        isNew: false,
+                        focus: $focus,
+                        submitLabel: .go,
+                        submit: { model.returnPressed(in: .password) }
+                    )
                     Toggle(text(ContractText.showPassword), isOn: $model.isPasswordShown)
                 }
                 .disabled(model.state == .signingIn)

@@ -178,6 +178,8 @@ struct ViewSourceTests {
         let fields = try Self.source("Fields")
         #expect(fields.matches(of: /(TextField|SecureField)\(label, text:/).count == 4)
         #expect(fields.contains(".accessibilityHidden(text == nil)"))
+        #expect(fields.matches(of: /\.accessibilityHint\(problem/).count == 2, "VoiceOver reads the message at its field")
+        #expect(fields.matches(of: /FieldMessage\(text: problem\)/).count == 2)
     }
 
     @Test("Every screen has a view controller for UIKit")
