@@ -30,6 +30,8 @@ public final class LoopbackServer: Sendable {
         case generate(String, count: Int)
         /// Its head is read, these bytes are sent, and the body is read and dropped until the client ends the connection.
         case early(String)
+        /// Its head is read, these bytes are sent, and the connection is closed without reading the body.
+        case hangUpAfter(String)
         /// The connection is closed without reading.
         case hangUp
     }
@@ -201,12 +203,17 @@ public final class LoopbackServer: Sendable {
     /// - Returns: Whether the connection waits for another request.
     private func serve(_ step: Step, on connection: Int32) -> Bool {
         if case .hangUp = step { return false }
-        guard case .early(let text) = step else { return serve({ _ in step }, on: connection) }
+        let (text, readsOn): (String, Bool)
+        switch step {
+        case .early(let early): (text, readsOn) = (early, true)
+        case .hangUpAfter(let early): (text, readsOn) = (early, false)
+        default: return serve({ _ in step }, on: connection)
+        }
         guard let request = Self.readRequest(connection, part: .head) else { return false }
         state.withLock { $0.received.append(request) }
         _ = Self.write(Array(text.utf8), to: connection)
         arrived.yield()
-        while Self.readSome(connection)?.isEmpty == false {}
+        while readsOn, Self.readSome(connection)?.isEmpty == false {}
         return false
     }
 
@@ -220,7 +227,7 @@ public final class LoopbackServer: Sendable {
             _ = Self.write(Array(text.utf8), to: connection)
         case .bytes(let bytes): _ = Self.write(bytes, to: connection)
         case .generate(let head, let count): generate(head, count: count, on: connection)
-        case .early, .hangUp: break
+        case .early, .hangUpAfter, .hangUp: break
         }
         if case .reset = step { Self.prepareReset(connection) }
         arrived.yield()

@@ -105,6 +105,27 @@ extension TransportCheck {
                 try await expectClosed(server)
             }
         },
+        TransportCheck("A server that accepts and hangs up before the body was sent ends the sending", needsPausing: true) { transport in
+            let stalled = RequestBody(
+                .stream(length: nil) { write in
+                    try await write([1])
+                    try await Task.sleep(for: .milliseconds(300))
+                    while true { try await write([UInt8](repeating: 1, count: 65_536)) }
+                },
+                contentType: "a/b"
+            )
+            try await withServer(.hangUpAfter(head("200 OK", ["Content-Length: 2"]) + "ok")) { server in
+                let request = server.request(method: .post)
+                do {
+                    let (response, body) = try await transport.stream(request, body: stalled, timeout: long, idleTimeout: long)
+                    let bytes = try await body.collect(upTo: 9).bytes
+                    try expect(response.status == .ok && bytes == Array("ok".utf8), "read \(response) \(bytes)")
+                } catch let error as TransportError {
+                    // The connection may be reset before the response is read.
+                    try expect(error.code == .connectionLost, "\(error)")
+                }
+            }
+        },
         TransportCheck("Cancelling while the body is sent closes the connection", needsPausing: true) { transport in
             let stalled = RequestBody(
                 .stream(length: nil) { write in

@@ -10,7 +10,7 @@ public import Foundation
 /// ```
 public struct RequestBody: Sendable {
     /// Writes a body, chunk by chunk. `write` returns when the transport can take more. Throws if the body can't be produced, and throws the
-    /// error of `write`, with which the transport reports that it takes no more.
+    /// error of `write`, with which the transport reports that it takes no more. It must end when its task is canceled: the call waits for it.
     public typealias Writer = @Sendable (_ write: @Sendable ([UInt8]) async throws -> Void) async throws -> Void
 
     /// Where the bytes come from.
