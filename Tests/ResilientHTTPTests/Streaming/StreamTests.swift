@@ -105,6 +105,22 @@ import Testing
         #expect(texts.count == 2)
     }
 
+    @Test("Counts the head as success for the breaker and the retry budget, however the bodies end")
+    func success() async throws {
+        let lost = TransportError(.connectionLost, message: "m", wasSent: true)
+        let broken = ScriptedTransport.Step.stream(status: 200, chunks: [[1]], end: lost)
+        let steps = Array(repeating: broken, count: 50) + [.answer(status: 502), hello]
+        let transport = ScriptedTransport(steps)
+        let retry = RetryMiddleware(RetryPolicy(backoff: Backoff(base: .zero)))
+        let api = try makeClient(transport, middleware: ClientPipeline.standard(retry: retry))
+        for _ in 0..<50 {
+            let error = await failure { _ = try await api.stream(.get, "/a").collect(upTo: 9) }
+            #expect(error?.kind == .network)
+        }
+        #expect(try await api.stream(.get, "/a").collect(upTo: 9).count == 5)
+        #expect(transport.sent.count == 52)
+    }
+
     @Test("Counts the head of a success as the end of the call")
     func record() async throws {
         let events = Mutex<[CallEvent.Kind]>([])
