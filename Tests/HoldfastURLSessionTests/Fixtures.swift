@@ -1,4 +1,5 @@
 import HoldfastTesting
+import HoldfastURLSession
 
 /// Runs a body against a scripted server, and closes the server whatever happens.
 func withServer<Value>(
