@@ -159,7 +159,7 @@ public final class URLSessionTransport: HTTPTransport {
         let urlRequest = try URLRequest(request, body: body, streamed: streamed)
         let lane = lane(for: request, body: body)
         let task = lane.task(urlRequest, body: body)
-        task.priority = request.taskPriority
+        if request.headerFields.contains(.priority) { task.priority = request.taskPriority }
         lane.exchanges.add(task, deadline: deadline, idleTimeout: idleTimeout, body: body, endBody: endBody)
         do {
             #if !canImport(FoundationNetworking)
