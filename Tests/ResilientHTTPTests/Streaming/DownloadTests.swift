@@ -146,7 +146,10 @@ import Testing
         let date = "Tue, 04 Nov 2025 10:30:00 GMT"
         let strong: HTTPFields = [.lastModified: date, .date: "Tue, 04 Nov 2025 10:30:01 GMT", .contentLength: "6"]
         let same: HTTPFields = [.lastModified: date, .date: date, .contentLength: "6"]
-        for (headers, validator) in [([.eTag: "W/\"1\"", .contentLength: "6"], nil), (same, nil), (strong, date)]
+        for (headers, validator) in [
+            ([.eTag: "W/\"1\"", .contentLength: "6"], nil), ([.eTag: "\"1\"", .contentEncoding: "gzip"], nil), (same, nil),
+            (strong, date),
+        ]
             as [(HTTPFields, String?)]
         {
             try await withTarget { target in
