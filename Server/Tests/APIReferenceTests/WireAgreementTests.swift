@@ -96,7 +96,10 @@ import Testing
                 Unicode.Scalar(UInt32.random(in: 0...0x3000, using: &random) % (Bool.random(using: &random) ? 0x100 : 0x3000))
             }
             // Beyond ASCII only a table of Unicode distinguishes letters and marks from other characters.
-            guard scalars.allSatisfy({ $0.isASCII || [.lowercaseLetter, .uppercaseLetter, .otherLetter].contains($0.properties.generalCategory) })
+            guard
+                scalars.allSatisfy({
+                    $0.isASCII || [.lowercaseLetter, .uppercaseLetter, .otherLetter].contains($0.properties.generalCategory)
+                })
             else { continue }
             let text = String(String.UnicodeScalarView(scalars))
             let isAccepted = (try? FirstName(text)) != nil
@@ -104,7 +107,10 @@ import Testing
             guard text == text.trimmingCharacters(in: .whitespacesAndNewlines) else { continue }
             #expect((text.wholeMatch(of: pattern) != nil) == isAccepted, "\(scalars.map(\.value))")
         }
-        for name in ["www.x.org", "WWW.x", "http://x", "a://", "w.w.w", "Ana María", "José", "\u{202E}x", "a\u{200D}b", "J.R.", "a.bc", "D’Arcy", "...", "-"] {
+        for name in [
+            "www.x.org", "WWW.x", "http://x", "a://", "w.w.w", "Ana María", "José", "\u{202E}x", "a\u{200D}b", "J.R.", "a.bc",
+            "D’Arcy", "...", "-",
+        ] {
             #expect((name.wholeMatch(of: pattern) != nil) == ((try? FirstName(name)) != nil), "\(name)")
         }
     }

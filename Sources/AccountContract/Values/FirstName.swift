@@ -45,14 +45,16 @@ public struct FirstName: BoundedText {
         case .nonspacingMark, .spacingMark, .enclosingMark: true
         // The two joiners are part of the spelling of names.
         case .format: isJoiner(scalar)
-        default: " '’.-".unicodeScalars.contains(scalar)
+        default: signs.contains(scalar)
         }
     }
 
-    /// Whether a dot is followed by two letters, as in a domain name. Initials such as `J.R.` have one letter each.
+    private static let signs: Set<Unicode.Scalar> = [" ", "'", "’", ".", "-"]
+
+    /// Whether a dot is followed by two letters or marks, as in a domain name. Initials such as `J.R.` have one letter each.
     private static func isDomain(_ scalars: String.UnicodeScalarView) -> Bool {
         zip(zip(scalars, scalars.dropFirst()), scalars.dropFirst(2)).contains { pair, third in
-            pair.0 == "." && pair.1.properties.isAlphabetic && third.properties.isAlphabetic
+            pair.0 == "." && !signs.contains(pair.1) && !signs.contains(third)
         }
     }
 

@@ -105,7 +105,8 @@ extension TransportCheck {
                 try await expectClosed(server)
             }
         },
-        TransportCheck("A server that accepts and hangs up before the body was sent ends the sending", needsPausing: true) { transport in
+        TransportCheck("A server that accepts and hangs up before the body was sent ends the sending", needsPausing: true) {
+            transport in
             let stalled = RequestBody(
                 .stream(length: nil) { write in
                     try await write([1])

@@ -64,7 +64,7 @@ import Testing
                 "HOLDFAST_SECRET=hunter2-hunter2-hunter2-hunter2-hunter2", "LIMIT_LOGIN_IP=1/60", "",
             ].joined(separator: "\r\n")
             try Data(text.utf8).write(to: folder.appending(path: ".env"))
-            try await withServing(environment: [:], in: folder) { url in
+            try await withServing(environment: [:], options: ["--create"], in: folder) { url in
                 for path in ["/reset-password", "/openapi.json"] {
                     let answer = try await RawHTTP.send("GET", path, to: url)
                     #expect(answer.status == 200 && answer.text.contains("Crowns"))

@@ -175,15 +175,15 @@ import Testing
         }
     }
 
-    @Test("Incident: HTML in a mail (GHSA-4hmq-ggrm-qfc6, Directus). A name is text, whatever it holds")
+    @Test("Incident: HTML in a mail (GHSA-4hmq-ggrm-qfc6, Directus). A name is refused, or text")
     func injectedNames() async throws {
         let harmless = [
             #"<a href="//evil.example">Click</a>"#, "<script>alert(1)</script>", "{{html}}", "{{{html}}}", "{{#buttons}}",
             "a&lt;b",
-            "'\"><img src=x onerror=alert(1)>", "</title><h1>Hi", "<!--", "]]>", "=?utf-8?q?x?=", "Ana‏",
+            "'\"><img src=x onerror=alert(1)>", "</title><h1>Hi", "<!--", "]]>", "=?utf-8?q?x?=",
         ]
         let refused = [
-            "Ana\r\nBcc: eve@example.net", "Ana\nX", "\u{202E}anA", "Ana\u{0}", "http://evil.example", "www.evil.example",
+            "Ana\r\nBcc: eve@example.net", "Ana\nX", "\u{202E}anA", "Ana‏", "Ana\u{0}", "http://evil.example", "www.evil.example",
         ]
         try await withServer {
             $0.resetEmailLimit = nil
@@ -194,9 +194,16 @@ import Testing
                     "first_name": .string(name),
                 ]).encoded()
                 let answer = try await server.post("/api/auth/register", String(decoding: body, as: UTF8.self))
-                let isRefused = number >= harmless.count || name.unicodeScalars.contains("\u{200F}")
-                #expect(answer.status == (isRefused ? 400 : 201), "\(name)")
-                guard !isRefused else { continue }
+                #expect(answer.status == 400, "\(name)")
+                guard number < harmless.count else { continue }
+                // Accounts of earlier versions and of other systems may have such names.
+                try await server.register("person\(number)@example.com")
+                try await server.server.stores.database.pool.write { database in
+                    try database.execute(
+                        sql: "UPDATE account SET first_name = ? WHERE email_key = ?",
+                        arguments: [name, "person\(number)@example.com"]
+                    )
+                }
                 _ = try await server.resetLink(for: "person\(number)@example.com")
                 let mail = try #require(try server.server.mailbox.mails(limit: 1).first)
                 // Nothing in it becomes a link by itself either: dots have a joiner behind them.

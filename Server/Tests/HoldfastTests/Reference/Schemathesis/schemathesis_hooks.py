@@ -31,5 +31,8 @@ def is_beyond_the_document(body):
     return any(
         len(str(body.get(name, "")).encode(errors="surrogatepass")) > limit for name, limit in BYTES.items()
     ) or any(
-        unicodedata.category(character) in ("Cn", "Co", "Cf") for character in str(body.get("first_name", ""))
+        not character.isascii() and unicodedata.category(character)[0] not in "LM" and character != "\u2019"
+        for character in str(body.get("first_name", "A"))
+    ) or not any(
+        unicodedata.category(character)[0] == "L" for character in str(body.get("first_name", "A"))
     ) or "xn--" in str(body.get("email", "")).lower()
