@@ -67,7 +67,8 @@ public struct HoldfastSession: Sendable {
         if body == nil, urlRequest.httpBodyStream != nil { throw URLError(.requestBodyStreamExhausted) }
         var options = options
         if urlRequest.timeoutInterval > 0, urlRequest.timeoutInterval != 60, options.attemptTimeout == nil {
-            options.attemptTimeout = .seconds(urlRequest.timeoutInterval)
+            // Code that wants no time-out sets it to infinity.
+            options.attemptTimeout = .seconds(min(urlRequest.timeoutInterval, 365 * 86_400))
         }
         do {
             let (response, bytes) = try await client.exchange(request, body: body.map { [UInt8]($0) }, options: options)

@@ -19,6 +19,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         let idleTimeout: Duration?
         /// When the exchange ends unless a byte is sent or received; `nil` while its reader takes none.
         var idleDeadline: ContinuousClock.Instant?
+        /// Whether the session is paused because the reader takes no bytes. Bytes that were on their way may still arrive.
+        var isPaused = false
         /// Observes how the body of the request is sent.
         let progress: (@Sendable (TransferProgress) -> Void)?
         /// The number of bytes of the body of the request, if it is known.
@@ -42,7 +44,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
 
         /// Notes that a byte was sent or received.
         mutating func noteActivity() {
-            if let idleTimeout { idleDeadline = .now + idleTimeout }
+            if let idleTimeout, !isPaused { idleDeadline = .now + idleTimeout }
         }
 
         /// Lets threads go that wait for the body of the request or for a reader: they may be the queue that the cancellation waits for.
@@ -168,6 +170,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         #endif
         let check = state.withLock { state -> ContinuousClock.Instant? in
             state.exchanges[task.taskIdentifier]?.idleDeadline = nil
+            state.exchanges[task.taskIdentifier]?.isPaused = isPaused
             guard !isPaused else { return nil }
             state.exchanges[task.taskIdentifier]?.noteActivity()
             return state.noteExpiry(state.exchanges[task.taskIdentifier]?.idleDeadline)
@@ -178,10 +181,9 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     /// One timer serves all tasks of the session. It is set to the earliest deadline; as most tasks end long before their deadlines, it
     /// fires seldom.
     private func scheduleCheck(at instant: ContinuousClock.Instant) {
-        let (seconds, attoseconds) = max(.zero, ContinuousClock.now.duration(to: instant)).components
-        // More nanoseconds than an Int holds are centuries.
-        let delay = seconds < 1_000_000_000 ? Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000) : .max
-        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(delay)) { [weak self] in
+        // A Double: on a watch, the nanoseconds of three seconds exceed an Int. A timer that fires early is set again.
+        let delay = min(max(0, ContinuousClock.now.duration(to: instant) / .seconds(1)), 365 * 86_400)
+        DispatchQueue.global().asyncAfter(deadline: .now() + delay) { [weak self] in
             self?.checkDeadlines(at: instant)
         }
     }

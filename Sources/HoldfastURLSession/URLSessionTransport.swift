@@ -49,6 +49,8 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     private init(configuration: URLSessionConfiguration, followsRedirects: Bool, exchanges: URLSessionExchanges) {
+        // The caller may use its own object for other sessions.
+        let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
         configuration.httpShouldSetCookies = false
         // Without it, Foundation on Linux looks for cookies in each header field, which is a seventh of the work for a small response.
         configuration.httpCookieAcceptPolicy = .never

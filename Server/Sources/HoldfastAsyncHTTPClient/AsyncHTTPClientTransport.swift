@@ -102,12 +102,13 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
         // A body in memory that nothing observes is sent at once.
         let bytes = body?.progress == nil ? body?.bytes : nil
-        var message = try HTTPClient.Request(request, body: bytes.map { .bytes($0) })
+        var message = try HTTPClient.Request(request, body: bytes.map { .bytes($0) }, isStreamed: limits != nil)
         let reception = Reception(loops, host: message.host, sending: bytes == nil ? body : nil, limits: limits)
         if let sender = reception.sender { message.body = sender.engineBody }
         let deadline = limits == nil ? deadline : nil
         do {
             let head = try await head(of: message, reception: reception, deadline: deadline)
+            reception.handOut()
             // Most bodies are small and have arrived with their heads.
             if let whole = reception.whole() { return (HTTPResponse(head), ResponseBody(whole)) }
             return (HTTPResponse(head), ResponseBody(next: BodyReader(reception, engine: engine).next))
@@ -132,7 +133,14 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
                 group.cancelAll()
             }
             let head = try await reception.head(of: message, deadline: deadline, client: engine.client)
-            if (200..<300).contains(head.status.code) { await sender.ended() }
+            if (200..<300).contains(head.status.code) {
+                await withTaskCancellationHandler {
+                    await sender.ended()
+                } onCancel: {
+                    sender.close()
+                    reception.cancel()
+                }
+            }
             return head
         }
     }

@@ -4,12 +4,15 @@ import NIOHTTP1
 import ResilientHTTP
 
 extension HTTPClient.Request {
-    init(_ request: HTTPRequest, body: HTTPClient.Body?) throws(TransportError) {
+    /// - Parameter isStreamed: Whether the response may have any size. The engine limits the size of what it unpacks.
+    init(_ request: HTTPRequest, body: HTTPClient.Body?, isStreamed: Bool = false) throws(TransportError) {
         let (scheme, authority) = (request.scheme?.lowercased() ?? "", request.authority ?? "")
         guard scheme == "https" || scheme == "http", Self.isAuthority(authority) else { throw Self.refused(nil) }
         var headers = HTTPHeaders()
         for field in request.headerFields { headers.add(name: field.name.rawName, value: field.value) }
-        if !headers.contains(name: "Accept-Encoding") { headers.add(name: "Accept-Encoding", value: "gzip, deflate") }
+        if !headers.contains(name: "Accept-Encoding") {
+            headers.add(name: "Accept-Encoding", value: isStreamed ? "identity" : "gzip, deflate")
+        }
         do {
             try self.init(
                 url: "\(scheme)://\(authority)\(request.path ?? "/")",

@@ -17,6 +17,8 @@ final class Reception: HTTPClientResponseDelegate {
         /// The exchange, until its end.
         var task: HTTPClient.Task<Void>?
         var isCancelled = false
+        /// Whether the caller has the body.
+        var hasReader = false
         var head: HTTPResponseHead?
         var chunks = CircularBuffer<ByteBuffer>()
         /// The number of bytes in all chunks.
@@ -106,7 +108,7 @@ final class Reception: HTTPClientResponseDelegate {
         let now = NIODeadline.now()
         let isExpired = state.withLock { state -> Bool in
             guard state.end == nil, !state.isCancelled else { return false }
-            let idleEnd = state.stored > 0 ? now + limits.idle : state.lastActivity + limits.idle
+            let idleEnd = state.stored > 0 && state.hasReader ? now + limits.idle : state.lastActivity + limits.idle
             let expiry = min(state.headDeadline ?? .distantFuture, idleEnd)
             guard expiry > now else {
                 state.isExpired = true
@@ -116,6 +118,11 @@ final class Reception: HTTPClientResponseDelegate {
             return false
         }
         if isExpired { cancel() }
+    }
+
+    /// Notes that the caller has the body: from now on, bytes that it does not take are no silence of the server.
+    func handOut() {
+        if limits != nil { state.withLock { $0.hasReader = true } }
     }
 
     func didSendRequestPart(task: HTTPClient.Task<Void>, _ part: IOData) {

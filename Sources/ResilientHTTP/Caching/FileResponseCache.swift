@@ -114,6 +114,8 @@ extension FileResponseCache {
         guard state.withLock({ $0.files == nil }) else { return }
         let properties: Set<URLResourceKey> = [.fileSizeKey, .contentModificationDateKey]
         let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: Array(properties))
+        // A process that was killed while it wrote a response left the draft.
+        for draft in files ?? [] where draft.pathExtension == "new" { try? FileManager.default.removeItem(at: draft) }
         let known = (files ?? []).filter { $0.pathExtension == Self.pathExtension }.map { file in
             let values = try? file.resourceValues(forKeys: properties)
             return (file.lastPathComponent, values?.fileSize ?? 0, values?.contentModificationDate ?? .distantPast)

@@ -84,7 +84,8 @@ final class ResponseCacheMiddleware: ClientMiddleware {
     private func store(_ response: HTTPResponse, _ body: ResponseBody, for key: ResponseCacheKey, _ request: HTTPRequest) async {
         guard !isEnded(key.owner) else { return }
         let fields = response.headerFields
-        guard response.status == .ok, fields.contains(.eTag), !fields.forbidStoring,
+        // Without a session, the user may be named by a header that only the app and the server know.
+        guard response.status == .ok, fields.contains(.eTag), !fields.forbidStoring, key.owner != nil || !fields.isPrivate,
             let names = fields.varyingNames, let bytes = body.whole(upTo: Self.maximumBodySize)
         else { return await cache.remove(key) }
         let varying = names.map { ($0, request.headerFields.value(of: $0)) }
@@ -119,6 +120,9 @@ extension StoredResponse {
 extension HTTPFields {
     /// Whether `Cache-Control` contains `no-store`.
     fileprivate var forbidStoring: Bool { members(of: .cacheControl).contains("no-store") }
+
+    /// Whether `Cache-Control` contains `private`: the response is for one user.
+    fileprivate var isPrivate: Bool { members(of: .cacheControl).contains { $0 == "private" || $0.hasPrefix("private=") } }
 
     /// The names that the response varies by, in lowercase; `nil` if it varies by more than headers. Credentials are left out, since a
     /// response is stored for its session only.

@@ -95,6 +95,8 @@ private struct Download: Sendable {
     ) async throws(APIError) -> HTTPResponse {
         file.hasBegun = false
         var headers = headers.accepting("*/*")
+        // The range is that of the partial file.
+        (headers[.range], headers[.ifRange]) = (nil, nil)
         // The ranges of a compressed body are not those of the file.
         headers[.acceptEncoding] = "identity"
         if file.length > 0, let validator = file.validator {
@@ -118,13 +120,18 @@ private struct Download: Sendable {
         let total: Int64?
         if stream.response.status == .partialContent, headers.contains(.range) {
             guard let range = ContentRange(stream.response), range.first == file.length,
-                stream.response.headerFields[.eTag].map({ !file.isTagged || $0 == file.validator }) ?? true
+                stream.response.headerFields[file.isTagged ? .eTag : .lastModified].map({ $0 == file.validator }) ?? true
             else {
                 // A server that sends another part than the one that was requested.
                 try await local { try await file.startAnew(validator: nil) }
                 return try await run(into: file, progress: progress)
             }
-            total = range.total ?? stream.length.map { $0 + file.length }
+            total =
+                range.total
+                ?? stream.length.flatMap { length in
+                    let (sum, isOverflow) = length.addingReportingOverflow(file.length)
+                    return isOverflow ? nil : sum
+                }
         } else {
             guard stream.response.status != .partialContent else { throw api.localized(APIError(.decoding, context: context)) }
             let validator = stream.response.strongValidator(now: api.surroundings.wallClock())

@@ -40,7 +40,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         ///   - named: The delay that the server named with `retry:`.
         ///   - chance: A number from 0 to 1.
         func pause(failures: Int, named: Duration?, chance: Double) -> Duration {
-            let delay = named ?? delay
+            // A server that names no delay at all would be asked at full speed by every client.
+            let delay = named.map { Swift.min(Swift.max($0, .milliseconds(500)), .seconds(3_600)) } ?? delay
             let stretched = delay * (1 + chance / 4)
             guard failures > 0 else { return stretched }
             let backoff = Backoff(base: delay, cap: Swift.max(cap, delay))

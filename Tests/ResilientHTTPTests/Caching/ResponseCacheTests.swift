@@ -45,6 +45,16 @@ import Testing
         #expect(tags(transport) == [nil, "\"1\""])
     }
 
+    @Test("A private response is stored for a session only: a header of the app's own may name the user")
+    func privateResponses() async throws {
+        let headers: HTTPFields = [.eTag: "\"3\"", .cacheControl: "max-age=0, private"]
+        let step = ScriptedTransport.Step.answer(status: 200, headers: headers, body: #"{"id":1,"name":"a"}"#)
+        let transport = ScriptedTransport([step, step])
+        let api = try client(transport)
+        for _ in 0..<2 { let _: Activity = try await api.get("/me") }
+        #expect(tags(transport) == [nil, nil])
+    }
+
     @Test("A changed response replaces the stored one")
     func changes() async throws {
         let changed = ScriptedTransport.Step.answer(status: 200, headers: [.eTag: "\"2\""], body: #"{"id":2,"name":"b"}"#)

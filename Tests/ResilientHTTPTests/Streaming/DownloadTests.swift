@@ -43,6 +43,29 @@ import Testing
         try FileManager.default.contentsOfDirectory(atPath: target.deletingLastPathComponent().path).sorted()
     }
 
+    @Test("Survives a length that no file can have")
+    func hostileLength() async throws {
+        try await withTarget { target in
+            let hostile = ScriptedTransport.Step.stream(
+                status: 206,
+                headers: [.contentRange: "bytes 4-8/*", .contentLength: "9223372036854775807", .eTag: "\"1\""],
+                chunks: [Array("56789".utf8)]
+            )
+            _ = try await download([whole("1234", length: 9, end: lost), hostile], to: target, expect: "123456789")
+        }
+    }
+
+    @Test("Requests the whole although the caller names a range")
+    func callerRange() async throws {
+        try await withTarget { target in
+            var transport: ScriptedTransport?
+            let api = try client([whole("123")], &transport)
+            try await api.download("/film", to: target, headers: [.range: "bytes=100-", .ifRange: "\"0\""])
+            #expect(transport?.sent.map { $0.request.headerFields[.range] } == [nil])
+            #expect(try String(contentsOf: target, encoding: .utf8) == "123")
+        }
+    }
+
     /// Downloads over a script.
     /// - Returns: The `Range` and `If-Range` of each request.
     private func download(

@@ -80,6 +80,14 @@ private final class Pauses: Sendable {
 }
 
 @Suite("Reconnecting server-sent events", .timeLimit(.minutes(5))) struct ServerSentEventsTests {
+    @Test("Bounds a delay that the server names: never none at all, and an hour at most")
+    func namedDelays() {
+        let rules = ServerSentEvents.Reconnection()
+        #expect(rules.pause(failures: 0, named: .zero, chance: 0) == .milliseconds(500))
+        #expect(rules.pause(failures: 0, named: .seconds(Int64.max / 4), chance: 0) == .seconds(3_600))
+        #expect(rules.pause(failures: 3, named: .zero, chance: 0) >= .milliseconds(500))
+    }
+
     private let lost = TransportError(.connectionLost, message: "m", wasSent: true)
 
     private func stream(_ text: String, end: TransportError? = nil) -> ScriptedTransport.Step {
