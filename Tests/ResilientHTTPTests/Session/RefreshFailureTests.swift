@@ -26,8 +26,8 @@ import Testing
             return report
         }()
         while isOver.value == 0 {
-            for _ in 0..<20 { await Task.yield() }
-            clock.advance(by: .milliseconds(20))
+            for _ in 0..<200 { await Task.yield() }
+            clock.advance(by: .milliseconds(10))
         }
         return await report
     }
