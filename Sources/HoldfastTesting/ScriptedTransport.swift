@@ -8,7 +8,7 @@ public final class ScriptedTransport: HTTPTransport {
     public enum Step: Sendable {
         /// Answers.
         case answer(status: Int, headers: HTTPFields = [:], body: String = "")
-        /// Answers with a body in chunks, which ends whole or with an error.
+        /// Returns a body in chunks, which ends whole or with an error.
         case stream(status: Int, headers: HTTPFields = [:], chunks: [[UInt8]], end: TransportError? = nil)
         /// Fails.
         case failure(TransportError)

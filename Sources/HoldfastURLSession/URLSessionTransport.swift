@@ -52,7 +52,7 @@ public final class URLSessionTransport: HTTPTransport {
         // The caller may use its own object for other sessions.
         let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
         configuration.httpShouldSetCookies = false
-        // Without it, Foundation on Linux looks for cookies in each header field, which is a seventh of the work for a small response.
+        // Without it, Foundation on Linux parses each header field for cookies, which is a seventh of the work for a small response.
         configuration.httpCookieAcceptPolicy = .never
         configuration.httpCookieStorage = nil
         configuration.urlCache = nil
@@ -246,7 +246,7 @@ public final class URLSessionTransport: HTTPTransport {
 #if canImport(FoundationNetworking)
     /// Calls a delegate immediately, on the serial queue on which the session works.
     ///
-    /// Otherwise each of the three calls for a response would wake another thread. `URLSessionExchanges` is made for this: it never blocks,
+    /// Otherwise each of the three calls for a response would wake another thread. `URLSessionExchanges` is made for this: it waits for the file system at most,
     /// and calls nothing of the session that waits for that queue.
     private final class DelegateQueue: OperationQueue, @unchecked Sendable {
         override func addOperation(_ block: @escaping @Sendable () -> Void) {

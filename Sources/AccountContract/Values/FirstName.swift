@@ -2,8 +2,8 @@ import Foundation
 
 /// The name by which emails and screens greet a user: 1 to 60 characters on one line, without spaces around it.
 ///
-/// A name contains letters, marks, spaces and the characters `'`, `’`, `.` and `-`. Whoever registers the address of another person also chooses
-/// the name in the emails to that person, so digits, phone numbers and web addresses are refused.
+/// A name contains letters, marks, spaces and the characters `'`, `’`, `.` and `-`. A client that registers the address of another user also chooses
+/// the name in the emails to that user, so digits, phone numbers and web addresses are refused.
 public struct FirstName: BoundedText {
     /// The longest name, in characters.
     public static let maximumLength = 60

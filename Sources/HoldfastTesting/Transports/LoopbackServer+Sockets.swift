@@ -47,7 +47,7 @@ extension LoopbackServer {
         return Int(UInt16(bigEndian: address.sin_port))
     }
 
-    /// What is read of a request.
+    /// The part of a request that is read.
     enum Part {
         case head, whole
         /// The body is read, and its bytes are counted only.

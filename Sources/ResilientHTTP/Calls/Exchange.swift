@@ -29,7 +29,7 @@ struct Exchange: Sendable {
     ) async throws(APIError) -> (HTTPResponse, ResponseBody) {
         let number = context.record.attempts + 1
         let begin = context.now
-        // What can't be repeated gains nothing by being given up early, and a large body takes its time.
+        // A request that can't be repeated gains nothing by being given up early, and a large body takes its time.
         let mayGiveUp = request.isSafeToRepeat && (body?.isInMemory ?? true)
         let longest = mayGiveUp ? context.attemptTimeout : .seconds(Int64.max / 2)
         let timeout = min(longest, context.deadline - begin)

@@ -198,7 +198,7 @@ struct ContentRange: Hashable {
 }
 
 extension HTTPResponse {
-    /// What identifies this version of the resource byte by byte, for `If-Range` (RFC 9110 §8.8): a strong `ETag`, or a `Last-Modified` that is at least
+    /// The validator of this version of the resource, byte by byte, for `If-Range` (RFC 9110 §8.8): a strong `ETag`, or a `Last-Modified` that is at least
     /// a second older than the response. A body that was compressed has none: its ranges are not those of the file.
     func strongValidator(now: Date) -> String? {
         guard headerFields[.contentEncoding].map({ $0 == "identity" }) ?? true else { return nil }

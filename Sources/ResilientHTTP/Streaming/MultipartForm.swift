@@ -25,7 +25,7 @@ public struct MultipartForm: Sendable {
     private var parts: [Part] = []
 
     /// Creates an empty form.
-    /// - Parameter boundary: What separates the parts: 1 to 70 letters, digits and hyphens that occur in no part. The default has 128 random bits.
+    /// - Parameter boundary: The separator of the parts: 1 to 70 letters, digits and hyphens that occur in no part. The default has 128 random bits.
     public init(boundary: String = "holdfast-" + IdempotencyKeyMiddleware.randomKey()) {
         self.boundary = boundary
     }

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// It reads and writes on a separate queue: that blocks its thread.
 final class PartialFile: Sendable {
-    /// What a later process must know to continue.
+    /// The facts that a later process needs to continue.
     private struct Origin: Codable, Hashable {
         var source: String
         var validator: String
@@ -41,7 +41,7 @@ final class PartialFile: Sendable {
 
     /// The number of bytes in the file.
     var length: Int64 { state.withLock(\.length) }
-    /// What identifies the version of the bytes in the file; `nil` if they can't be continued.
+    /// The validator of the version of the bytes in the file; `nil` if they can't be continued.
     var validator: String? { state.withLock(\.validator) }
     /// Whether the validator is an `ETag`.
     var isTagged: Bool { validator?.hasPrefix("\"") == true }

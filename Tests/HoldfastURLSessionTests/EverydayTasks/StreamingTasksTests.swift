@@ -7,7 +7,7 @@ import ResilientHTTP
 import Synchronization
 import Testing
 
-/// What app authors look up: each task is a few lines of code, which the documentation shows.
+/// Tasks that app authors search for: each is a few lines of code, which the documentation shows.
 @Suite("Everyday tasks: streaming", .timeLimit(.minutes(10))) struct StreamingTasksTests {
     @Test("Run over URLSession", arguments: EverydayTasks.streaming.filter { URLSessionTransport.canPause || !$0.needsPausing })
     func passes(_ task: TransportCheck) async throws {

@@ -70,7 +70,7 @@ extension DataFolder {
 
     /// Checks that a server finds the database that it is meant to serve, before anything is created.
     ///
-    /// A volume that is not mounted looks like a new folder. A server that created a database there would be ready, and every account would be unknown.
+    /// A volume that is not mounted resembles a new folder. A server that created a database there would be ready, and every account would be unknown.
     /// - Parameters:
     ///   - folder: The data folder.
     ///   - mayCreate: Whether a folder without a database is a new installation.

@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test("Production creates no database unless it is told to, and names folder and flag")
+    @Test("Production creates no database without --create, and names folder and flag")
     func missingDatabase() async throws {
         try await withFolder { folder in
             let production = ["PASSWORD_RESET_BASE_URL": "https://accounts.example.com"]
