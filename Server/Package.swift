@@ -326,6 +326,25 @@ let package = Package(
             exclude: ["smtp_server.py"],
             swiftSettings: settings
         ),
+        .target(
+            name: "Attacks",
+            dependencies: [
+                "Argon2", accountContract,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Tests/Attacks",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "holdfast-attack",
+            dependencies: ["Attacks", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            path: "Tests/AttackCommand",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "SMTPMailTests",
             dependencies: ["SMTPMail", "AccountCore", "MIMEMail", "MailServerTesting", accountContract, errorContract],
@@ -353,7 +372,8 @@ let package = Package(
             dependencies: [
                 "holdfast", "holdfast-terminal-app", "holdfast-notes-app", "AccountCore", "AccountRoutes", "APIReference",
                 "AppLinks",
-                "Argon2", "ErrorLab", "FileMail", "HoldfastAsyncHTTPClient", "Idempotency", "MIMEMail", "MailServerTesting",
+                "Argon2", "Attacks", "ErrorLab", "FileMail", "HoldfastAsyncHTTPClient", "Idempotency", "MIMEMail",
+                "MailServerTesting",
                 "RecoveryPages", "SMTPMail", "SQLiteStores", "ServerMiddleware",
                 accountContract, errorContract, errorLabContract, rateLimiting, httpTypes, logging, lifecycle, holdfastTesting,
                 hummingbird,

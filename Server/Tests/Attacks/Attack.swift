@@ -1,0 +1,62 @@
+/// An attack on a running account server, and what its innocent users experience meanwhile.
+///
+/// The same program runs in two sizes: small in `make test`, where a test checks the requirements of its report, and full by
+/// `scripts/attack NAME` against a release build.
+public protocol Attack: Sendable {
+    /// What the command calls it.
+    static var name: String { get }
+
+    /// One sentence for the command's list.
+    static var abstract: String { get }
+
+    /// The settings of the attacked server, besides those that each gets.
+    var settings: [String: String] { get }
+
+    /// Creates an attack of a size.
+    init(size: AttackSize)
+
+    /// Attacks a server that has just started, and says how it went.
+    func run(on server: AttackedServer, progress: AttackProgress) async throws -> AttackReport
+}
+
+/// How large an attack is.
+public enum AttackSize: String, CaseIterable, Sendable {
+    /// Seconds long, for the tests.
+    case small
+    /// As large as the attack that showed the defect.
+    case full
+    /// Ten times as large as that.
+    case tenfold
+
+    /// The value for this size.
+    public func pick<Value>(small: Value, full: Value, tenfold: Value) -> Value {
+        switch self {
+        case .small: small
+        case .full: full
+        case .tenfold: tenfold
+        }
+    }
+
+    /// The value for this size; `full` for the largest too.
+    public func pick<Value>(small: Value, full: Value) -> Value { pick(small: small, full: full, tenfold: full) }
+}
+
+/// Takes a line about how far an attack is.
+public typealias AttackProgress = @Sendable (String) -> Void
+
+/// All attacks, in the order in which the command lists them.
+public enum Attacks {
+    /// The types of all attacks.
+    public static let all: [any Attack.Type] = []
+
+    /// Starts a server with an attack's settings, runs the attack and stops the server.
+    public static func run(
+        _ attack: any Attack,
+        binary: String,
+        progress: @escaping AttackProgress = { _ in }
+    ) async throws -> AttackReport {
+        try await AttackedServer.serving(binary: binary, settings: attack.settings) {
+            try await attack.run(on: $0, progress: progress)
+        }
+    }
+}
