@@ -77,9 +77,11 @@ extension HTTPFields {
         var values: [String: String] = [:]
         values.reserveCapacity(count)
         for (position, field) in enumerated() {
-            let earlier = prefix(position).first { $0.name == field.name }
-            let value = values[earlier?.name.rawName ?? ""].map { "\($0)\(field.name == .cookie ? "; " : ", ")\(field.value)" }
-            values[earlier?.name.rawName ?? field.name.rawName] = value ?? field.value
+            guard let earlier = prefix(position).first(where: { $0.name == field.name }) else {
+                values[field.name.rawName] = field.value
+                continue
+            }
+            values[earlier.name.rawName, default: ""] += (field.name == .cookie ? "; " : ", ") + field.value
         }
         return values
     }

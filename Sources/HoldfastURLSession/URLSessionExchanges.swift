@@ -11,7 +11,8 @@ import Synchronization
 final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     typealias Head = CheckedContinuation<(HTTPResponse, ResponseBody), any Error>
 
-    private struct Exchange {
+    /// Read and changed only under the lock.
+    private final class Exchange {
         let task: URLSessionTask
         /// When the exchange must have ended; of a streamed one, when the head of a success must have arrived.
         var deadline: ContinuousClock.Instant?
@@ -42,10 +43,32 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
             return min(deadline, idleDeadline)
         }
 
+        init(
+            task: URLSessionTask,
+            deadline: ContinuousClock.Instant,
+            idleTimeout: Duration?,
+            body: RequestBody?,
+            endBody: (@Sendable () -> Void)?
+        ) {
+            (self.task, self.deadline, self.idleTimeout, self.endBody) = (task, deadline, idleTimeout, endBody)
+            progress = body?.progress
+            length = body?.progress == nil ? nil : body?.length
+            noteActivity()
+        }
+
         /// Notes that a byte was sent or received.
-        mutating func noteActivity() {
+        func noteActivity() {
             if let idleTimeout, !isPaused { idleDeadline = .now + idleTimeout }
         }
+
+        var cancellation: Cancellation { Cancellation(task: task, endBody: endBody, inbox: inbox) }
+    }
+
+    /// What a cancellation needs of an exchange.
+    private struct Cancellation: Sendable {
+        let task: URLSessionTask
+        let endBody: (@Sendable () -> Void)?
+        let inbox: Inbox?
 
         /// Lets threads go that wait for the body of the request or for a reader: they may be the queue that the cancellation waits for.
         func unblock() {
@@ -111,19 +134,10 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         body: RequestBody? = nil,
         endBody: (@Sendable () -> Void)? = nil
     ) {
-        var exchange = Exchange(
-            task: task,
-            deadline: deadline,
-            idleTimeout: idleTimeout,
-            progress: body?.progress,
-            length: body?.progress == nil ? nil : body?.length,
-            endBody: endBody
-        )
-        exchange.noteActivity()
-        let expiry = exchange.expiry
         let check = state.withLock { state in
+            let exchange = Exchange(task: task, deadline: deadline, idleTimeout: idleTimeout, body: body, endBody: endBody)
             state.exchanges[task.taskIdentifier] = exchange
-            return state.noteExpiry(expiry)
+            return state.noteExpiry(exchange.expiry)
         }
         if let check { scheduleCheck(at: check) }
     }
@@ -133,11 +147,12 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     func begin(_ task: URLSessionTask, continuation: Head) -> Bool {
         let failure = state.withLock { state -> (any Error)? in
             if let failure = state.failures.removeValue(forKey: task.taskIdentifier) { return failure }
-            if state.exchanges[task.taskIdentifier]?.isCancelled == true {
-                let isExpired = state.exchanges.removeValue(forKey: task.taskIdentifier)?.isExpired == true
-                return URLError(isExpired ? .timedOut : .cancelled)
+            guard let exchange = state.exchanges[task.taskIdentifier] else { return nil }
+            if exchange.isCancelled {
+                state.exchanges[task.taskIdentifier] = nil
+                return URLError(exchange.isExpired ? .timedOut : .cancelled)
             }
-            state.exchanges[task.taskIdentifier]?.phase = .waiting(continuation)
+            exchange.phase = .waiting(continuation)
             return nil
         }
         if let failure { continuation.resume(throwing: failure) }
@@ -149,17 +164,17 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     /// On Linux a session that waits for the decision about a redirect must get it before the cancellation or not at all, or the process ends.
     /// Therefore the decision is made under the lock, and only if no cancellation has been noted.
     func cancel(_ task: URLSessionTask) {
-        let exchange = state.withLock { state in
+        let cancellation = state.withLock { state in
             state.exchanges[task.taskIdentifier]?.isCancelled = true
-            return state.exchanges[task.taskIdentifier]
+            return state.exchanges[task.taskIdentifier]?.cancellation
         }
-        if let exchange { cancelLater([exchange]) }
+        if let cancellation { cancelLater([cancellation]) }
     }
 
     /// Cancels tasks from another thread: a cancellation waits for the queue of the session, on which this method may have been called.
-    private func cancelLater(_ exchanges: [Exchange]) {
-        for exchange in exchanges { exchange.unblock() }
-        let tasks = exchanges.map(\.task)
+    private func cancelLater(_ cancellations: [Cancellation]) {
+        for cancellation in cancellations { cancellation.unblock() }
+        let tasks = cancellations.map(\.task)
         DispatchQueue.global().async { for task in tasks { task.cancel() } }
     }
 
@@ -169,11 +184,12 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
             if isPaused { task.suspend() } else { task.resume() }
         #endif
         let check = state.withLock { state -> ContinuousClock.Instant? in
-            state.exchanges[task.taskIdentifier]?.idleDeadline = nil
-            state.exchanges[task.taskIdentifier]?.isPaused = isPaused
+            guard let exchange = state.exchanges[task.taskIdentifier] else { return nil }
+            exchange.idleDeadline = nil
+            exchange.isPaused = isPaused
             guard !isPaused else { return nil }
-            state.exchanges[task.taskIdentifier]?.noteActivity()
-            return state.noteExpiry(state.exchanges[task.taskIdentifier]?.idleDeadline)
+            exchange.noteActivity()
+            return state.noteExpiry(exchange.idleDeadline)
         }
         if let check { scheduleCheck(at: check) }
     }
@@ -189,18 +205,18 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     }
 
     private func checkDeadlines(at instant: ContinuousClock.Instant) {
-        let (next, expired) = state.withLock { state -> (ContinuousClock.Instant?, [Exchange]) in
+        let (next, expired) = state.withLock { state -> (ContinuousClock.Instant?, [Cancellation]) in
             // An earlier check has been scheduled since.
             guard state.nextCheck == instant else { return (nil, []) }
             let now = ContinuousClock.now
-            var expired: [Exchange] = []
+            var expired: [Cancellation] = []
             state.nextCheck = nil
-            for (number, exchange) in state.exchanges where !exchange.isCancelled {
+            for exchange in state.exchanges.values where !exchange.isCancelled {
                 guard let expiry = exchange.expiry else { continue }
                 if expiry <= now {
-                    state.exchanges[number]?.isCancelled = true
-                    state.exchanges[number]?.isExpired = true
-                    expired.append(exchange)
+                    exchange.isCancelled = true
+                    exchange.isExpired = true
+                    expired.append(exchange.cancellation)
                 } else {
                     state.nextCheck = min(state.nextCheck ?? expiry, expiry)
                 }
@@ -225,20 +241,22 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         let length = Int(clamping: response.expectedContentLength)
         let receiver = state.withLock { state -> Receiver? in
             // On Linux the head of a 308 is reported twice.
-            guard case .waiting(let caller) = state.exchanges[dataTask.taskIdentifier]?.phase else { return nil }
-            let isStreamed = state.exchanges[dataTask.taskIdentifier]?.idleTimeout != nil
+            guard let exchange = state.exchanges[dataTask.taskIdentifier], case .waiting(let caller) = exchange.phase else {
+                return nil
+            }
+            let isStreamed = exchange.idleTimeout != nil
             if isStreamed {
-                state.exchanges[dataTask.taskIdentifier]?.noteActivity()
-                if head.status.kind == .successful { state.exchanges[dataTask.taskIdentifier]?.deadline = nil }
+                exchange.noteActivity()
+                if head.status.kind == .successful { exchange.deadline = nil }
             }
             let isHeld = !isStreamed && (0...Self.largestHeldBody).contains(length)
             if isHeld {
                 // The length is that of the packed body.
                 let isPacked = head.headerFields.contains(.contentEncoding)
-                state.exchanges[dataTask.taskIdentifier]?.phase = .held(caller, head, length: isPacked ? .max : length)
+                exchange.phase = .held(caller, head, length: isPacked ? .max : length)
                 return nil
             }
-            return receive(dataTask, caller: caller, &state)
+            return receive(dataTask, caller: caller, exchange)
         }
         receiver?.resume(head)
     }
@@ -252,33 +270,33 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         func resume(_ head: HTTPResponse) { caller.resume(returning: (head, ResponseBody(next: reader.next))) }
     }
 
-    private func receive(_ task: URLSessionTask, caller: Head, _ state: inout State) -> Receiver {
-        let isStreamed = state.exchanges[task.taskIdentifier]?.idleTimeout != nil
-        let inbox = Inbox(limit: isStreamed ? Self.mostStored : .max) { [weak self, weak task] isPaused in
+    private func receive(_ task: URLSessionTask, caller: Head, _ exchange: Exchange) -> Receiver {
+        let inbox = Inbox(limit: exchange.idleTimeout != nil ? Self.mostStored : .max) { [weak self, weak task] isPaused in
             if let task { self?.setPaused(isPaused, task) }
         }
         // A reader that stops early ends the transfer.
         let reader = BodyReader(inbox) { [weak self, weak task] in if let task { self?.cancel(task) } }
-        state.exchanges[task.taskIdentifier]?.phase = .receiving(inbox)
-        state.exchanges[task.taskIdentifier]?.inbox = inbox
+        exchange.phase = .receiving(inbox)
+        exchange.inbox = inbox
         return Receiver(caller: caller, inbox: inbox, reader: reader)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         let resume = state.withLock { state -> (() -> Void)? in
-            state.exchanges[dataTask.taskIdentifier]?.noteActivity()
-            switch state.exchanges[dataTask.taskIdentifier]?.phase {
+            guard let exchange = state.exchanges[dataTask.taskIdentifier] else { return nil }
+            exchange.noteActivity()
+            switch exchange.phase {
             case .held(let caller, let head, let length) where data.count >= length:
-                state.exchanges[dataTask.taskIdentifier]?.phase = .delivered
+                exchange.phase = .delivered
                 return { caller.resume(returning: (head, ResponseBody([UInt8](data)))) }
             case .held(let caller, let head, _):
-                let receiver = receive(dataTask, caller: caller, &state)
+                let receiver = receive(dataTask, caller: caller, exchange)
                 return {
                     receiver.inbox.deliver([UInt8](data))
                     receiver.resume(head)
                 }
             case .receiving(let inbox): return { inbox.deliver([UInt8](data)) }
-            case .created, .waiting, .delivered, nil: return nil
+            case .created, .waiting, .delivered: return nil
             }
         }
         resume?()
@@ -324,11 +342,12 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        let exchange = state.withLock { state in
-            state.exchanges[task.taskIdentifier]?.noteActivity()
-            return state.exchanges[task.taskIdentifier]
+        let (progress, length) = state.withLock { state -> ((@Sendable (TransferProgress) -> Void)?, Int64?) in
+            let exchange = state.exchanges[task.taskIdentifier]
+            exchange?.noteActivity()
+            return (exchange?.progress, exchange?.length)
         }
-        exchange?.progress?(TransferProgress(completed: totalBytesSent, total: exchange?.length))
+        progress?(TransferProgress(completed: totalBytesSent, total: length))
     }
 
     func urlSession(
