@@ -5,6 +5,7 @@ struct ResolvedClaim {
     /// The number of units; 0 for the policy's own cost.
     let cost: Int
     let shard: UnsafeMutablePointer<KeyShard>
+    let isRefundable: Bool
     /// Where the key stands; -1 if it isn't known.
     var index = -1
     var mode = RateLimitRule.Mode.off
@@ -85,6 +86,18 @@ struct JointDecision {
             guard claim.mode == .enforce || claim.mode == .shadow && inShadow.place < 0 else { continue }
             claims[place].index = claim.shard.table.charge(claim.digest, at: claim.index, now: now, cost: claim.cost)
         }
+    }
+
+    /// What the refundable claims were charged; `nil` if there is nothing to refund.
+    func refundableCharge() -> RateLimitCharge? {
+        guard enforced.place < 0 else { return nil }
+        var charges: [RateLimitCharge.Part] = []
+        for claim in claims where claim.isRefundable && claim.index >= 0 {
+            guard claim.mode == .enforce || claim.mode == .shadow && inShadow.place < 0 else { continue }
+            let (policy, charge) = claim.shard.table.lastCharge(at: claim.index, now: now, cost: claim.cost)
+            charges.append(.init(policy: policy, key: KeyDigest(rawValue: claim.digest), charge: charge))
+        }
+        return charges.isEmpty ? nil : RateLimitCharge(charges)
     }
 
     /// How the limits stand now, in the order of the claims.

@@ -60,6 +60,24 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         decide(claims, at: clock.now, charges: false)
     }
 
+    /// Refunds what an admission charged: its keys then stand as if the request had not been admitted.
+    ///
+    /// A refund never returns more than the admission took. Under the sliding window it is exact. Under a GCRA it is exact unless
+    /// the same key was admitted again in between; then it can fall short by the time between the admission and the refund, since
+    /// a GCRA stores no instants. A policy that changed its algorithm in between, or that has removed the key, refunds nothing.
+    /// O(quota) for each policy.
+    /// - Parameters:
+    ///   - charge: The charge of an admission by this limiter. Each policy's part of it is refunded once.
+    ///   - policies: The names of the policies to refund; all that can be if `nil`.
+    public func refund(_ charge: RateLimitCharge, under policies: Set<String>? = nil) {
+        for part in charge.take(under: policies) {
+            guard let rule = names.firstIndex(of: part.policy) else { continue }
+            rules[rule].shard(of: part.key).withTable(at: elapsed()) { table, now in
+                table.refund(part.charge, of: part.key, at: now)
+            }
+        }
+    }
+
     /// Puts another policy, mode or visibility in place under the policy's name, without a fresh burst: what a key was admitted
     /// before counts against the new policy.
     ///
@@ -108,6 +126,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
             answer.limits = decision.limits()
             if decision.enforced.place >= 0 { answer.refusal = decision.refusal(decision.enforced) }
             if decision.inShadow.place >= 0 { answer.shadowRefusal = decision.refusal(decision.inShadow) }
+            if charges { answer.charge = decision.refundableCharge() }
             for claim in memory { claim.shard.release() }
         }
         return answer
@@ -116,6 +135,12 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     private func resolve(_ claim: borrowing RateLimitClaim) -> ResolvedClaim {
         let rule = index(of: claim.policy)
         let digest = digest(of: claim.key)
-        return ResolvedClaim(rule: rule, digest: digest.word, cost: claim.cost ?? 0, shard: rules[rule].shard(of: digest))
+        return ResolvedClaim(
+            rule: rule,
+            digest: digest.word,
+            cost: claim.cost ?? 0,
+            shard: rules[rule].shard(of: digest),
+            isRefundable: claim.isRefundable
+        )
     }
 }

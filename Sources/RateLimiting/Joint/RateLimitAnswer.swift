@@ -46,10 +46,17 @@ public struct RateLimitAnswer: Hashable, Sendable {
     /// None or one of each: most answers are no refusals, and small they are returned for nothing.
     private var refusals: [Refusal]
     private var shadowRefusals: [Refusal]
+    /// The charge of the refundable claims, if the request is admitted and has any.
+    public var charge: RateLimitCharge?
 
     /// Creates an answer.
-    public init(limits: [Limit], refusal: Refusal? = nil, shadowRefusal: Refusal? = nil) {
-        self.limits = limits
+    public init(
+        limits: [Limit],
+        refusal: Refusal? = nil,
+        shadowRefusal: Refusal? = nil,
+        charge: RateLimitCharge? = nil
+    ) {
+        (self.limits, self.charge) = (limits, charge)
         refusals = refusal.map { [$0] } ?? []
         shadowRefusals = shadowRefusal.map { [$0] } ?? []
     }

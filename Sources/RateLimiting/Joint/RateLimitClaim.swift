@@ -6,16 +6,19 @@ public struct RateLimitClaim: Sendable {
     public var key: any PartitionKey
     /// How many units the request takes; the policy's cost if `nil`.
     public var cost: Int?
+    /// Whether the units can be refunded after the admission, see ``RateLimitCharge``.
+    public var isRefundable: Bool
 
     /// Creates a claim.
     /// - Parameters:
     ///   - policy: The policy's name.
     ///   - key: Whom the request counts for.
     ///   - cost: How many units it takes; the policy's cost if `nil`.
+    ///   - isRefundable: Whether the units can be refunded after the admission.
     /// - Precondition: `cost` is positive.
-    public init(_ policy: String, key: any PartitionKey, cost: Int? = nil) {
+    public init(_ policy: String, key: any PartitionKey, cost: Int? = nil, isRefundable: Bool = false) {
         if let cost { requireCost(cost) }
-        (self.policy, self.key, self.cost) = (policy, key, cost)
+        (self.policy, self.key, self.cost, self.isRefundable) = (policy, key, cost, isRefundable)
     }
 
     /// Creates a claim on a policy that counts all requests together.

@@ -71,6 +71,23 @@ enum KeyTable {
         }
     }
 
+    /// What was charged last to a key, and under which policy.
+    func lastCharge(at index: Int, now: Int64, cost: Int) -> (policy: String, charge: WindowCharge) {
+        switch self {
+        case .sliding(let table): (table.pointee.rule.policy.name, table.pointee.lastCharge(at: index, now: now, cost: cost))
+        case .strict(let table): (table.pointee.rule.policy.name, table.pointee.lastCharge(at: index, now: now, cost: cost))
+        case .plain(let table): (table.pointee.rule.policy.name, table.pointee.lastCharge(at: index, now: now, cost: cost))
+        }
+    }
+
+    func refund(_ charge: WindowCharge, of key: KeyDigest, at now: Int64) {
+        switch self {
+        case .sliding(let table): table.pointee.refund(charge, of: key, at: now)
+        case .strict(let table): table.pointee.refund(charge, of: key, at: now)
+        case .plain(let table): table.pointee.refund(charge, of: key, at: now)
+        }
+    }
+
     func state(at index: Int, now: Int64) -> (remaining: Int, reset: Int64) {
         switch self {
         case .sliding(let table): table.pointee.state(at: index, now: now)

@@ -75,6 +75,24 @@ extension WindowTable where Window: ~Copyable {
         return (index, remaining)
     }
 
+    /// What a key was charged at this instant, for a later ``refund(_:of:at:)``.
+    func lastCharge(at index: Int, now: Int64, cost: Int) -> WindowCharge {
+        WindowCharge(
+            units: cost == 0 ? terms.cost : cost,
+            instant: now,
+            mark: slots[index].window.chargeMark,
+            terms: terms
+        )
+    }
+
+    /// Returns charged units. A key that owes nothing afterwards is removed, and its saved row with it.
+    mutating func refund(_ charge: WindowCharge, of key: KeyDigest, at now: Int64) {
+        let (index, isFound) = find(key.word)
+        guard isFound else { return }
+        slots[index].window.refund(charge, at: now, terms: terms)
+        if slots[index].window.isFresh(at: now, terms: terms) { reset(key) } else { noteChange(at: index) }
+    }
+
     /// How a key stands: how much is left, and the nanoseconds until it is more.
     func state(at index: Int, now: Int64) -> (remaining: Int, reset: Int64) {
         index >= 0

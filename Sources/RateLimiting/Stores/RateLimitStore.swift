@@ -9,6 +9,9 @@ public protocol RateLimitStore: Sendable {
     func admit(_ claims: [RateLimitClaim]) async throws -> RateLimitAnswer
     /// Says what ``admit(_:)`` would say now, and counts nothing.
     func check(_ claims: [RateLimitClaim]) async throws -> RateLimitAnswer
+    /// Refunds what an admission of this store charged to refundable claims. Each policy's part is refunded once.
+    /// - Parameter policies: The names of the policies to refund; all that can be if `nil`.
+    func refund(_ charge: RateLimitCharge, under policies: Set<String>?) async throws
     /// Puts another policy, mode or visibility in place under the policy's name, without a fresh burst.
     func change(to rule: RateLimitRule) async throws
     /// What the keys of claims owe at this moment, to be kept in one transaction with what the request does. Waits for nothing.

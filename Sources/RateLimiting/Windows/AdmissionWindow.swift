@@ -14,6 +14,10 @@ protocol AdmissionWindow: ~Copyable {
     /// - Returns: How many more would be admitted at that instant.
     @discardableResult
     mutating func charge(at now: Int64, terms: RateLimitTerms, cost: Int) -> Int
+    /// What tells, together with the instant, one charge from later ones; read right after the charge.
+    var chargeMark: Int64 { get }
+    /// Returns units that were charged: never more than were, and none if the state no longer holds them.
+    mutating func refund(_ charge: WindowCharge, at now: Int64, terms: RateLimitTerms)
     /// How many units would be admitted at an instant.
     func remaining(at now: Int64, terms: RateLimitTerms) -> Int
     /// The nanoseconds until more units would be admitted than now: 0 if it is untouched.
@@ -31,6 +35,28 @@ protocol AdmissionWindow: ~Copyable {
     mutating func spendAll(at instant: Int64, terms: RateLimitTerms)
     /// Whether the state knows when it admitted what.
     static var knowsInstants: Bool { get }
+}
+
+/// Units that were charged to a state, so that they can be refunded.
+struct WindowCharge {
+    var units: Int
+    /// When the units were charged.
+    var instant: Int64
+    /// The state's ``AdmissionWindow/chargeMark`` right after the charge.
+    var mark: Int64
+    /// The terms under which the units were charged.
+    var terms: RateLimitTerms
+
+    /// What a GCRA returns of the charge, given in the time or the parts in which it counts.
+    ///
+    /// Each later charge counts from the debt before it, or from zero. Without this charge that debt would have reached zero earlier, but
+    /// by no more than the time that has passed: the rest of the charge is still in the state.
+    /// - Parameters:
+    ///   - mark: The state's mark now. If it is the same, nothing was charged since.
+    ///   - passed: The time since the charge.
+    func returned<Debt: SignedInteger>(of debt: Debt, mark: Int64, passed: Debt) -> Debt {
+        mark == self.mark ? debt : max(0, debt - passed)
+    }
 }
 
 /// What a key owes in the form in which it is saved.

@@ -48,6 +48,21 @@ extension PlainGCRA: AdmissionWindow {
         return remaining(at: now, terms: terms)
     }
 
+    var chargeMark: Int64 { freshAt }
+
+    mutating func refund(_ charge: WindowCharge, at now: Int64, terms: RateLimitTerms) {
+        guard charge.terms == terms, freshAt >= charge.mark else { return }
+        let quota = Int128(terms.quota)
+        let returned = charge.returned(
+            of: Int128(charge.units) * Int128(terms.window),
+            mark: freshAt,
+            passed: Int128(now - charge.instant) * quota
+        )
+        let left = max(0, parts(at: charge.instant, quota: terms.quota) - returned)
+        let (whole, part) = left.quotientAndRemainder(dividingBy: quota)
+        (freshAt, self.part) = (charge.instant + Int64(whole), Int64(part))
+    }
+
     func remaining(at now: Int64, terms: RateLimitTerms) -> Int {
         let window = Int128(terms.window)
         return max(0, Int((Int128(terms.burst) * window - parts(at: now, quota: terms.quota)) / window))

@@ -116,6 +116,17 @@ extension Ring: AdmissionWindow {
         return terms.quota - kept
     }
 
+    /// The instant of the charge, as it is stored: units of one instant are alike.
+    var chargeMark: Int64 { newest ?? .min }
+
+    mutating func refund(_ charge: WindowCharge, at now: Int64, terms: RateLimitTerms) {
+        guard charge.terms.emission == 0 else { return }
+        let instants = (0..<kept).map { instant($0) }
+        let count = min(charge.units, instants.count { $0 == charge.mark })
+        guard count > 0, let first = instants.firstIndex(of: charge.mark) else { return }
+        self = Ring(Array(instants[..<first] + instants[(first + count)...]))
+    }
+
     func remaining(at now: Int64, terms: RateLimitTerms) -> Int { max(0, terms.quota - live(at: now, terms: terms)) }
 
     func delayOfMore(at now: Int64, terms: RateLimitTerms) -> Int64 {

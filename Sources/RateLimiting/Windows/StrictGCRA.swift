@@ -40,6 +40,14 @@ extension StrictGCRA: AdmissionWindow {
         return remaining(at: now, terms: terms)
     }
 
+    var chargeMark: Int64 { freshAt }
+
+    mutating func refund(_ charge: WindowCharge, at now: Int64, terms: RateLimitTerms) {
+        guard charge.terms == terms, freshAt >= charge.mark else { return }
+        let debt = Int64(charge.units) * terms.emission
+        freshAt -= charge.returned(of: debt, mark: freshAt, passed: now - charge.instant)
+    }
+
     @inline(__always)
     func remaining(at now: Int64, terms: RateLimitTerms) -> Int {
         max(0, Int((terms.longestDebt - owed(at: now, terms: terms)) / terms.emission))

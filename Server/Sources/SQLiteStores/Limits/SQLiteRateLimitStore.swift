@@ -46,7 +46,6 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
         time: @escaping @Sendable () -> SnapshotTime = { .now() },
         logger: Logger
     ) async throws {
-        limiter = JointRateLimiter(rules, secret: secret, recordsChanges: true, clock: clock)
         (self.secret, self.database, self.clock, self.time, self.logger) = (secret, database, clock, time, logger)
         self.committed = committed
         do {
@@ -54,9 +53,9 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
         } catch {
             self.journal = nil
             logger.error("Limits are not kept over a restart", metadata: .failure(error))
-            return
         }
-        try await restore()
+        limiter = JointRateLimiter(rules, secret: secret, recordsChanges: self.journal != nil, clock: clock)
+        if self.journal != nil { try await restore() }
     }
 }
 
@@ -68,6 +67,12 @@ extension SQLiteRateLimitStore: RateLimitStore {
     }
 
     public func check(_ claims: [RateLimitClaim]) -> RateLimitAnswer { limiter.check(claims) }
+
+    /// Refunds in memory, and saves that with the next changes. After a kill in between, the units count.
+    public func refund(_ charge: RateLimitCharge, under policies: Set<String>?) {
+        limiter.refund(charge, under: policies)
+        hasChanged.store(true, ordering: .sequentiallyConsistent)
+    }
 
     public func change(to rule: RateLimitRule) {
         limiter.change(to: rule)

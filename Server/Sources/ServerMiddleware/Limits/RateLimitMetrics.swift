@@ -7,6 +7,7 @@ import Synchronization
 /// - `rate_limit_decisions` with `decision`: `allowed`, `refused`, or `shadow_refused` for what would be refused if the policy
 ///   were enforced. Of a refused request each policy that refuses it counts, the others don't.
 /// - `rate_limit_near`: admissions that left a tenth of the burst or less.
+/// - `rate_limit_refunds`: admissions whose charge was refunded, because what the policy counts did not happen.
 /// - `rate_limit_store_errors`: requests about which the store could not decide.
 struct RateLimitMetrics: Sendable {
     private struct Counters: Sendable {
@@ -14,6 +15,7 @@ struct RateLimitMetrics: Sendable {
         let refused: Counter
         let shadowRefused: Counter
         let near: Counter
+        let refunds: Counter
         let storeErrors: Counter
 
         init(policy: String, factory: any MetricsFactory) {
@@ -25,6 +27,7 @@ struct RateLimitMetrics: Sendable {
             refused = counter("rate_limit_decisions", decision: "refused")
             shadowRefused = counter("rate_limit_decisions", decision: "shadow_refused")
             near = counter("rate_limit_near")
+            refunds = counter("rate_limit_refunds")
             storeErrors = counter("rate_limit_store_errors")
         }
     }
@@ -55,6 +58,11 @@ struct RateLimitMetrics: Sendable {
             }
         }
         if let refusal = answer.shadowRefusal { counters(of: refusal.policy.name).shadowRefused.increment() }
+    }
+
+    /// Counts refunds of claims.
+    func refunded(_ claims: [RateLimitClaim]) {
+        for claim in claims { counters(of: claim.policy).refunds.increment() }
     }
 
     /// Counts a request about which the store could not decide.

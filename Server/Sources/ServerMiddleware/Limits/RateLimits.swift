@@ -9,9 +9,9 @@ public import RateLimiting
 ///
 /// Routes and ``RateLimitMiddleware`` claim units of policies by name; where they are counted is the store's business.
 public final class RateLimits: Sendable {
-    private let store: any RateLimitStore
+    fileprivate let store: any RateLimitStore
     private let identity: ClientIdentity
-    private let metrics: RateLimitMetrics
+    fileprivate let metrics: RateLimitMetrics
     private let log: RefusalLog
     private let hint = ProxyHint()
 
@@ -72,7 +72,9 @@ public final class RateLimits: Sendable {
         context.limits.note(answer.limits)
         metrics.decided(claims, answer)
         if let refusal = answer.shadowRefusal { log.note(refusal, isShadow: true, context.logger) }
-        guard let refusal = answer.refusal else { return RateLimitAdmission(store: store, claims: claims) }
+        guard let refusal = answer.refusal else {
+            return RateLimitAdmission(limits: self, claims: claims, charge: answer.charge, request: context.limits)
+        }
         log.note(refusal, isShadow: false, context.logger)
         // What no wait helps may at least wait for a window.
         let wait = refusal.retryAfter ?? refusal.policy.window
@@ -97,9 +99,30 @@ public final class RateLimits: Sendable {
 
 /// An admitted request.
 public struct RateLimitAdmission: Sendable {
-    let store: any RateLimitStore
-    let claims: [RateLimitClaim]
+    fileprivate let limits: RateLimits
+    fileprivate let claims: [RateLimitClaim]
+    fileprivate let charge: RateLimitCharge?
+    fileprivate let request: RequestLimits
 
     /// What the request's keys owe at this moment, to be kept in the transaction that keeps what the request does.
-    public func debts() -> RateLimitDebts? { store.debts(of: claims) }
+    public func debts() -> RateLimitDebts? { limits.store.debts(of: claims) }
+
+    /// Refunds what the admission charged to some policies, because what they count did not happen. The response's fields report the
+    /// limits after the refund.
+    ///
+    /// Only claims that are ``RateLimitClaim/isRefundable`` are refunded, each once; a second call does nothing. If the store fails,
+    /// the units stay counted.
+    public func refund(_ policies: String...) async {
+        guard let charge else { return }
+        let refunded = charge.policies.intersection(policies)
+        guard !refunded.isEmpty else { return }
+        let claims = claims.filter { refunded.contains($0.policy) }
+        do {
+            try await limits.store.refund(charge, under: refunded)
+        } catch {
+            return limits.metrics.storeFailed(claims)
+        }
+        limits.metrics.refunded(claims)
+        request.note(await limits.look(at: claims))
+    }
 }

@@ -52,6 +52,7 @@ extension PrometheusDescription {
         "requests_shed": .init("Requests that were sent away since there were too many."),
         "rate_limit_decisions": .init("What limits decided."),
         "rate_limit_near": .init("Admissions that left a tenth of a limit or less."),
+        "rate_limit_refunds": .init("Admissions that were refunded, because what the limit counts did not happen."),
         "rate_limit_store_errors": .init("Requests about which a limit's store could not decide."),
         "idempotency_requests": .init("Requests with an Idempotency-Key."),
         "password_resets": .init("How far resets came."),

@@ -38,6 +38,26 @@ import Testing
         }
     }
 
+    @Test("A refund outlives a restart, also of what was saved before")
+    func refund() async throws {
+        try await withMachine { machine in
+            try await {
+                let process = try await machine.start(rules)
+                process.take("hour")
+                machine.pass(.milliseconds(10))
+                let charges = ["ana", "bea"].compactMap { process.charge("hour", $0) }
+                #expect(charges.count == 2)
+                try await process.save()
+                process.refund(charges)
+                try await process.close()
+            }()
+            #expect(try await machine.rows() == 1)
+            let process = try await machine.start(rules)
+            #expect(process.left("hour") == 2)
+            #expect(process.left("hour", "bea") == 3)
+        }
+    }
+
     @Test("A kill -9 forgives nobody either, whether or not there was a save, and charges nobody more", arguments: [false, true])
     func kill(savesBetween: Bool) async throws {
         try await withMachine { machine in

@@ -107,6 +107,14 @@ extension SQLiteRateLimitStore {
         admit([RateLimitClaim(policy, key: key, cost: cost)]).isAdmitted
     }
 
+    /// Counts a request of a key whose units can be refunded.
+    func charge(_ policy: String, _ key: String) -> RateLimitCharge? {
+        admit([RateLimitClaim(policy, key: key, isRefundable: true)]).charge
+    }
+
+    /// Refunds what was charged.
+    func refund(_ charges: [RateLimitCharge]) { for charge in charges { refund(charge, under: nil) } }
+
     /// What a key has left.
     func left(_ policy: String, _ key: String = "ana") -> Int {
         check([RateLimitClaim(policy, key: key)]).limits.first?.remaining ?? -1

@@ -114,5 +114,6 @@ private final class BrokenStore: RateLimitStore {
     }
 
     func check(_ claims: [RateLimitClaim]) async throws -> RateLimitAnswer { try await admit(claims) }
+    func refund(_ charge: RateLimitCharge, under policies: Set<String>?) async throws {}
     func change(to rule: RateLimitRule) async throws {}
 }

@@ -50,6 +50,27 @@ import Testing
         }
     }
 
+    @Test("A refund returns the units of its policies, and the response's fields report that")
+    func refund() async throws {
+        let server = LimitedServer([.rule("ip", 5), .rule("account", 2)])
+        let limits = server.limits
+        server.router.group()
+            .add(middleware: RateLimitMiddleware(limits, .client("ip"), decides: .inRoute))
+            .get("/") { _, context in
+                let claim = RateLimitClaim("account", key: "ana", isRefundable: true)
+                let admission = try await limits.admit([claim], in: context)
+                await admission.refund("account", "ip")
+                await admission.refund("account")
+                return ""
+            }
+        for remaining in [4, 3, 2, 1, 0] {
+            let fields = try await server.get()[header: "RateLimit"]
+            #expect(fields == #""ip";r=\#(remaining);t=60, "account";r=2;t=0"#)
+        }
+        #expect(server.count("rate_limit_refunds", "account") == 5)
+        #expect(server.count("rate_limit_refunds", "ip") == 0)
+    }
+
     @Test("The text of a refusal can be the route's own")
     func text() async throws {
         let server = LimitedServer([.rule("ip", 1)])

@@ -1,0 +1,44 @@
+import Synchronization
+
+/// What an admission charged to the claims that are refundable.
+///
+/// Use it to reserve units before an expensive step, and to return them if the step did not happen:
+///
+/// ```swift
+/// let claim = RateLimitClaim("login-account", key: account, isRefundable: true)
+/// let answer = limiter.admit([claim])
+/// guard answer.isAdmitted else { return refuse(answer) }
+/// if try await !checkPassword(), let charge = answer.charge { limiter.refund(charge) }
+/// ```
+///
+/// Each policy's part can be refunded once, however many tasks try. A charge that is not refunded stays counted.
+public final class RateLimitCharge: Sendable {
+    /// The charge of one key under one policy.
+    struct Part {
+        var policy: String
+        var key: KeyDigest
+        var charge: WindowCharge
+    }
+
+    private let parts: Mutex<[Part]>
+
+    init(_ parts: [Part]) {
+        self.parts = Mutex(parts)
+    }
+
+    /// The policies that still can be refunded.
+    public var policies: Set<String> { parts.withLock { Set($0.map(\.policy)) } }
+
+    /// Takes the parts to refund out, so that no second refund finds them.
+    func take(under policies: Set<String>?) -> [Part] {
+        parts.withLock { parts in
+            defer { parts.removeAll { policies?.contains($0.policy) ?? true } }
+            return parts.filter { policies?.contains($0.policy) ?? true }
+        }
+    }
+}
+
+extension RateLimitCharge: Hashable {
+    public static func == (one: RateLimitCharge, other: RateLimitCharge) -> Bool { one === other }
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
