@@ -75,13 +75,18 @@ extension ContractError {
         retryAfter ?? Self.usualWait(ErrorCatalogue.standard.closestDefinition(to: code)?.status ?? 500)
     }
 
-    /// Whether it is the server's own fault, which an operator has to hear of.
-    package var isFault: Bool { (ErrorCatalogue.standard.closestDefinition(to: code)?.status ?? 500) == 500 }
+    /// Whether the standard catalogue blames the server, so that the error belongs in the log.
+    package var isFault: Bool { ErrorCatalogue.standard.isFault(code) }
 
     /// A client that is told to come back must be told when: what no cause names is this.
     static func usualWait(_ status: Int) -> Duration? {
         status == 429 || status == 503 ? .seconds(5) : nil
     }
+}
+
+extension ErrorCatalogue {
+    /// Returns whether a code is an internal error of the server. A code that an app has added is judged by its own status.
+    func isFault(_ code: ErrorCode) -> Bool { (closestDefinition(to: code)?.status ?? 500) == 500 }
 }
 
 extension ContractError: CustomStringConvertible {

@@ -35,7 +35,7 @@ public struct ContractErrorMiddleware<Context: RequestContext>: RouterMiddleware
                 contractError.code = .requestMethodNotAllowed
                 contractError.headers[.allow] = allowed
             }
-            if contractError.isFault {
+            if renderer.catalogue.isFault(contractError.code) {
                 let cause = contractError.underlying ?? error
                 context.logger.error("Request failed", metadata: .failure(cause, ["error.code": "\(contractError.code)"]))
             }

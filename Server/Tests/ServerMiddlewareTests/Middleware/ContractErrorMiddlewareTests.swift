@@ -89,6 +89,25 @@ import Testing
         #expect(logs.entries.count == 1)
     }
 
+    @Test("Logs an app's own code as an error only if the app gave it status 500", arguments: [(423, 0), (500, 1)])
+    func ownCodeInLog(status: Int, lines: Int) async throws {
+        let own = ErrorDefinition(
+            ErrorCode("NOTE_LOCKED"),
+            family: ErrorFamily(rawValue: "NOTE"),
+            status: status,
+            summary: "Note is locked",
+            userAction: "Unlock the note first",
+            message: LocalizedText(en: "Locked", es: "Locked", he: "Locked", pt: "Locked", fr: "Locked", de: "Locked")
+        )
+        let router = Router<MemoryContext>.make(
+            renderer: ContractErrorRenderer(catalogue: try ErrorCatalogue.standard.adding([own]))
+        )
+        router.get("/") { _, _ -> Response in throw ContractError(own.code) }
+        let logs = InMemoryLogHandler()
+        #expect(try await router.answer(.make(.get, "/"), context: .make(logs: logs)).status.code == status)
+        #expect(logs.entries.count == lines)
+    }
+
     @Test(
         "What the framework throws is translated by its status, and its message is not passed on",
         arguments: [
