@@ -86,8 +86,15 @@ struct Serve: AsyncParsableCommand {
             let lock = try DataFolderLock(DataFolder(configuration.dataFolder), isShared: sharedData)
             let server = try await HoldfastServer(configuration: configuration, logger: logger)
             let stores = server.stores
-            try stores.folder.requireInstallation(stores.database.installation(), configured: configuration.installation)
-            try await server.runUntilSignalled(logger: logger) { announce($0, configuration) }
+            do {
+                try stores.folder.requireInstallation(stores.database.installation(), configured: configuration.installation)
+                try await server.runUntilSignalled(logger: logger) { announce($0, configuration) }
+            } catch {
+                // A server that could not listen has ended in good order: the next one must not take it for killed.
+                try? await server.limitStore.close()
+                try? stores.database.close()
+                throw error
+            }
             try stores.database.close()
             withExtendedLifetime(lock) {}
         } catch {

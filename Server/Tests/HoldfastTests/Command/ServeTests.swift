@@ -72,6 +72,10 @@ import Testing
                 let reason = "port \(port) of 127.0.0.1 is in use by another program; choose another with --port"
                 #expect(run.errors.contains("The server could not run: \(reason).\n"), "\(run.errors)")
                 #expect(!run.errors.contains(" error "), "\(run.errors)")
+                // It has ended in good order: the next server must not take it for killed.
+                let database = try DatabaseQueue(path: folder.appending(path: "data/holdfast.sqlite3").path)
+                let isClean = try await database.read { try Bool.fetchOne($0, sql: "SELECT is_clean FROM rate_limit_process") }
+                #expect(isClean == true)
             }
         }
     }
