@@ -1,0 +1,119 @@
+/// Counts the admissions of networks under a limit that all of them share, so that one network cannot use up the quota of the others.
+///
+/// The fair share of a network is the quota divided by the number of networks with an admission in the window, and at least 1. A network that
+/// used less than its fair share is admitted even if the shared limit refuses. Of a quota `q` and `n` networks at most `q + max(q, n)` requests
+/// are therefore admitted in a window; a caller that must do the work at the rate `q` puts the excess into a queue.
+///
+/// ```swift
+/// var shares = FairShare()
+/// if let admission = shares.reserve(network, at: now, quota: 600, window: .seconds(60)) {
+///     // Admitted although the shared limit is used up. If another limit refuses:
+///     shares.cancel(admission)
+/// }
+/// ```
+///
+/// The window slides exactly: an admission counts for `window`, and not a nanosecond longer. Memory is bounded by `capacity` admissions. When
+/// more are recorded, the oldest are removed early. Their networks are then admitted too often, by the number of removed admissions at most;
+/// no network is ever refused because of others: one without an admission in the window is always admitted.
+///
+/// All operations are O(1) amortized.
+public struct FairShare: Sendable {
+    /// A recorded admission, to cancel it.
+    public struct Admission: Hashable, Sendable {
+        fileprivate let number: Int
+    }
+
+    private struct Record {
+        var time: Duration
+        /// `nil` if the admission was canceled.
+        var network: KeyDigest?
+    }
+
+    /// The largest number of recorded admissions.
+    public let capacity: Int
+
+    /// A ring: the admission with the number `n` is at `n % records.count`.
+    private var records: [Record] = []
+    /// The numbers of the recorded admissions.
+    private var numbers = 0..<0
+    private var usage: [KeyDigest: Int] = [:]
+    private var latest: Duration = .zero
+
+    /// Creates an empty table.
+    /// - Parameter capacity: The largest number of recorded admissions. A quota of more than half of it counts as half of it.
+    /// - Precondition: `capacity` is at least 2.
+    public init(capacity: Int = 65_536) {
+        precondition(capacity >= 2, "capacity must be at least 2 (is \(capacity))")
+        self.capacity = capacity
+    }
+
+    /// The number of recorded admissions, canceled ones included.
+    public var count: Int { numbers.count }
+
+    /// The number of networks with an admission in the window.
+    public var networks: Int { usage.count }
+
+    /// Records an admission that the shared limit granted.
+    /// - Parameters:
+    ///   - network: The digest of the client's network.
+    ///   - now: The time on a monotonic clock. A time before an earlier one counts as that.
+    ///   - window: The window of the shared limit.
+    /// - Returns: The admission, to cancel it.
+    @discardableResult
+    public mutating func record(_ network: KeyDigest, at now: Duration, window: Duration) -> Admission {
+        expire(at: now, window: window)
+        if numbers.count == capacity { removeFirst() }
+        if numbers.count == records.count { grow() }
+        let number = numbers.upperBound
+        records[number % records.count] = Record(time: latest, network: network)
+        numbers = numbers.lowerBound..<number + 1
+        usage[network, default: 0] += 1
+        return Admission(number: number)
+    }
+
+    /// Records an admission if the network has used less than its fair share.
+    /// - Parameters:
+    ///   - network: The digest of the client's network.
+    ///   - now: The time on a monotonic clock. A time before an earlier one counts as that.
+    ///   - quota: The quota of the shared limit.
+    ///   - window: The window of the shared limit.
+    /// - Returns: The admission, to cancel it; `nil` if the network has used its fair share.
+    public mutating func reserve(_ network: KeyDigest, at now: Duration, quota: Int, window: Duration) -> Admission? {
+        expire(at: now, window: window)
+        let used = usage[network] ?? 0
+        let sharers = usage.count + (used == 0 ? 1 : 0)
+        guard used < max(1, min(quota, capacity / 2) / sharers) else { return nil }
+        return record(network, at: now, window: window)
+    }
+
+    /// Removes an admission that did not take place. Does nothing if it has left the window.
+    public mutating func cancel(_ admission: Admission) {
+        guard numbers.contains(admission.number) else { return }
+        let index = admission.number % records.count
+        if let network = records[index].network { discount(network) }
+        records[index].network = nil
+    }
+
+    private mutating func expire(at now: Duration, window: Duration) {
+        latest = max(latest, now)
+        while let first = numbers.first, latest - records[first % records.count].time >= window { removeFirst() }
+    }
+
+    private mutating func removeFirst() {
+        if let network = records[numbers.lowerBound % records.count].network { discount(network) }
+        numbers.removeFirst()
+    }
+
+    private mutating func discount(_ network: KeyDigest) {
+        guard let count = usage[network] else { return }
+        usage[network] = count > 1 ? count - 1 : nil
+    }
+
+    /// Doubles the ring. The places of all admissions depend on its length.
+    private mutating func grow() {
+        let length = min(capacity, max(16, records.count * 2))
+        var larger = [Record](repeating: Record(time: .zero, network: nil), count: length)
+        for number in numbers { larger[number % length] = records[number % records.count] }
+        records = larger
+    }
+}
