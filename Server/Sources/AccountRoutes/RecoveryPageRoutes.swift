@@ -14,17 +14,21 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     private let recovery: PasswordRecovery
     private let freeze: AccountFreeze
     private let limits: RateLimits
+    private let shares: FairShares?
     private let templates: PageTemplates
     private let origins: OriginGuard
     private let reader: RequestReader
     private let localization: Localization
 
     /// Creates the routes.
-    /// - Parameter limits: Have a rule for each ``AccountLimit``.
+    /// - Parameters:
+    ///   - limits: Have a rule for each ``AccountLimit``.
+    ///   - shares: The fair shares of ``AccountLimit/resetGlobal``; `nil` if it refuses all clients alike.
     public init(
         recovery: PasswordRecovery,
         freeze: AccountFreeze,
         limits: RateLimits,
+        shares: FairShares? = nil,
         templates: PageTemplates,
         origins: OriginGuard,
         reader: RequestReader = RequestReader(),
@@ -33,6 +37,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         self.recovery = recovery
         self.freeze = freeze
         self.limits = limits
+        self.shares = shares
         self.templates = templates
         self.origins = origins
         self.reader = reader
@@ -98,7 +103,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         let form = try await reader.read(RequestForm.self, from: request)
         do {
             let email = try EmailAddress(form.email)
-            let admission = try await limits.admitReset(of: email, in: context)
+            let admission = try await limits.admitReset(of: email, request, in: context, sharing: shares)
             try await recovery.request(email: email, language: localization.language(of: request)) { admission.debts() }
             return .requested
         } catch let refusal as EmailRefusal {

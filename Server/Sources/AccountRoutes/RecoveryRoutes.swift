@@ -9,6 +9,7 @@ public import ServerMiddleware
 public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     private let recovery: PasswordRecovery
     private let limits: RateLimits
+    private let shares: FairShares?
     private let idempotency: IdempotencyKeys?
     private let reader: RequestReader
     private let localization: Localization
@@ -18,6 +19,7 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     /// Creates the routes.
     /// - Parameters:
     ///   - limits: Have a rule for each ``AccountLimit``.
+    ///   - shares: The fair shares of ``AccountLimit/resetGlobal``; `nil` if it refuses all clients alike.
     ///   - idempotency: Lets reset requests and confirmations be repeated with their keys. The response to a validation names the
     ///     user, and is not stored.
     ///   - forms: Where bodies have the success form a request is answered in it as well.
@@ -25,6 +27,7 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     public init(
         recovery: PasswordRecovery,
         limits: RateLimits,
+        shares: FairShares? = nil,
         idempotency: IdempotencyKeys? = nil,
         reader: RequestReader = RequestReader(),
         localization: Localization,
@@ -33,6 +36,7 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     ) {
         self.recovery = recovery
         self.limits = limits
+        self.shares = shares
         self.idempotency = idempotency
         self.reader = reader
         self.localization = localization
@@ -108,7 +112,7 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     private func accept(_ request: Request, _ context: Context) async throws -> Language {
         let body = try await reader.read(PasswordResetRequest.self, from: request)
         let language = localization.language(of: request)
-        let admission = try await limits.admitReset(of: body.email, in: context)
+        let admission = try await limits.admitReset(of: body.email, request, in: context, sharing: shares)
         try await translatingDomainErrors {
             try await recovery.request(email: body.email, language: language) { admission.debts() }
         }

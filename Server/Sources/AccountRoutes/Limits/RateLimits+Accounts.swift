@@ -6,9 +6,16 @@ import ServerMiddleware
 
 extension RateLimits {
     /// Counts a reset request for an address, besides what the group claims for its client and for all.
-    func admitReset(of email: EmailAddress, in context: some LimitedRequestContext) async throws -> RateLimitAdmission {
+    /// - Parameter shares: Admits a client of a network that has used little of `reset-global`; `nil` if that limit refuses all alike.
+    func admitReset(
+        of email: EmailAddress,
+        _ request: Request,
+        in context: some LimitedRequestContext,
+        sharing shares: FairShares?
+    ) async throws -> RateLimitAdmission {
         let claim = RateLimitClaim(AccountLimit.resetEmail.rawValue, key: email.normalized)
-        return try await admit([claim], in: context) { ContractText.resetLimited(wait: $0) }
+        let sharing = shares.map { (table: $0, client: client(of: request, in: context)) }
+        return try await admit([claim], in: context, sharing: sharing) { ContractText.resetLimited(wait: $0) }
     }
 
     /// Counts an attempt to sign in, whatever its outcome will be.

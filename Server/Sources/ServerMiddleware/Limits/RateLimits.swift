@@ -50,6 +50,7 @@ public final class RateLimits: Sendable {
     /// - Parameters:
     ///   - claims: What the request asks besides what the middleware claimed for it. Each names a policy of its own.
     ///   - context: The request's context.
+    ///   - shares: Admits a client of a network that has used little of a limit that all clients share, and the client.
     ///   - text: The text of a refusal, given the wait.
     /// - Returns: The admission, for whoever keeps it together with what the request does.
     /// - Throws: ``ContractError`` with the code `RATE_LIMIT_EXCEEDED` and the longest wait; then no policy counts the request.
@@ -58,12 +59,17 @@ public final class RateLimits: Sendable {
     public func admit(
         _ claims: [RateLimitClaim] = [],
         in context: some LimitedRequestContext,
+        sharing shares: (table: FairShares, client: ClientAddress)? = nil,
         refusing text: (Duration) -> LocalizedText = { ContractText.limited(wait: $0) }
     ) async throws -> RateLimitAdmission {
-        let claims = claims + context.limits.takePending(of: self)
+        var claims = claims + context.limits.takePending(of: self)
         let answer: RateLimitAnswer
         do {
-            answer = try await store.admit(claims)
+            if let shares {
+                (answer, claims) = try await shares.table.decide(claims, of: shares.client, by: store)
+            } else {
+                answer = try await store.admit(claims)
+            }
         } catch {
             metrics.storeFailed(claims)
             context.logger.error("Limits can't be counted", metadata: .failure(error))

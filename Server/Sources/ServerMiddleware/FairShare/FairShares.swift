@@ -1,0 +1,73 @@
+public import CoreMetrics
+public import RateLimiting
+import Synchronization
+
+/// Keeps one network from using up a limit that all clients share.
+///
+/// A request that only the shared limit refuses is admitted nevertheless if the client's network, a /48 or a /24, has used less than its
+/// ``FairShare`` of the quota. All other limits of the request still apply. Use it where an admitted request is only noted, and a worker bounds
+/// the rate at which the work is done.
+///
+/// The table is in memory and starts empty: after a restart each network has its fair share once more, while the shared limit itself may be
+/// kept by its store.
+public final class FairShares: Sendable {
+    private let policy: String
+    private let shares: Mutex<FairShare>
+    private let secret = KeySecret()
+    private let elapsed: @Sendable () -> Duration
+    private let admissions: Counter
+
+    /// Creates an empty table.
+    /// - Parameters:
+    ///   - policy: The name of the shared limit's policy, which requests claim under one key.
+    ///   - capacity: The largest number of admissions in memory, at 40 to 90 bytes each.
+    ///   - clock: A monotonic clock.
+    ///   - metrics: The factory of the counter `rate_limit_fair_share`: admissions beyond the shared limit.
+    public init<C: Clock>(
+        of policy: String,
+        capacity: Int = 65_536,
+        clock: C,
+        metrics: any MetricsFactory = MetricsSystem.factory
+    ) where C.Duration == Duration {
+        let origin = clock.now
+        elapsed = { origin.duration(to: clock.now) }
+        self.policy = policy
+        shares = Mutex(FairShare(capacity: capacity))
+        admissions = Counter(label: "rate_limit_fair_share", dimensions: [("policy", policy)], factory: metrics)
+    }
+
+    /// Decides about a request of a client.
+    /// - Parameters:
+    ///   - claims: The claims of the request.
+    ///   - client: The client.
+    ///   - store: The store of the limits.
+    /// - Returns: The decision, and the claims that it is about: without the shared limit if the fair share decided in its place.
+    /// - Throws: The error of the store.
+    func decide(
+        _ claims: [RateLimitClaim],
+        of client: ClientAddress,
+        by store: any RateLimitStore
+    ) async throws -> (answer: RateLimitAnswer, claims: [RateLimitClaim]) {
+        let answer = try await store.admit(claims)
+        let network = secret.digest(of: client.network ?? "")
+        guard let refusal = answer.refusal else {
+            if let limit = answer.limits.first(where: { $0.policy.name == policy }) {
+                _ = shares.withLock { $0.record(network, at: elapsed(), window: limit.policy.window) }
+            }
+            return (answer, claims)
+        }
+        guard refusal.policy.name == policy else { return (answer, claims) }
+        let (quota, window) = (refusal.policy.quota, refusal.policy.window)
+        let reserved = shares.withLock { $0.reserve(network, at: elapsed(), quota: quota, window: window) }
+        guard let reserved else { return (answer, claims) }
+        let others = claims.filter { $0.policy != policy }
+        do {
+            let decision = try await store.admit(others)
+            if decision.isAdmitted { admissions.increment() } else { shares.withLock { $0.cancel(reserved) } }
+            return (decision, others)
+        } catch {
+            shares.withLock { $0.cancel(reserved) }
+            throw error
+        }
+    }
+}
