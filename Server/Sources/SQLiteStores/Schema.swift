@@ -201,6 +201,39 @@ enum Schema {
                     """
             )
         }
+        migrator.registerMigration("mails in turn by network, holders of leases, sent reset mails, steady time") { database in
+            // `is_fresh`: a reset mail that was never tried. These are taken in turn by network; all others when they are due.
+            try database.execute(
+                sql: """
+                    ALTER TABLE mail_intent ADD COLUMN holder TEXT;
+                    ALTER TABLE mail_intent ADD COLUMN network TEXT AS (ifnull(client, '')) VIRTUAL;
+                    ALTER TABLE mail_intent ADD COLUMN is_fresh INTEGER
+                        AS (kind = 'password_reset' AND state = 'waiting' AND failures = 0) VIRTUAL;
+                    DROP INDEX mail_intent_due_at;
+                    CREATE INDEX mail_intent_due ON mail_intent(due_at) WHERE is_fresh = 0;
+                    CREATE INDEX mail_intent_fresh ON mail_intent(network, created_at, id) WHERE is_fresh = 1;
+                    CREATE INDEX mail_intent_holder ON mail_intent(holder) WHERE state = 'taken';
+
+                    CREATE TABLE sent_reset (
+                        intent_id TEXT NOT NULL PRIMARY KEY,
+                        account_id TEXT NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                        sent_at REAL NOT NULL,
+                        ends_at REAL NOT NULL
+                    ) STRICT, WITHOUT ROWID;
+                    CREATE INDEX sent_reset_account ON sent_reset(account_id, sent_at);
+                    CREATE INDEX sent_reset_sent_at ON sent_reset(sent_at);
+                    CREATE INDEX sent_reset_ends_at ON sent_reset(ends_at);
+
+                    CREATE TABLE steady_time (
+                        id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+                        boot_id TEXT NOT NULL,
+                        origin_ns INTEGER NOT NULL,
+                        wall_ns INTEGER NOT NULL,
+                        steady_ns INTEGER NOT NULL
+                    ) STRICT;
+                    """
+            )
+        }
         return migrator
     }
 }

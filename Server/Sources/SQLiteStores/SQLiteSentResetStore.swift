@@ -1,0 +1,73 @@
+public import AccountCore
+public import Foundation
+import GRDB
+import RateLimiting
+
+/// The reset emails that were sent lately, in SQLite: they survive the process, and several processes share them.
+public struct SQLiteSentResetStore: SentResetStore {
+    private let database: SQLiteDatabase
+
+    /// Creates the store.
+    public init(_ database: SQLiteDatabase) {
+        self.database = database
+    }
+
+    public func reserve(
+        _ intent: MailIntent.ID,
+        for account: Account.ID,
+        within bounds: ResetMailBounds,
+        at now: Date
+    ) async throws -> ResetMailDecision {
+        let (id, time) = (intent.uuidString.lowercased(), now.timeIntervalSince1970)
+        return try await database.write { database in
+            if let bound = bounds.perAccount {
+                let sent = try database.firstRow(
+                    sql: """
+                        SELECT 1 FROM sent_reset WHERE account_id = ? AND sent_at > ? AND intent_id <> ?
+                        ORDER BY sent_at DESC LIMIT 1 OFFSET ?
+                        """,
+                    arguments: [account.description, time - bound.window / .seconds(1), id, bound.quota - 1]
+                )
+                if sent != nil { return .accountExceeded }
+            }
+            if let bound = bounds.overall {
+                // A policy that is paced admits its burst in that part of the window.
+                let span = bound.window / .seconds(1) * Double(bound.burst) / Double(bound.quota)
+                let sent = try database.firstRow(
+                    sql: """
+                        SELECT sent_at FROM sent_reset WHERE sent_at > ? AND intent_id <> ?
+                        ORDER BY sent_at DESC LIMIT 1 OFFSET ?
+                        """,
+                    arguments: [time - span, id, bound.burst - 1]
+                )
+                if let sent { return .later(Date(timeIntervalSince1970: sent["sent_at"] + span)) }
+            }
+            let span = [bounds.perAccount, bounds.overall].compactMap { $0?.window }.max() ?? .zero
+            try database.executeCached(
+                sql: "INSERT OR REPLACE INTO sent_reset (intent_id, account_id, sent_at, ends_at) VALUES (?, ?, ?, ?)",
+                arguments: [id, account.description, time, time + span / .seconds(1)]
+            )
+            return .reserved
+        }
+    }
+
+    public func cancel(_ intent: MailIntent.ID) async throws {
+        try await database.write { database in
+            try database.executeCached(
+                sql: "DELETE FROM sent_reset WHERE intent_id = ?",
+                arguments: [intent.uuidString.lowercased()]
+            )
+        }
+    }
+
+    @discardableResult
+    public func sweep(at now: Date) async throws -> Bool {
+        try await database.write { database in
+            try database.execute(
+                sql: "DELETE FROM sent_reset WHERE intent_id IN (SELECT intent_id FROM sent_reset WHERE ends_at <= ? LIMIT 500)",
+                arguments: [now.timeIntervalSince1970]
+            )
+            return database.changesCount == 500
+        }
+    }
+}

@@ -1,0 +1,78 @@
+public import Foundation
+
+/// The locks of the servers that use one data folder: a file for each, `servers/NAME.lock`, that its server holds locked as long as it lives.
+///
+/// The operating system releases a lock when its process ends, however it ends. A lease that names the lock's server is then worth nothing, and
+/// need not be waited for.
+public struct ServerLocks: Sendable {
+    private let folder: URL
+
+    /// - Parameter folder: The folder of the lock files; it is created when the first lock is taken.
+    public init(folder: URL) {
+        self.folder = folder
+    }
+
+    /// Takes a new lock.
+    /// - Throws: `POSIXError` if the file cannot be created or locked.
+    public func take() throws -> ServerLock {
+        try FileManager.default.createDirectory(
+            at: folder,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        while true {
+            let name = UUID().uuidString.lowercased()
+            // It gets its name when it is locked: nobody may take it for abandoned in between.
+            let draft = folder.appending(path: ".\(name)").path
+            let descriptor = open(draft, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0, rename(draft, path(name)) == 0 {
+                return ServerLock(name: name, path: path(name), descriptor: descriptor)
+            }
+            let reason = errno
+            close(descriptor)
+            // Another server that starts has removed the draft as abandoned.
+            guard [ENOENT, EWOULDBLOCK].contains(reason) else { throw POSIXError(.init(rawValue: reason) ?? .EIO) }
+        }
+    }
+
+    /// Returns whether a server lives. The file of one that has ended is removed. If that cannot be told, the server counts as alive.
+    func isHeld(_ name: String) -> Bool {
+        guard UUID(uuidString: name) != nil else { return true }
+        return isLocked(path(name))
+    }
+
+    /// Removes the files of servers that have ended.
+    public func removeAbandoned() {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        for name in names { _ = isLocked(folder.appending(path: name).path) }
+    }
+
+    private func isLocked(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { return errno != ENOENT }
+        defer { close(descriptor) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return true }
+        unlink(path)
+        return false
+    }
+
+    private func path(_ name: String) -> String { folder.appending(path: "\(name).lock").path }
+}
+
+/// A lock that this process holds until the value is released.
+public final class ServerLock: Sendable {
+    /// The name that leases carry.
+    public let name: String
+    private let path: String
+    private let descriptor: Int32
+
+    fileprivate init(name: String, path: String, descriptor: Int32) {
+        (self.name, self.path, self.descriptor) = (name, path, descriptor)
+    }
+
+    deinit {
+        unlink(path)
+        close(descriptor)
+    }
+}

@@ -1,0 +1,73 @@
+public import Foundation
+import GRDB
+public import RateLimiting
+
+/// The time of due times, leases and grace windows: it advances as fast as the wall clock, and steps of the wall clock do not change it.
+///
+/// Within one boot it is the boot's clock and a constant that the database holds, so that all processes on the database agree, also after a
+/// restart. After a boot it continues from where it was last seen, by as much as the wall clock advanced since then; if the wall clock was set back
+/// meanwhile, by a minute. It never runs backwards. It starts as the wall clock of the first server and may deviate from it by what the wall
+/// clock was set since; use it for durations, and the wall clock for dates that a user reads.
+public struct SteadyTime: Sendable {
+    private let database: SQLiteDatabase
+    /// What the time was, or would have been, when the boot's clock was zero.
+    private let origin: Int64
+    private let snapshot: @Sendable () -> SnapshotTime
+
+    /// Continues the time of a database.
+    /// - Parameter snapshot: The clocks that outlive the process.
+    /// - Throws: `StoreFailure`.
+    public init(_ database: SQLiteDatabase, snapshot: @escaping @Sendable () -> SnapshotTime = { .now() }) async throws {
+        (self.database, self.snapshot) = (database, snapshot)
+        let now = snapshot()
+        origin = try await database.write { try Self.origin(at: now, in: $0) }
+    }
+
+    /// The time now.
+    public var now: @Sendable () -> Date {
+        { [origin, snapshot] in Date(timeIntervalSince1970: Double(origin + snapshot().bootNanoseconds) / 1e9) }
+    }
+
+    /// Records how far the time has come, for a start in another boot.
+    /// - Throws: `StoreFailure`.
+    public func keep() async throws {
+        let now = snapshot()
+        let steady = origin + now.bootNanoseconds
+        try await database.write { database in
+            try database.executeCached(
+                sql: "UPDATE steady_time SET wall_ns = ?, steady_ns = ? WHERE boot_id = ? AND steady_ns < ?",
+                arguments: [now.wallNanoseconds, steady, now.bootID, steady]
+            )
+        }
+    }
+
+    /// A machine takes at least so long to start again that no grace window is left.
+    private static let shortestBoot: Int64 = 60_000_000_000
+
+    private static func origin(at now: SnapshotTime, in database: Database) throws -> Int64 {
+        let row = try database.firstRow(sql: "SELECT * FROM steady_time", arguments: [])
+        // A boot without a name may be any.
+        if let row, !now.bootID.isEmpty, row["boot_id"] == now.bootID { return row["origin_ns"] }
+        var steady = now.wallNanoseconds
+        var newest = try newestStamp(in: database)
+        if let row {
+            let hasBooted = !now.bootID.isEmpty && row["boot_id"] != ""
+            let passed = max(now.wallNanoseconds - (row["wall_ns"] as Int64), hasBooted ? shortestBoot : 0)
+            steady = row["steady_ns"] + passed
+            if hasBooted { newest += shortestBoot }
+        }
+        steady = max(steady, newest)
+        try database.execute(
+            sql: "INSERT OR REPLACE INTO steady_time (id, boot_id, origin_ns, wall_ns, steady_ns) VALUES (1, ?, ?, ?, ?)",
+            arguments: [now.bootID, steady - now.bootNanoseconds, now.wallNanoseconds, steady]
+        )
+        return steady - now.bootNanoseconds
+    }
+
+    /// The newest time that the tables hold: the time was at least that. Two lookups in indexes.
+    private static func newestStamp(in database: Database) throws -> Int64 {
+        let intent = try Double.fetchOne(database, sql: "SELECT MAX(created_at) FROM mail_intent") ?? 0
+        let use = try Double.fetchOne(database, sql: "SELECT MAX(used_at) FROM refresh_token WHERE used_at IS NOT NULL") ?? 0
+        return Int64(max(intent, use) * 1e9)
+    }
+}
