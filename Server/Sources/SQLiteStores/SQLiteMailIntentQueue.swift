@@ -2,43 +2,51 @@ public import AccountCore
 public import Foundation
 import GRDB
 public import RateLimiting
+import Synchronization
 
 /// Mail intents in SQLite.
-public struct SQLiteMailIntentQueue: MailIntentQueue {
+public final class SQLiteMailIntentQueue: MailIntentQueue {
     private let database: SQLiteDatabase
+    private let locks: ServerLocks?
+    private let holder: ServerLock?
+    private let turns = Mutex(MailTurns())
 
     /// Creates the queue.
-    public init(_ database: SQLiteDatabase) {
-        self.database = database
+    /// - Parameters:
+    ///   - locks: The locks of the servers on this database, by which the leases of servers that ended are released; without them the leases
+    ///     end at their time.
+    ///   - holder: The lock of this server, which its leases name.
+    public init(_ database: SQLiteDatabase, locks: ServerLocks? = nil, holder: ServerLock? = nil) {
+        (self.database, self.locks, self.holder) = (database, locks, holder)
     }
 
     public func enqueue(_ intent: MailIntent, keeping debts: @escaping @Sendable () -> RateLimitDebts?) async throws {
         try await database.write({ try intent.insert(into: $0) }, keeping: debts)
     }
 
-    public func claim(limit: Int, at now: Date, leaseEnd: Date) async throws -> [MailIntent] {
+    public func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent] {
+        let time = now.timeIntervalSince1970
         // The common case is that nothing is due; it must not take the writer's turn.
         let isIdle = try database.lookUp { database in
-            try database.firstRow(
-                sql: "SELECT 1 FROM mail_intent WHERE due_at <= ? AND state != 'failed' LIMIT 1",
-                arguments: [now.timeIntervalSince1970]
-            ) == nil
+            let due = try database.firstRow(sql: "\(Self.dueIntents(includesResets)) LIMIT 1", arguments: [time])
+            guard due == nil, includesResets else { return due == nil }
+            return try database.firstRow(sql: "SELECT 1 FROM mail_intent WHERE is_fresh = 1 LIMIT 1", arguments: []) == nil
         }
         guard !isIdle else { return [] }
-        return try await database.write { database in
+        return try await database.write { [self] database in
             var claimed: [MailIntent] = []
             var damage: (any Error)?
+            // All that changes the turns runs on the writer's queue, so that nothing comes between.
+            var turns = self.turns.withLock { $0 }
+            defer { self.turns.withLock { $0 = turns } }
             while claimed.count < limit {
-                let row = try database.firstRow(
-                    sql: """
-                        UPDATE mail_intent SET due_at = ?, state = 'taken'
-                        WHERE (created_at, id) = (
-                            SELECT created_at, id FROM mail_intent WHERE due_at <= ? AND state != 'failed'
-                            ORDER BY due_at, created_at LIMIT 1
-                        )
-                        RETURNING *
-                        """,
-                    arguments: [leaseEnd.timeIntervalSince1970, now.timeIntervalSince1970]
+                let row = try Self.take(
+                    &turns,
+                    includesResets: includesResets,
+                    at: time,
+                    leaseEnd,
+                    holder?.name,
+                    in: database
                 )
                 guard let row else { break }
                 // A corrupt row must not keep the others from being sent: it is told of only when it comes alone.
@@ -47,6 +55,87 @@ public struct SQLiteMailIntentQueue: MailIntentQueue {
             if claimed.isEmpty, let damage { return Result<[MailIntent], any Error>.failure(damage) }
             return .success(claimed)
         }.get()
+    }
+
+    private static func dueIntents(_ includesResets: Bool) -> String {
+        """
+        SELECT created_at, id FROM mail_intent WHERE is_fresh = 0 AND due_at <= ? AND state != 'failed'
+            \(includesResets ? "" : "AND kind = 'password_changed'") ORDER BY due_at, created_at
+        """
+    }
+
+    /// Takes one intent: of those that are due and of those that are new, in turn.
+    private static func take(
+        _ turns: inout MailTurns,
+        includesResets: Bool,
+        at time: Double,
+        _ leaseEnd: Date,
+        _ holder: String?,
+        in database: Database
+    ) throws -> Row? {
+        func take(_ intents: String, _ argument: any DatabaseValueConvertible) throws -> Row? {
+            try database.firstRow(
+                sql: """
+                    UPDATE mail_intent SET due_at = ?, state = 'taken', holder = ?
+                    WHERE (created_at, id) = (\(intents) LIMIT 1) RETURNING *
+                    """,
+                arguments: [leaseEnd.timeIntervalSince1970, holder, argument]
+            )
+        }
+        func takeDue() throws -> Row? { try take(dueIntents(includesResets), time) }
+        func takeNew() throws -> Row? {
+            guard includesResets else { return nil }
+            let new = "SELECT created_at, id FROM mail_intent WHERE is_fresh = 1 AND network"
+            while let network = turns.returned.popFirst() {
+                if let row = try take("\(new) = ? ORDER BY created_at, id", network) { return row }
+            }
+            let order = "ORDER BY network, created_at, id"
+            let row = try take("\(new) > ? \(order)", turns.last) ?? take("\(new) >= ? \(order)", "")
+            if let row { turns.last = row["network"] }
+            return row
+        }
+        defer { turns.isDueFirst.toggle() }
+        return turns.isDueFirst ? try takeDue() ?? takeNew() : try takeNew() ?? takeDue()
+    }
+
+    public func release(_ intent: MailIntent, leaseEnd: Date, at now: Date) async throws {
+        try await database.write { [self] database in
+            let row = try database.firstRow(
+                sql: """
+                    UPDATE mail_intent SET due_at = ?, state = 'waiting', holder = NULL
+                    WHERE created_at = ? AND id = ? AND state = 'taken' AND due_at = ? RETURNING network
+                    """,
+                arguments: [
+                    now.timeIntervalSince1970, intent.createdAt.timeIntervalSince1970, intent.id.key,
+                    leaseEnd.timeIntervalSince1970,
+                ]
+            )
+            if let network = row?["network"] as String? { turns.withLock { $0.returned.append(network) } }
+        }
+    }
+
+    @discardableResult
+    public func releaseAbandoned(at now: Date) async throws -> Int {
+        guard let locks else { return 0 }
+        let holders = try database.lookUp { database in
+            try String.fetchAll(
+                database.cachedStatement(sql: "SELECT DISTINCT holder FROM mail_intent WHERE state = 'taken' AND holder > ''")
+            )
+        }
+        var count = 0
+        for holder in holders where !locks.isHeld(holder) {
+            count += try await database.write { database in
+                try database.execute(
+                    sql: """
+                        UPDATE mail_intent SET due_at = ?, state = 'waiting', holder = NULL
+                        WHERE state = 'taken' AND holder = ?
+                        """,
+                    arguments: [now.timeIntervalSince1970, holder]
+                )
+                return database.changesCount
+            }
+        }
+        return count
     }
 
     public func settle(_ intent: MailIntent) async throws {
@@ -62,7 +151,7 @@ public struct SQLiteMailIntentQueue: MailIntentQueue {
         try await database.write { database in
             try database.execute(
                 sql: """
-                    UPDATE mail_intent SET due_at = ?, state = 'waiting', failures = failures + 1, reason = ?
+                    UPDATE mail_intent SET due_at = ?, state = 'waiting', holder = NULL, failures = failures + 1, reason = ?
                     WHERE created_at = ? AND id = ? AND state = 'taken' AND due_at = ?
                     """,
                 arguments: [
@@ -77,7 +166,7 @@ public struct SQLiteMailIntentQueue: MailIntentQueue {
         try await database.write { database in
             try database.execute(
                 sql: """
-                    UPDATE mail_intent SET due_at = ?, state = 'failed', failures = failures + 1, reason = ?
+                    UPDATE mail_intent SET due_at = ?, state = 'failed', holder = NULL, failures = failures + 1, reason = ?
                     WHERE created_at = ? AND id = ? AND state = 'taken' AND due_at = ?
                     """,
                 arguments: [
@@ -149,6 +238,15 @@ extension SQLiteMailIntentQueue: MailQueueInspection {
             return count
         }
     }
+}
+
+/// Which network's reset request is the next.
+private struct MailTurns {
+    /// The network that was last; the next one is behind it in the order of the index.
+    var last = ""
+    /// Networks whose intents were returned, the first one first.
+    var returned: ArraySlice<String> = []
+    var isDueFirst = false
 }
 
 extension UUID {

@@ -15,6 +15,8 @@ public struct AuditEvent: Hashable, Sendable {
         case hashUpgraded = "hash_upgraded"
         /// A reset link was asked for, made and handed over.
         case resetLinkSent = "reset_link_sent"
+        /// A reset link was requested, and no email was sent because the account had got too many.
+        case resetLinkLimited = "reset_link_limited"
         case passwordReset = "password_reset"
         /// A reset put a frozen account back into use.
         case recovered

@@ -24,6 +24,8 @@ struct MailDrafting: Sendable {
     let rendering: any MailRendering
     let rules: RecoveryRules
     let now: @Sendable () -> Date
+    /// The time of the queue, by which an intent ages.
+    let steady: @Sendable () -> Date
 
     /// The draft for an intent.
     func draft(for intent: MailIntent) async throws -> MailDraft {
@@ -37,7 +39,7 @@ struct MailDrafting: Sendable {
         let lifetime = rules.freezeLifetime / .seconds(1)
         guard let account = try await accounts.account(id: id) else { return .nobody }
         // However late it is news; but who has taken no mail for so long will take none.
-        guard intent.failures == 0 || now() < intent.createdAt.addingTimeInterval(lifetime) else { return .expired }
+        guard intent.failures == 0 || steady() < intent.createdAt.addingTimeInterval(lifetime) else { return .expired }
         let secret = SecretToken()
         let mail = try rendering.passwordChanged(
             to: account.email,
@@ -60,7 +62,7 @@ struct MailDrafting: Sendable {
             language: intent.language
         )
         guard let account else { return .nobody }
-        guard now() < intent.createdAt.addingTimeInterval(lifetime) else { return .expired }
+        guard steady() < intent.createdAt.addingTimeInterval(lifetime) else { return .expired }
         let token = StoredResetToken(
             digest: secret.digest,
             accountID: account.id,

@@ -44,13 +44,18 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     private let outage = MailOutage()
     private let isServerBusy: @Sendable () -> Bool
     private let clock: C
-    private let now: @Sendable () -> Date
+    private let steady: @Sendable () -> Date
+    private let quota: ResetMailQuota?
     private let audit: (any AuditNoting)?
     private let metrics: AccountMetrics
     private let logger: Logger
 
     /// Creates a worker.
-    /// - Parameter isServerBusy: Whether so many requests are being answered that mails had better wait a little.
+    /// - Parameters:
+    ///   - now: The wall clock, by which links expire.
+    ///   - steady: The time of the queue: due times, leases, and the ages of intents. Steps of the wall clock do not change it. `now` if `nil`.
+    ///   - quota: Bounds the number of reset emails; `nil` for no bound.
+    ///   - isServerBusy: Whether so many requests are being answered that mails had better wait a little.
     public init(
         intents: any MailIntentQueue,
         accounts: any AccountRepository,
@@ -62,6 +67,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         schedule: Schedule = Schedule(),
         clock: C,
         now: @escaping @Sendable () -> Date,
+        steady: (@Sendable () -> Date)? = nil,
+        quota: ResetMailQuota? = nil,
         audit: (any AuditNoting)? = nil,
         metrics: AccountMetrics = AccountMetrics(),
         isServerBusy: @escaping @Sendable () -> Bool = { false },
@@ -71,12 +78,13 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         self.intents = intents
         self.tokens = tokens
         self.freezeTokens = freezeTokens
-        drafting = MailDrafting(accounts: accounts, rendering: rendering, rules: rules, now: now)
+        drafting = MailDrafting(accounts: accounts, rendering: rendering, rules: rules, now: now, steady: steady ?? now)
         self.delivery = delivery
         self.rules = rules
         self.schedule = schedule
         self.clock = clock
-        self.now = now
+        self.steady = steady ?? now
+        self.quota = quota
         self.audit = audit
         self.metrics = metrics
         self.logger = logger
@@ -113,10 +121,12 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     /// - Returns: How many were taken.
     @discardableResult
     public func processDue() async throws -> Int {
-        if outage.isResting(at: now()), let asked = try await intents.lastRetry() { outage.wake(askedAt: asked) }
+        let abandoned = try await intents.releaseAbandoned(at: steady())
+        if abandoned > 0 { logger.notice("Emails of a server that ended are released", metadata: ["mail.count": "\(abandoned)"]) }
+        if outage.isResting(at: steady()), let asked = try await intents.lastRetry() { outage.wake(askedAt: asked) }
         let batch = MailBatch(size: schedule.batchSize)
         try await withThrowingTaskGroup { lanes in
-            for _ in 0..<outage.width(schedule.width, at: now()) {
+            for _ in 0..<outage.width(schedule.width, at: steady()) {
                 lanes.addTask { try await work(on: batch) }
             }
             try await lanes.waitForAll()
@@ -125,8 +135,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     }
 
     private func work(on batch: MailBatch) async throws {
-        while !Task.isShuttingDownGracefully, outage.width(1, at: now()) > 0, batch.take() {
-            let leaseEnd = now().addingTimeInterval(schedule.lease / .seconds(1))
+        while !Task.isShuttingDownGracefully, outage.width(1, at: steady()) > 0, batch.take() {
+            let leaseEnd = steady().addingTimeInterval(schedule.lease / .seconds(1))
             guard let intent = try await claim(until: leaseEnd) else { return batch.giveBack() }
             await process(intent, leaseEnd: leaseEnd)
             if isServerBusy() { try? await clock.sleep(until: clock.now.advanced(by: schedule.rest), tolerance: nil) }
@@ -134,7 +144,9 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     }
 
     private func claim(until leaseEnd: Date) async throws -> MailIntent? {
-        try await intents.claim(limit: 1, at: now(), leaseEnd: leaseEnd).first
+        let now = steady()
+        let includesResets = quota?.isPaused(at: now) != true
+        return try await intents.claim(limit: 1, at: now, leaseEnd: leaseEnd, includesResets: includesResets).first
     }
 
     private func process(_ intent: MailIntent, leaseEnd: Date) async {
@@ -143,7 +155,12 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
                 switch try await drafting.draft(for: intent) {
                 case .nobody: break
                 case .expired: return try await giveUp(intent, leaseEnd, reason: "expired before it could be handed over")
-                case .mail(let mail, let token): try await handOver(mail, token, intent, leaseEnd)
+                case .mail(let mail, let token):
+                    switch try await quota?.reserve(token, for: intent, at: steady()) ?? .reserved {
+                    case .reserved: try await handOver(mail, token, intent, leaseEnd)
+                    case .accountExceeded: noteLimited(intent, token)
+                    case .later: return try await intents.release(intent, leaseEnd: leaseEnd, at: steady())
+                    }
                 }
                 try await settle(intent, before: leaseEnd)
             } catch let error as MailDeliveryError where error.kind == .refused {
@@ -155,7 +172,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
                 noteFailure(error)
                 let reason = (error as? MailDeliveryError)?.message ?? "\(type(of: error))"
                 let delay = schedule.backoff.delay(afterFailures: intent.failures + 1, chance: .random(in: 0..<1))
-                let due = now().addingTimeInterval(delay / .seconds(1))
+                let due = steady().addingTimeInterval(delay / .seconds(1))
                 try await intents.postpone(intent, leaseEnd: leaseEnd, until: due, reason: reason)
                 logger.warning("Mail postponed", metadata: intent.metadata(reason: reason, failures: intent.failures + 1))
             }
@@ -168,7 +185,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     }
 
     private func giveUp(_ intent: MailIntent, _ leaseEnd: Date, reason: String) async throws {
-        let end = now().addingTimeInterval(schedule.keepsFailed / .seconds(1))
+        let end = steady().addingTimeInterval(schedule.keepsFailed / .seconds(1))
         try await intents.giveUp(intent, leaseEnd: leaseEnd, until: end, reason: reason)
         metrics.gaveUp(intent)
         logger.warning("Mail given up", metadata: intent.metadata(reason: reason, failures: intent.failures + 1))
@@ -183,11 +200,14 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         } catch {
             // A link that somebody may have in hand has to work.
             let mayHaveArrived = (error as? MailDeliveryError)?.mayHaveArrived ?? (error is CancellationError)
-            if !mayHaveArrived { try await discard(token) }
+            if !mayHaveArrived {
+                try await discard(token)
+                try await quota?.cancel(intent)
+            }
             throw error
         }
         noteAnswer()
-        metrics.handedOver(intent, after: now().timeIntervalSince(intent.createdAt))
+        metrics.handedOver(intent, after: steady().timeIntervalSince(intent.createdAt))
         // From here on nothing may bring the mail back: its reader has it.
         if case .reset(let token) = token {
             metrics.count(.handedOver)
@@ -199,6 +219,14 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
             audit?.note(.resetLinkSent, of: token.accountID, origin: intent.origin)
         }
         logger.info("Mail handed over", metadata: ["mail.intent": "\(intent.name)"])
+    }
+
+    /// The requester is told nothing of it, and other emails of the account have links that work.
+    private func noteLimited(_ intent: MailIntent, _ token: MailedToken) {
+        guard case .reset(let token) = token else { return }
+        metrics.limitedResetMail()
+        audit?.note(.resetLinkLimited, of: token.accountID, origin: intent.origin)
+        logger.debug("Reset email not sent: its account got too many", metadata: ["mail.intent": "\(intent.name)"])
     }
 
     private func keep(_ token: MailedToken) async throws {
@@ -227,7 +255,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
                 throw CancellationError()
             } catch {
                 logger.error("Mail queue could not be written", metadata: .failure(error))
-                let next = now().addingTimeInterval(1)
+                let next = steady().addingTimeInterval(1)
                 guard next < leaseEnd, (try? await clock.sleep(until: clock.now.advanced(by: .seconds(1)), tolerance: nil)) != nil
                 else { throw CancellationError() }
             }
@@ -236,7 +264,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
 
     /// Delivers while the lease lasts: nobody else may be handing the same mail over.
     private func deliver(_ mail: Mail, before leaseEnd: Date) async throws {
-        let left = leaseEnd.timeIntervalSince(now())
+        let left = leaseEnd.timeIntervalSince(steady())
         // Looking up and rendering have taken the whole lease, or the machine has slept.
         guard left > 0 else { throw MailDeliveryError(.deferred, message: "its lease had ended") }
         try await withThrowingTaskGroup { tasks in
@@ -255,17 +283,17 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         switch error.kind {
         case .refused, .deferred: noteAnswer()
         case .unavailable:
-            guard outage.failed(at: now(), backoff: schedule.backoff) else { return }
+            guard outage.failed(at: steady(), backoff: schedule.backoff) else { return }
             logger.warning("Mail server takes no mails", metadata: ["reason": "\(error.message)"])
         case .misconfigured:
-            guard outage.failed(at: now(), backoff: schedule.backoff) else { return }
+            guard outage.failed(at: steady(), backoff: schedule.backoff) else { return }
             logger.error("No mail is sent until a setting is changed", metadata: ["reason": "\(error.message)"])
         }
     }
 
     private func noteAnswer() {
         guard let begin = outage.ended() else { return }
-        logger.notice("Mail server takes mails again", metadata: ["seconds": "\(Int(now().timeIntervalSince(begin)))"])
+        logger.notice("Mail server takes mails again", metadata: ["seconds": "\(Int(steady().timeIntervalSince(begin)))"])
     }
 }
 

@@ -5,6 +5,7 @@ import ErrorContract
 ///
 /// - `password_resets`, by `step`: `requested`, `handed_over`, `validated`, `confirmed`.
 /// - `password_reset_failures`, by `step` (`validate`, `confirm`) and `reason`.
+/// - `reset_mails_limited`: reset emails that were not sent because their account had got too many.
 /// - `logins`, by `outcome`.
 /// - `mails_handed_over` and `mails_given_up`, by `mail`; `mail_failures`, by `kind`: of each try.
 /// - The timer `mail_intent_age`: from the request to the handing over.
@@ -35,6 +36,7 @@ public struct AccountMetrics: Sendable {
 
     private let resets: [Step: Counter]
     private let resetFailures: [FailedStep: [ResetFailure: Counter]]
+    private let resetMailsLimited: Counter
     private let logins: [Login: Counter]
     private let mailsHandedOver: [String: Counter]
     private let mailsGivenUp: [String: Counter]
@@ -63,6 +65,7 @@ public struct AccountMetrics: Sendable {
             ($0, counters("password_reset_failures", "reason", [("step", $0.rawValue)]) as [ResetFailure: Counter])
         }
         resetFailures = Dictionary(uniqueKeysWithValues: failures)
+        resetMailsLimited = Counter(label: "reset_mails_limited", dimensions: [], factory: factory)
         logins = counters("logins", "outcome")
         mailsHandedOver = perMail("mails_handed_over")
         mailsGivenUp = perMail("mails_given_up")
@@ -73,6 +76,8 @@ public struct AccountMetrics: Sendable {
     func count(_ step: Step) { resets[step]?.increment() }
     func count(_ failure: ResetFailure, at step: FailedStep) { resetFailures[step]?[failure]?.increment() }
     func count(_ login: Login) { logins[login]?.increment() }
+
+    func limitedResetMail() { resetMailsLimited.increment() }
 
     func handedOver(_ intent: MailIntent, after seconds: Double) {
         mailsHandedOver[intent.subject.kind]?.increment()

@@ -12,9 +12,12 @@ public struct PasswordRecovery: Sendable {
     private let audit: (any AuditNoting)?
     private let metrics: AccountMetrics
     private let now: @Sendable () -> Date
+    private let steady: @Sendable () -> Date
 
     /// Creates the domain service.
-    /// - Parameter now: The wall clock.
+    /// - Parameters:
+    ///   - now: The wall clock.
+    ///   - steady: The time of the email queue, which steps of the wall clock do not change; `now` if `nil`.
     public init(
         intents: any MailIntentQueue,
         tokens: any ResetTokenStore,
@@ -22,7 +25,8 @@ public struct PasswordRecovery: Sendable {
         policy: PasswordPolicy,
         audit: (any AuditNoting)? = nil,
         metrics: AccountMetrics = AccountMetrics(),
-        now: @escaping @Sendable () -> Date
+        now: @escaping @Sendable () -> Date,
+        steady: (@Sendable () -> Date)? = nil
     ) {
         self.intents = intents
         self.tokens = tokens
@@ -31,6 +35,7 @@ public struct PasswordRecovery: Sendable {
         self.audit = audit
         self.metrics = metrics
         self.now = now
+        self.steady = steady ?? now
     }
 
     /// Notes that somebody asks for a reset link. The account is not looked up here: known and unknown addresses take the same
@@ -41,7 +46,7 @@ public struct PasswordRecovery: Sendable {
         language: Language,
         keeping debts: @escaping @Sendable () -> RateLimitDebts? = { nil }
     ) async throws {
-        let intent = MailIntent(subject: .passwordReset(email), language: language, createdAt: now())
+        let intent = MailIntent(subject: .passwordReset(email), language: language, createdAt: steady())
         try await intents.enqueue(intent, keeping: debts)
         metrics.count(.requested)
     }
@@ -75,7 +80,7 @@ public struct PasswordRecovery: Sendable {
         let account = try await find(token, email: email).account
         try require(policy.weaknesses(of: newPassword, email: account.email, firstName: account.firstName))
         let hash = try await gate.hash(newPassword)
-        let confirmation = MailIntent(subject: .passwordChanged(account.id), language: account.language, createdAt: now())
+        let confirmation = MailIntent(subject: .passwordChanged(account.id), language: account.language, createdAt: steady())
         let digest = TokenDigest(of: token.rawValue)
         guard try await tokens.confirm(digest, passwordHash: hash, confirmation: confirmation, at: now()) else {
             throw AccountError.resetTokenInvalid

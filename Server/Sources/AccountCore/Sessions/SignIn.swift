@@ -24,9 +24,12 @@ public struct SignIn: Sendable {
     /// How long sessions last.
     public let rules: SessionRules
     private let now: @Sendable () -> Date
+    private let steady: @Sendable () -> Date
 
     /// Creates the domain service.
-    /// - Parameter now: The wall clock.
+    /// - Parameters:
+    ///   - now: The wall clock.
+    ///   - steady: The time of sessions and their refresh tokens, which steps of the wall clock do not change; `now` if `nil`.
     public init(
         accounts: any AccountRepository,
         sessions: any SessionStore,
@@ -36,7 +39,8 @@ public struct SignIn: Sendable {
         rules: SessionRules = SessionRules(),
         audit: (any AuditNoting)? = nil,
         metrics: AccountMetrics = AccountMetrics(),
-        now: @escaping @Sendable () -> Date
+        now: @escaping @Sendable () -> Date,
+        steady: (@Sendable () -> Date)? = nil
     ) {
         self.accounts = accounts
         self.sessions = sessions
@@ -47,6 +51,7 @@ public struct SignIn: Sendable {
         self.audit = audit
         self.metrics = metrics
         self.now = now
+        self.steady = steady ?? now
     }
 
     /// Creates an account and signs it in.
@@ -119,7 +124,7 @@ public struct SignIn: Sendable {
         let outcome = try await sessions.rotate(
             TokenDigest(of: token.rawValue),
             to: next.digest,
-            at: now(),
+            at: steady(),
             rules: rules
         )
         switch outcome {
@@ -153,7 +158,7 @@ public struct SignIn: Sendable {
 
     private func open(_ account: Account) async throws -> Opened {
         let refresh = SecretToken()
-        let session = Session(id: Session.ID(rawValue: UUID()), accountID: account.id, createdAt: now())
+        let session = Session(id: Session.ID(rawValue: UUID()), accountID: account.id, createdAt: steady())
         guard try await sessions.open(session, refresh: refresh.digest, epoch: account.epoch) else {
             throw AccountError.invalidCredentials
         }

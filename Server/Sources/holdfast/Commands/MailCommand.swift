@@ -40,8 +40,9 @@ struct MailCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let mails = try await data.existingStores().intents.mails(limit: limit)
-            let listing = MailListing(mails: mails, now: Date())
+            let stores = try data.existingStores()
+            let mails = try await stores.intents.mails(limit: limit)
+            let listing = MailListing(mails: mails, now: try await SteadyTime(stores.database).now())
             if json {
                 Terminal.say(String(decoding: listing.json.encoded(), as: UTF8.self))
             } else if mails.isEmpty {
@@ -79,7 +80,8 @@ struct MailCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let queue = try data.existingStores().intents
+            let stores = try data.existingStores()
+            let queue = stores.intents
             var chosen: Set<MailIntent.ID>?
             if !ids.isEmpty {
                 let mails = try await queue.mails(limit: .max)
@@ -100,7 +102,8 @@ struct MailCommand: AsyncParsableCommand {
                 }
                 chosen = found
             }
-            let count = try await queue.retry(chosen, includingFailed: failed || chosen != nil, at: Date())
+            let now = try await SteadyTime(stores.database).now()
+            let count = try await queue.retry(chosen, includingFailed: failed || chosen != nil, at: now)
             Terminal.say(count == 1 ? "1 mail is due now." : "\(count) mails are due now.")
         }
     }

@@ -29,7 +29,7 @@ struct Serve: AsyncParsableCommand {
               RESET_LINK_STYLE                       query (default) or fragment
               RESET_LIVE_LINKS                       links of one account that are live at once (3)
               PASSWORD_RESET_TOKEN_EXPIRY_HOURS      life of a link (1)
-              PASSWORD_RESET_MAX_ATTEMPTS_PER_HOUR   reset requests for one address (3)
+              PASSWORD_RESET_MAX_ATTEMPTS_PER_HOUR   reset requests for one address, and reset emails to it (3)
               LIMIT_RESET_EMAIL                      the same as quota/seconds, such as 3/3600, or off
               LIMIT_RESET_IP, LIMIT_RESET_GLOBAL     reset requests of one client (20/60), and in all (600/60)
               LIMIT_LOGIN_ACCOUNT, LIMIT_LOGIN_IP    sign-ins of one client with one address (10/900), with any (60/60)

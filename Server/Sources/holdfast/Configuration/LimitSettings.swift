@@ -1,3 +1,4 @@
+import AccountCore
 import AccountRoutes
 import RateLimiting
 import ServerMiddleware
@@ -6,6 +7,8 @@ import ServerMiddleware
 struct LimitSettings: Sendable {
     /// What each limit admits; one that is absent is off.
     var policies = Dictionary(uniqueKeysWithValues: AccountLimit.allCases.map { ($0, $0.standard) })
+    /// How many reset emails an account gets, whatever limits of requests are off.
+    var resetMailsPerAccount = AccountLimit.resetEmail.standard
     var mode: RateLimitRule.Mode = .enforce
     var identity = ClientIdentity()
 
@@ -21,7 +24,8 @@ struct LimitSettings: Sendable {
         }
         mode = settings.choice("RATE_LIMIT_MODE", ["enforce": .enforce, "shadow": .shadow, "off": .off], default: .enforce)
         let perHour = settings.integer("PASSWORD_RESET_MAX_ATTEMPTS_PER_HOUR", in: 1...10_000, default: 3)
-        policies[.resetEmail] = AccountLimit.resetEmail.policy(perHour, perSeconds: 3_600)
+        resetMailsPerAccount = AccountLimit.resetEmail.policy(perHour, perSeconds: 3_600)
+        policies[.resetEmail] = resetMailsPerAccount
         for limit in AccountLimit.allCases {
             policies[limit] = settings.quota(limit.setting, default: policies[limit], limit.policy)
         }
@@ -35,6 +39,14 @@ struct LimitSettings: Sendable {
         }
         let prefix = settings.integer("CLIENT_IPV6_PREFIX", in: ClientIdentity.ipv6Prefixes, default: 64)
         identity = ClientIdentity(trustedProxies: proxies, ipv6Prefix: prefix)
+    }
+
+    /// The bounds of the emails that reset requests lead to.
+    var resetMails: ResetMailBounds {
+        ResetMailBounds(
+            perAccount: policies[.resetEmail] ?? resetMailsPerAccount,
+            overall: mode == .enforce ? policies[.resetGlobal] : nil
+        )
     }
 
     /// The limits as rules, one for each.

@@ -7,6 +7,7 @@ struct DataFolder: Sendable {
 
     var database: URL { Self.database(in: url) }
     var mailbox: URL { url.appending(path: "mailbox") }
+    var serverLocks: URL { url.appending(path: "servers") }
     var limitJournal: URL { url.appending(path: "limits.journal") }
 
     /// Where the database of a folder is.

@@ -37,12 +37,15 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
     private let localization: Localization
     let limitStore: SQLiteRateLimitStore<ServerTime>
     private let limits: RateLimits
+    private let shares: FairShares
     private let idempotency: IdempotencyKeys
     let shedding: LoadShedding
     let gate: HashingGate
     private let audit: AuditTrail<ServerTime>
     private let accountMetrics: AccountMetrics
     private let time: ServerTime
+    private let steady: SteadyTime
+    private let mailBounds: MailBounds
     private let logger: Logger
 
     /// Opens the data folder and puts the server together; nothing listens yet.
@@ -58,7 +61,8 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         self.configuration = configuration
         self.time = time
         self.logger = logger
-        stores = try Stores(configuration.dataFolder)
+        stores = try Stores(configuration.dataFolder, isServing: true)
+        steady = try await SteadyTime(stores.database, snapshot: time.snapshot)
         keys = try stores.keys(secret: configuration.secret)
         mailbox = try MailboxFolder(directory: stores.folder.mailbox, now: time.wall)
         localization = Localization(fallback: configuration.defaultLanguage)
@@ -73,6 +77,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             logger: logger
         )
         limits = RateLimits(store: limitStore, identity: configuration.limits.identity, metrics: metrics)
+        shares = FairShares(of: AccountLimit.resetGlobal.rawValue, clock: time, metrics: metrics)
         idempotency = IdempotencyKeys(
             store: SQLiteIdempotencyStore(stores.database, bounds: configuration.idempotency.bounds),
             secret: IdempotencySecret(keys.idempotencyKeys),
@@ -80,7 +85,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             clock: time,
             logger: logger,
             metrics: metrics,
-            now: time.wall
+            now: steady.now
         )
         shedding = LoadShedding(
             limit: configuration.load.requestsInFlight,
@@ -103,7 +108,8 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             policy: configuration.passwordPolicy,
             audit: audit,
             metrics: accountMetrics,
-            now: time.wall
+            now: time.wall,
+            steady: steady.now
         )
         recovery = PasswordRecovery(
             intents: stores.intents,
@@ -112,8 +118,10 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             policy: configuration.passwordPolicy,
             audit: audit,
             metrics: accountMetrics,
-            now: time.wall
+            now: time.wall,
+            steady: steady.now
         )
+        mailBounds = MailBounds(configuration.limits.resetMails)
     }
 
     /// As many as the system allows besides the files of a server that is at work, and no more than 4,096.
@@ -159,10 +167,13 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
                 tokens: stores.resetTokens,
                 freezeTokens: stores.freezeTokens,
                 intents: stores.intents,
+                sentResets: stores.sentResets,
                 audit: stores.audit,
                 rules: signIn.rules,
                 clock: time,
                 now: time.wall,
+                steady: steady.now,
+                keepTime: { [steady] in try await steady.keep() },
                 logger: logger
             ),
         ]
@@ -193,6 +204,8 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             schedule: mailSchedule,
             clock: time,
             now: time.wall,
+            steady: steady.now,
+            quota: ResetMailQuota(stores.sentResets) { [mailBounds] in mailBounds.now },
             audit: audit,
             metrics: accountMetrics,
             isServerBusy: { [shedding] in shedding.load.running > 4 * ProcessInfo.processInfo.activeProcessorCount },
@@ -239,7 +252,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
 
     /// Changes the limits when they are to be read anew.
     var limitReload: LimitReload {
-        LimitReload(limits: limits, logger: logger) { [configuration] in
+        LimitReload(limits: limits, mailBounds: mailBounds, logger: logger) { [configuration] in
             var fresh = ServerConfiguration(
                 host: configuration.host,
                 port: configuration.port,
@@ -293,6 +306,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         let recoveryRoutes = RecoveryRoutes<Context>(
             recovery: recovery,
             limits: limits,
+            shares: shares,
             idempotency: idempotency,
             reader: configuration.reader,
             localization: localization,
@@ -305,6 +319,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             recovery: recovery,
             freeze: AccountFreeze(tokens: stores.freezeTokens, audit: audit, now: time.wall),
             limits: limits,
+            shares: shares,
             templates: try PageTemplates(settings: pageSettings),
             origins: OriginGuard { [address, configuration] origin in
                 if let base = configuration.resetBaseURL { return base.webOrigin == origin }

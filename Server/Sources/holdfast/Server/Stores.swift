@@ -13,18 +13,23 @@ struct Stores: Sendable {
     let resetTokens: SQLiteResetTokenStore
     let freezeTokens: SQLiteFreezeTokenStore
     let intents: SQLiteMailIntentQueue
+    let sentResets: SQLiteSentResetStore
     let audit: SQLiteAuditStore
     let decoys: SQLiteDecoyStore
 
     /// Opens a data folder.
-    init(_ url: URL) throws {
+    /// - Parameter isServing: Whether for a server, which takes emails from the queue under its lock.
+    init(_ url: URL, isServing: Bool = false) throws {
         folder = try DataFolder(url)
         database = try SQLiteDatabase(path: folder.database.path)
         accounts = SQLiteAccountRepository(database)
         sessions = SQLiteSessionStore(database)
         resetTokens = SQLiteResetTokenStore(database)
         freezeTokens = SQLiteFreezeTokenStore(database)
-        intents = SQLiteMailIntentQueue(database)
+        let locks = ServerLocks(folder: folder.serverLocks)
+        if isServing { locks.removeAbandoned() }
+        intents = SQLiteMailIntentQueue(database, locks: locks, holder: isServing ? try locks.take() : nil)
+        sentResets = SQLiteSentResetStore(database)
         audit = SQLiteAuditStore(database)
         decoys = SQLiteDecoyStore(database)
     }

@@ -69,15 +69,7 @@ struct SimulatedServer: Sendable {
     /// Runs a server with its usual limits and the services that the binary runs, for the time of a closure.
     static func run(_ body: (SimulatedServer) async throws -> Void) async throws {
         let clock = ManualClock()
-        let wall: @Sendable () -> Date = { Date(timeIntervalSince1970: 1_750_000_000 + clock.now.offset / .seconds(1)) }
-        let time = ServerTime(clock, wall: wall) {
-            let passed = Int64(clock.now.offset / .nanoseconds(1))
-            return SnapshotTime(
-                wallNanoseconds: 1_750_000_000_000_000_000 + passed,
-                bootNanoseconds: 1_000_000_000 + passed,
-                bootID: "boot"
-            )
-        }
+        let time = ServerTime.manual(clock)
         try await withMemoryServer(time: time) {
             for limit in AccountLimit.allCases { $0.limits.policies[limit] = limit.standard }
             $0.mailPause = mailPause...mailPause
@@ -87,7 +79,7 @@ struct SimulatedServer: Sendable {
             let services = memory.server.services
             try await withThrowingTaskGroup { group in
                 for service in services { group.addTask { try await service.run() } }
-                let simulated = SimulatedServer(memory: memory, clock: clock, wall: wall, services: services.count)
+                let simulated = SimulatedServer(memory: memory, clock: clock, wall: time.wall, services: services.count)
                 await simulated.settle()
                 try await body(simulated)
                 group.cancelAll()

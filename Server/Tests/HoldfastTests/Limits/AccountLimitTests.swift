@@ -2,6 +2,7 @@ import AccountRoutes
 import ErrorContract
 import Foundation
 import RateLimiting
+import SQLiteStores
 import Testing
 
 @testable import holdfast
@@ -100,6 +101,29 @@ import Testing
             #expect(refused.status == 429)
             #expect(refused.remaining(.resetEmail) == 3)
             #expect(refused.remaining(.resetIP) == 16)
+        }
+    }
+
+    @Test("One network that uses up the limit for all refuses no other network, on each route", arguments: LimitedRoute.resets)
+    func fairShare(_ route: LimitedRoute) async throws {
+        try await withServer {
+            $0.limits = LimitSettings()
+            $0.limits.policies[.resetGlobal] = AccountLimit.resetGlobal.policy(10, perSeconds: 3_600)
+            $0.trustLoopback()
+        } _: { server in
+            var admitted = 0
+            for number in 0..<40 where try await server.call(route, number, from: "2001:db8:1:\(number)::1").status == 200 {
+                admitted += 1
+            }
+            #expect(admitted == 10)
+            for number in 100..<120 {
+                #expect(try await server.call(route, number, from: "203.0.\(number).1").status == 200)
+                #expect(try await server.call(route, number + 100, from: "2001:db8:\(number)::1").status == 200)
+            }
+            // Each of 41 networks has a share of one.
+            #expect(try await server.call(route, 300, from: "203.0.100.2").status == 429)
+            let intents = try await server.server.stores.intents.mails(limit: 1_000).count
+            #expect(intents <= 50)
         }
     }
 

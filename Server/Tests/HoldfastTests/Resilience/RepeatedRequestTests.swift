@@ -81,11 +81,8 @@ import Testing
 
     @Test("Confirm's fixed response is stored for 24 hours")
     func confirmIsStoredForADay() async throws {
-        let start = Date()
         let clock = ManualClock()
-        let wall: @Sendable () -> Date = { start.addingTimeInterval(clock.now.offset / .seconds(1)) }
-        let time = ServerTime(clock, wall: wall, snapshot: { .now() })
-        try await withMemoryServer(time: time) { server in
+        try await withMemoryServer(time: .manual(clock, from: Date())) { server in
             let account = #"{"email":"ana@example.com","password":"correct horse battery","first_name":"Ana"}"#
             #expect(try await server.send(.post, "/api/auth/register", account).status == 201)
             _ = try await server.send(.post, Self.resetPath, #"{"email":"ana@example.com"}"#)

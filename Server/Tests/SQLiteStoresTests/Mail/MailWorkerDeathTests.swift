@@ -46,9 +46,15 @@ private final class UnsettlingQueue: MailIntentQueue {
     func count() async throws -> Int { try await queue.count() }
     func ping() async throws { try await queue.ping() }
 
-    func claim(limit: Int, at now: Date, leaseEnd: Date) async throws -> [MailIntent] {
-        try await queue.claim(limit: limit, at: now, leaseEnd: leaseEnd)
+    func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent] {
+        try await queue.claim(limit: limit, at: now, leaseEnd: leaseEnd, includesResets: includesResets)
     }
+
+    func release(_ intent: MailIntent, leaseEnd: Date, at now: Date) async throws {
+        try await queue.release(intent, leaseEnd: leaseEnd, at: now)
+    }
+
+    func releaseAbandoned(at now: Date) async throws -> Int { try await queue.releaseAbandoned(at: now) }
 }
 
 /// Delivery that shuts its own worker's group down while the first mail is in hand.

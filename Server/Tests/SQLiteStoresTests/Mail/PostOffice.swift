@@ -27,6 +27,9 @@ struct PostOffice: Sendable {
         width: Int = 1,
         rest: Duration = .zero,
         isServerBusy: @escaping @Sendable () -> Bool = { false },
+        now: (@Sendable () -> Date)? = nil,
+        steady: (@Sendable () -> Date)? = nil,
+        quota: ResetMailQuota? = nil,
         audit: (any AuditNoting)? = nil,
         workerClock: C = ContinuousClock()
     ) throws -> MailWorker<C> where C.Duration == Duration {
@@ -50,7 +53,9 @@ struct PostOffice: Sendable {
             rules: rules,
             schedule: schedule,
             clock: workerClock,
-            now: clock.now,
+            now: now ?? clock.now,
+            steady: steady,
+            quota: quota,
             audit: audit,
             isServerBusy: isServerBusy,
             logger: logger

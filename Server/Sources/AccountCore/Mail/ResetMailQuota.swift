@@ -1,0 +1,42 @@
+import Foundation
+import Synchronization
+
+/// Bounds the number of reset emails that a worker sends, for each account and in all.
+///
+/// The limits of requests do the same, but in memory: while their table is full or absent, or a network gets its fair share beyond a limit
+/// for all, more requests are admitted than emails may be sent.
+public final class ResetMailQuota: Sendable {
+    private let store: any SentResetStore
+    private let bounds: @Sendable () -> ResetMailBounds
+    /// When the next reset email may be sent; `nil` if one may be sent now, as far as is known.
+    private let pauseEnd = Mutex<Date?>(nil)
+
+    /// Creates a quota.
+    /// - Parameter bounds: Returns the bounds that apply now.
+    public init(_ store: any SentResetStore, bounds: @escaping @Sendable () -> ResetMailBounds) {
+        (self.store, self.bounds) = (store, bounds)
+    }
+
+    /// Whether as many emails were sent in all as may be.
+    func isPaused(at now: Date) -> Bool {
+        pauseEnd.withLock { end in
+            guard let next = end else { return false }
+            if now >= next { end = nil }
+            return now < next
+        }
+    }
+
+    /// Decides whether an email may be sent. Confirmations are not bounded: each needs a link that was used.
+    func reserve(_ token: MailedToken, for intent: MailIntent, at now: Date) async throws -> ResetMailDecision {
+        guard case .reset(let token) = token else { return .reserved }
+        let decision = try await store.reserve(intent.id, for: token.accountID, within: bounds(), at: now)
+        if case .later(let next) = decision { pauseEnd.withLock { $0 = next } }
+        return decision
+    }
+
+    /// Takes back the place of an email that did not arrive.
+    func cancel(_ intent: MailIntent) async throws {
+        guard case .passwordReset = intent.subject else { return }
+        try await store.cancel(intent.id)
+    }
+}
