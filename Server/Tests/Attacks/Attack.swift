@@ -47,7 +47,9 @@ public typealias AttackProgress = @Sendable (String) -> Void
 /// All attacks, in the order in which the command lists them.
 public enum Attacks {
     /// The types of all attacks.
-    public static let all: [any Attack.Type] = []
+    public static let all: [any Attack.Type] = [
+        ResetGlobal.self, EmailBomb.self, ClockStep.self, LeaseKill.self,
+    ]
 
     /// Starts a server with an attack's settings, runs the attack and stops the server.
     public static func run(

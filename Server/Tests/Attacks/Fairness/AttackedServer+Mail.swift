@@ -1,0 +1,45 @@
+import AccountContract
+import Foundation
+
+extension AttackedServer {
+    /// Requests a reset email.
+    func requestReset(_ email: String, from client: String) async throws -> Int {
+        try await call("POST", AccountPath.requestPasswordReset, body: #"{"email":"\#(email)"}"#, from: client).status
+    }
+
+    /// The local mailbox.
+    var mailbox: URL { folder.appending(path: "data/mailbox") }
+
+    /// How many emails each address has in the local mailbox.
+    func recipients() throws -> [String: Int] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: mailbox.path).filter { $0.hasSuffix(".eml") }
+        return names.reduce(into: [:]) { counts, name in
+            guard let data = FileManager.default.contents(atPath: mailbox.appending(path: name).path) else { return }
+            let lines = String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline)
+            guard let line = lines.first(where: { $0.hasPrefix("To: ") }) else { return }
+            counts[line.dropFirst(4).trimmingCharacters(in: CharacterSet(charactersIn: "<> ")), default: 0] += 1
+        }
+    }
+
+    /// Waits until the email queue is empty.
+    func waitForEmptyQueue() async throws {
+        try await wait("the email queue is not empty") { server in
+            try await server.run(["mail", "queue", "--json"]).trimmingCharacters(in: .whitespacesAndNewlines) == "[]"
+        }
+    }
+
+    /// Waits until something holds, and at most two minutes.
+    /// - Returns: How long it took.
+    @discardableResult
+    func wait(
+        _ failure: String = "two minutes were not enough",
+        until holds: (AttackedServer) async throws -> Bool
+    ) async throws -> Duration {
+        let begin = ContinuousClock.now
+        while try await !holds(self) {
+            guard ContinuousClock.now - begin < .seconds(120) else { throw Failure(description: failure) }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        return ContinuousClock.now - begin
+    }
+}

@@ -1,0 +1,126 @@
+import AccountContract
+import Foundation
+
+/// The wall clock is set forward and back: emails wait no longer for it, and used refresh tokens live no longer.
+struct ClockStep: Attack {
+    static let name = "clock-step"
+    static let abstract = "the wall clock is set an hour forward and back, also across a kill"
+    private let library = FileManager.default.temporaryDirectory.appending(path: "holdfast-clock-\(UUID().uuidString).so")
+
+    init(size: AttackSize) {}
+
+    /// The library is not there at the first start, and is then left out.
+    var settings: [String: String] { ["LD_PRELOAD": library.path, "CLOCK_STEP_FILE": stepFile.path] }
+
+    private var stepFile: URL { library.appendingPathExtension("step") }
+
+    func run(on server: AttackedServer, progress: AttackProgress) async throws -> AttackReport {
+        defer { for file in [library, stepFile] { try? FileManager.default.removeItem(at: file) } }
+        var report = AttackReport()
+        try await buildLibrary()
+        try await server.restart()
+        let people = try await server.people(6)
+        var tokens: [String] = []
+        for number in 0..<4 {
+            let response = try await server.signIn(people[number], from: ClientAddresses.network24(number))
+            tokens.append(try Tokens(response).refreshToken)
+        }
+        func use(_ number: Int) async throws -> Int {
+            let body = #"{"refresh_token":"\#(tokens[number])"}"#
+            return try await server.call("POST", AccountPath.refresh, body: body, from: ClientAddresses.network24(number)).status
+        }
+        for number in 0..<4 { _ = try await use(number) }
+        let used = ContinuousClock.now
+        progress("an hour forward")
+        try set(3_600)
+        report.requireStatus(200, try await use(0), "a repeated refresh within its window after a step forward")
+        // This email is requested while the clock is ahead, and finds no mailbox; it waits some seconds.
+        let away = server.mailbox.appendingPathExtension("away")
+        try FileManager.default.moveItem(at: server.mailbox, to: away)
+        _ = try await server.requestReset(people[4], from: ClientAddresses.network24(4))
+        try await server.wait("the email did not fail") { try await $0.run(["mail", "queue", "--json"]).contains(#""attempts":1"#) }
+        progress("two hours back")
+        try set(-3_600)
+        try FileManager.default.moveItem(at: away, to: server.mailbox)
+        let wait = try await server.wait("the email waits for the clock") { try $0.recipients()[people[4]] == 1 }
+        report.require("an email that failed is sent after its backoff", counted: "\(Int(wait / .seconds(1))) s", wait < .seconds(60))
+        try await Task.sleep(until: used + .seconds(11))
+        report.requireStatus(401, try await use(1), "a used refresh token after its window")
+        progress("a kill, and an hour forward again")
+        await server.stop(SIGKILL)
+        try set(0)
+        try await server.start()
+        report.requireStatus(401, try await use(2), "a used refresh token after its window and a kill")
+        _ = try await server.requestReset(people[5], from: ClientAddresses.network24(5))
+        try set(-3_600)
+        try await server.wait("the email waits for the clock") { try $0.recipients()[people[5]] == 1 }
+        report.require("an email from before a step back is sent", counted: "1 of 1", true)
+        return report
+    }
+
+    private struct Tokens: Decodable {
+        let refreshToken: String
+
+        private enum CodingKeys: String, CodingKey { case refreshToken = "refresh_token" }
+
+        init(_ response: AttackedServer.Response) throws {
+            self = try JSONDecoder().decode(Tokens.self, from: Data(response.body))
+        }
+    }
+
+    /// Sets the wall clock of the server's processes, in seconds from the right time.
+    private func set(_ seconds: Int) throws { try Data("\(seconds)".utf8).write(to: stepFile, options: .atomic) }
+
+    /// Builds a library that answers for the wall clock.
+    private func buildLibrary() async throws {
+        let source = library.appendingPathExtension("c")
+        defer { try? FileManager.default.removeItem(at: source) }
+        try Data(Self.source.utf8).write(to: source)
+        let compiler = Process()
+        compiler.executableURL = URL(filePath: "/usr/bin/env")
+        compiler.arguments = ["clang", "-shared", "-fPIC", "-o", library.path, source.path]
+        try compiler.run()
+        while compiler.isRunning { try await Task.sleep(for: .milliseconds(20)) }
+        guard compiler.terminationStatus == 0 else { throw AttackedServer.Failure(description: "clang could not build the clock") }
+    }
+
+    private static let source = """
+        #define _GNU_SOURCE
+        #include <fcntl.h>
+        #include <stdlib.h>
+        #include <sys/syscall.h>
+        #include <sys/time.h>
+        #include <time.h>
+        #include <unistd.h>
+
+        static long step(void) {
+            char text[32] = {0};
+            const char *path = getenv("CLOCK_STEP_FILE");
+            int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+            if (file < 0) return 0;
+            long count = read(file, text, sizeof text - 1);
+            close(file);
+            return count > 0 ? atol(text) : 0;
+        }
+
+        int clock_gettime(clockid_t clock, struct timespec *time) {
+            int result = syscall(SYS_clock_gettime, clock, time);
+            if (result == 0 && clock == CLOCK_REALTIME) time->tv_sec += step();
+            return result;
+        }
+
+        int gettimeofday(struct timeval *time, void *zone) {
+            struct timespec now;
+            clock_gettime(CLOCK_REALTIME, &now);
+            time->tv_sec = now.tv_sec;
+            time->tv_usec = now.tv_nsec / 1000;
+            return 0;
+        }
+        """
+}
+
+extension AttackReport {
+    fileprivate mutating func requireStatus(_ expected: Int, _ status: Int, _ text: String) {
+        require("\(text) is \(expected)", counted: "\(status)", status == expected)
+    }
+}

@@ -1,0 +1,100 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// A mail server that takes emails, or keeps them in hand without an answer.
+final class HoldingMailServer: Sendable {
+    private struct State {
+        var isHolding = false
+        var inHand = 0
+        var taken: [String: Int] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let channel = Mutex<(any Channel)?>(nil)
+
+    private init() {}
+
+    /// Starts one on a free port of the loopback.
+    static func start() async throws -> HoldingMailServer {
+        let server = HoldingMailServer()
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Conversation(server)) }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        server.channel.withLock { $0 = channel }
+        return server
+    }
+
+    /// Where it listens.
+    var port: Int { channel.withLock { $0?.localAddress?.port ?? 0 } }
+    /// How many emails it has got and not answered for.
+    var inHand: Int { state.withLock { $0.inHand } }
+
+    /// How many emails to an address it has taken.
+    func count(_ recipient: String) -> Int { state.withLock { $0.taken[recipient, default: 0] } }
+
+    /// Whether emails are kept without an answer from now on; what it has in hand then is never taken.
+    func holds(_ isHolding: Bool) { state.withLock { $0 = State(isHolding: isHolding, inHand: 0, taken: $0.taken) } }
+
+    func stop() { channel.withLock { $0?.close(promise: nil) } }
+
+    /// - Returns: Whether it is to be answered for.
+    fileprivate func take(_ recipient: String) -> Bool {
+        state.withLock { state in
+            if state.isHolding { state.inHand += 1 } else { state.taken[recipient, default: 0] += 1 }
+            return !state.isHolding
+        }
+    }
+}
+
+/// One connection, as RFC 5321 has it, as far as a client needs.
+private final class Conversation: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let server: HoldingMailServer
+    private var unread = ""
+    private var recipient = ""
+    private var isData = false
+
+    init(_ server: HoldingMailServer) {
+        self.server = server
+    }
+
+    func channelActive(context: ChannelHandlerContext) { answer("220 ready", context) }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        unread += String(buffer: unwrapInboundIn(data))
+        while let end = unread.firstIndex(of: "\r\n") {
+            let line = String(unread[..<end])
+            unread = String(unread[unread.index(after: end)...])
+            read(line, context)
+        }
+    }
+
+    private func read(_ line: String, _ context: ChannelHandlerContext) {
+        guard !isData else {
+            if line == "." {
+                isData = false
+                if server.take(recipient) { answer("250 taken", context) }
+            }
+            return
+        }
+        switch line.prefix(4).uppercased() {
+        case "DATA":
+            isData = true
+            answer("354 go on", context)
+        case "RCPT":
+            recipient = String(line.split(separator: "<").last?.prefix { $0 != ">" } ?? "")
+            answer("250 ok", context)
+        case "QUIT": answer("221 bye", context)
+        default: answer("250 ok", context)
+        }
+    }
+
+    private func answer(_ text: String, _ context: ChannelHandlerContext) {
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text + "\r\n")), promise: nil)
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+
+/// The server is killed while emails are in flight: the next one sends them at once, and none is lost.
+struct LeaseKill: Attack {
+    static let name = "lease-kill"
+    static let abstract = "the server is killed while the mail server has emails in hand"
+    private let size: AttackSize
+
+    init(size: AttackSize) {
+        self.size = size
+    }
+
+    let settings: [String: String] = [:]
+
+    func run(on server: AttackedServer, progress: AttackProgress) async throws -> AttackReport {
+        var report = AttackReport()
+        let rounds = size.pick(small: 1, full: 10)
+        let mails = try await HoldingMailServer.start()
+        defer { mails.stop() }
+        // A lease of five minutes: longer than any wait here.
+        let lines = ["EMAIL_HOST=127.0.0.1", "EMAIL_PORT=\(mails.port)", "EMAIL_TIMEOUT=300", "EMAIL_FROM=Ana <ana@example.com>"]
+        try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: server.folder.appending(path: ".env"))
+        try await server.restart()
+        let accounts = try await server.people(8 * rounds)
+        var slowest = Duration.zero
+        for round in 0..<rounds {
+            progress("kill \(round + 1) of \(rounds)")
+            mails.holds(true)
+            let batch = accounts[8 * round..<8 * round + 8]
+            for (number, email) in batch.enumerated() {
+                _ = try await server.requestReset(email, from: ClientAddresses.network24(8 * round + number))
+            }
+            try await server.wait("no email is in flight") { _ in mails.inHand > 0 }
+            await server.stop(SIGKILL)
+            mails.holds(false)
+            try await server.start()
+            let wait = try await server.wait("emails wait for their leases") { _ in batch.allSatisfy { mails.count($0) > 0 } }
+            slowest = max(slowest, wait)
+        }
+        try await server.waitForEmptyQueue()
+        let counts = accounts.map { mails.count($0) }
+        report.require("every email is sent", counted: "\(counts.count { $0 > 0 }) of \(accounts.count)", counts.allSatisfy { $0 > 0 })
+        report.require("none is sent again by a server that lives", counted: "\(counts.max() ?? 0)", counts.allSatisfy { $0 == 1 })
+        report.note("seconds after a start until the last email was sent", slowest / .seconds(1))
+        return report
+    }
+}

@@ -1,0 +1,49 @@
+/// One /56 network uses up the limit of reset requests for all: users of other networks still get their links.
+struct ResetGlobal: Attack {
+    static let name = "reset-global"
+    static let abstract = "reset requests from 256 /64 networks of one /56 use up the limit for all"
+    private let size: AttackSize
+
+    init(size: AttackSize) {
+        self.size = size
+    }
+
+    private var quota: Int { size.pick(small: 60, full: 600) }
+
+    /// In the small form emails go out as fast, at a tenth of the number.
+    var settings: [String: String] { size == .small ? ["LIMIT_RESET_GLOBAL": "60/6"] : [:] }
+
+    func run(on server: AttackedServer, progress: AttackProgress) async throws -> AttackReport {
+        var report = AttackReport()
+        let targets = try await server.people(size.pick(small: 200, full: 2_000, tenfold: 10_000))
+        let users = try await server.people(60)
+        let flood = size.pick(small: 300, full: 3_000, tenfold: 30_000)
+        progress("\(flood) requests from one /56")
+        async let attacks = server.tally(flood, atOnce: 16) { number in
+            try await server.requestReset(
+                targets[number % targets.count],
+                from: "2001:db8:1:\(String(number % 256, radix: 16))::\(String(number / 256 + 1, radix: 16))"
+            )
+        }
+        // The users come while it goes on, and after it.
+        let during = try await server.tally(30, atOnce: 1) { number in
+            try await server.requestReset(users[number], from: ClientAddresses.network24(number))
+        }
+        let attacked = try await attacks
+        let after = try await server.tally(30, atOnce: 4) { number in
+            try await server.requestReset(users[30 + number], from: ClientAddresses.network48(1_000 + number))
+        }
+        report.require("users of other networks during the attack", served: during, percent: 99)
+        report.require("users of other networks after the attack", served: after, percent: 99)
+        report.require("the attack is refused", counted: "\(attacked)", attacked[429] * 2 > attacked.total)
+        progress("waiting for emails")
+        let wait = try await server.wait("users got no email") { server in
+            let recipients = try server.recipients()
+            return users.allSatisfy { recipients[$0] == 1 }
+        }
+        report.require("each user got one email", counted: "60 of 60", true)
+        report.note("requests of the attack", attacked)
+        report.note("seconds until the last user's email", wait / .seconds(1))
+        return report
+    }
+}
