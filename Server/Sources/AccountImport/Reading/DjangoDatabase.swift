@@ -19,8 +19,9 @@ enum DjangoDatabase {
             let queue = try DatabaseQueue(path: file.path, configuration: configuration)
             return try queue.read { database in
                 try Row.fetchAll(database, sql: "SELECT id, email, first_name, password, is_active FROM auth_user ORDER BY id")
-                    .map { row in
-                        let place = "user \(row["id"] as Int64? ?? 0)"
+                    .enumerated().map { index, row in
+                        // A table of another origin may have ids of any type.
+                        let place = Int64.fromDatabaseValue(row["id"]).map { "user \($0)" } ?? "row \(index + 1)"
                         guard let email = String.fromDatabaseValue(row["email"]),
                             let hash = String.fromDatabaseValue(row["password"])
                         else {

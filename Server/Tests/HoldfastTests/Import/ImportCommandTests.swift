@@ -107,6 +107,25 @@ import Testing
         }
     }
 
+    @Test("Reads a Django database whose ids are texts, and names its users by row")
+    func textIDs() async throws {
+        try await withFolder { folder in
+            let database = try DatabaseQueue(path: folder.appending(path: "people").path)
+            try await database.write { database in
+                try database.execute(
+                    sql: """
+                        CREATE TABLE auth_user (id TEXT PRIMARY KEY, email TEXT, first_name TEXT, password TEXT, is_active);
+                        INSERT INTO auth_user VALUES ('a', 'ana@example.com', '', '', 1), ('b', 'nobody', '', '', 1)
+                        """
+                )
+            }
+            try database.close()
+            let run = try await Binary.run(["users", "import", "people"], in: folder)
+            #expect(run.output == "1 added, 0 there before, 1 refused\n", "\(run.errors)")
+            #expect(run.errors.contains("row 2"), "\(run.errors)")
+        }
+    }
+
     private func expectTwoOutOfUse(_ folder: URL) async throws {
         let run = try await Binary.run(["users", "import", "people"], in: folder)
         #expect(run.output == "3 added, 0 there before, 1 refused\n", "\(run.errors)")
