@@ -1,16 +1,31 @@
-/// A claim whose policy and key have been found.
+/// A claim on one table, with its key's digest: the claim itself, or what it claims of a network of its client.
 struct ResolvedClaim {
-    let rule: Int
+    let table: Int
     let digest: UInt64
     /// The number of units; 0 for the policy's own cost.
     let cost: Int
     let shard: UnsafeMutablePointer<KeyShard>
+    /// What to do if the table has no room for a newcomer.
+    let whenFull: WhenFull
+    /// Whether it is the claim itself, which responses show.
+    let isNarrow: Bool
     let isRefundable: Bool
-    /// Where the key stands; -1 if it isn't known.
-    var index = -1
-    var mode = RateLimitRule.Mode.off
+    var answer = TableAnswer(delay: 0, mode: .off)
+    /// Whether it is not asked and not charged, because the table is full.
+    var isSkipped = false
+    /// How many units were charged.
+    var units = 0
     /// The place of the claim whose lock is taken after this one's; -1 after the last.
     var next = -1
+
+    enum WhenFull {
+        /// The newcomer is counted in its bucket.
+        case bucket
+        /// The claim is skipped, because the claim behind it counts the network that the key belongs to.
+        case skip
+        /// The claim is skipped once the network's claim is added.
+        case fallBack
+    }
 }
 
 /// One decision under several rules: every rule is asked before any is charged, with all their locks held.
@@ -29,21 +44,25 @@ struct JointDecision {
     private var now = Int64.min
     private(set) var enforced = Verdict()
     private(set) var inShadow = Verdict()
+    /// Whether a full table requires that the claims of networks are added; nothing is decided then.
+    private(set) var needsFallback = false
+    /// Whether memory was short.
+    private(set) var isPressed = false
 
     init(_ claims: UnsafeMutableBufferPointer<ResolvedClaim>) {
         self.claims = claims
     }
 
-    /// Chains claims in the order of their rules, which is that in which everyone takes their locks. O(claims²): they are few.
+    /// Chains claims in the order of their tables, which is that in which everyone takes their locks. O(claims²): they are few.
     /// - Returns: The place of the first.
     static func chain(_ claims: UnsafeMutableBufferPointer<ResolvedClaim>, names: [String]) -> Int {
         var first = -1
         for place in claims.indices {
             var (before, after) = (-1, first)
-            while after >= 0, claims[after].rule < claims[place].rule { (before, after) = (after, claims[after].next) }
+            while after >= 0, claims[after].table < claims[place].table { (before, after) = (after, claims[after].next) }
             precondition(
-                after < 0 || claims[after].rule != claims[place].rule,
-                "two claims name \(names[claims[place].rule])"
+                after < 0 || claims[after].table != claims[place].table,
+                "two claims name \(names[claims[place].table])"
             )
             claims[place].next = after
             if before >= 0 { claims[before].next = place } else { first = place }
@@ -61,15 +80,33 @@ struct JointDecision {
     }
 
     /// Decides while the locks are held.
-    mutating func make(at now: Int64, charges: Bool) {
+    /// - Parameter hasFallbacks: Whether the claims of all networks are added.
+    mutating func make(at now: Int64, charges: Bool, hasFallbacks: Bool) {
         agree(on: now)
         for place in claims.indices {
             let answer = claims[place].shard.table.ask(claims[place].digest, at: self.now, cost: claims[place].cost)
-            (claims[place].index, claims[place].mode) = (answer.index, answer.mode)
+            claims[place].answer = answer
+            if answer.isFull {
+                switch claims[place].whenFull {
+                case .bucket: break
+                case .skip: claims[place].isSkipped = true
+                case .fallBack where hasFallbacks: claims[place].isSkipped = true
+                case .fallBack: needsFallback = true
+                }
+            }
+        }
+        guard !needsFallback else { return }
+        for place in claims.indices where !claims[place].isSkipped && !isUnusedFallback(place) {
+            let answer = claims[place].answer
             if answer.mode == .enforce { enforced.add(place, delay: answer.delay) }
             if answer.mode == .shadow { inShadow.add(place, delay: answer.delay) }
         }
         if charges && enforced.place < 0 { charge() }
+    }
+
+    /// Whether a network's claim was added for a claim before it that does not need it.
+    private func isUnusedFallback(_ place: Int) -> Bool {
+        place > 0 && claims[place - 1].whenFull == .fallBack && !claims[place - 1].isSkipped
     }
 
     /// One instant for all, and none has seen a later one: the latest of theirs, which all of them then know.
@@ -80,32 +117,37 @@ struct JointDecision {
     }
 
     /// Charges the enforced rules, and those in shadow if they admit too: as if all were enforced.
-    private func charge() {
-        for place in claims.indices {
+    private mutating func charge() {
+        for place in claims.indices where !isUnusedFallback(place) {
             let claim = claims[place]
-            guard claim.mode == .enforce || claim.mode == .shadow && inShadow.place < 0 else { continue }
-            claims[place].index = claim.shard.table.charge(claim.digest, at: claim.index, now: now, cost: claim.cost)
+            guard claim.answer.mode == .enforce || claim.answer.mode == .shadow && inShadow.place < 0 else { continue }
+            guard !claim.isSkipped else {
+                isPressed = true
+                claim.shard.table.noteFallback()
+                continue
+            }
+            let charge = claim.shard.table.charge(claim.digest, claim.answer, at: now, cost: claim.cost)
+            if charge.isPressed { isPressed = true }
+            (claims[place].answer.index, claims[place].units) = (charge.index, charge.units)
         }
     }
 
-    /// What the refundable claims were charged; `nil` if there is nothing to refund.
+    /// What the refundable claims were charged; `nil` if there is nothing to refund. A newcomer's bucket is not refunded: it is others', too.
     func refundableCharge() -> RateLimitCharge? {
-        guard enforced.place < 0 else { return nil }
-        var charges: [RateLimitCharge.Part] = []
-        for claim in claims where claim.isRefundable && claim.index >= 0 {
-            guard claim.mode == .enforce || claim.mode == .shadow && inShadow.place < 0 else { continue }
-            let (policy, charge) = claim.shard.table.lastCharge(at: claim.index, now: now, cost: claim.cost)
-            charges.append(.init(policy: policy, key: KeyDigest(rawValue: claim.digest), charge: charge))
+        var parts: [RateLimitCharge.Part] = []
+        for claim in claims where claim.isRefundable && claim.units > 0 {
+            guard let part = claim.shard.table.lastCharge(of: claim.digest, now: now, units: claim.units) else { continue }
+            parts.append(.init(policy: part.policy, key: KeyDigest(rawValue: claim.digest), charge: part.charge))
         }
-        return charges.isEmpty ? nil : RateLimitCharge(charges)
+        return parts.isEmpty ? nil : RateLimitCharge(parts)
     }
 
     /// How the limits stand now, in the order of the claims.
     func limits() -> [RateLimitAnswer.Limit] {
         Array(unsafeUninitializedCapacity: claims.count) { limits, count in
-            for claim in claims where claim.mode != .off {
+            for claim in claims where claim.isNarrow && claim.answer.mode != .off {
                 let table = claim.shard.table
-                let (remaining, reset) = table.state(at: claim.index, now: now)
+                let (remaining, reset) = table.state(at: claim.isSkipped ? -1 : claim.answer.index, now: now)
                 limits.initializeElement(
                     at: count,
                     to: RateLimitAnswer.Limit(

@@ -4,12 +4,30 @@
 /// enforced policy admits it and counts it, or none counts it. That also holds for any number of callers at once: a decision
 /// holds the locks of its keys, taken in the order of the rules, from its first question to its last charge.
 ///
-/// Keys are kept as 64-bit hashes under a secret, never in clear; how many is bounded by policy as in ``KeyedRateLimiter``. A
-/// decision is O(claims); it doesn't block on anything but the locks, which are held for well below a microsecond by others.
+/// Keys are kept as 64-bit hashes under a secret, never in clear. A decision is O(claims); it doesn't block on anything but the
+/// locks, which are held for well below a microsecond by others.
+///
+/// All tables share one bound of memory. A quarter of it is reserved in equal parts, so that no table is left without; the rest is for any
+/// of them. A newcomer that finds no room evicts a key of the same table: of some chosen at random the one that has used least of its
+/// quota, never one that has used more than half. If all have, the newcomer is counted by the networks of its client
+/// (``WideLimits``); without networks, and if their tables are full too, by one of 16 windows of each lock that newcomers share by
+/// their digests.
 public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Duration {
+    /// Where a rule's tables are.
+    private struct Place {
+        var name: String
+        /// The table of the claims themselves; those of near and far networks follow if the rule counts them.
+        var first: Int
+        var use: WideLimits.Use?
+    }
+
     let names: [String]
     let rules: [KeyShards]
     let changes = ChangeCursor()
+    private let places: [Place]
+    private let sweeps = ChangeCursor()
+    private let pool: MemoryPool
+    private let memory: Int
     private let secret: KeySecret
     private let clock: C
     private let origin: C.Instant
@@ -17,29 +35,70 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// Creates a limiter.
     /// - Parameters:
     ///   - rules: The rules; the names of their policies tell them apart.
-    ///   - capacity: The largest number of keys with a window of their own, for each rule.
+    ///   - capacity: The largest number of keys with a window of their own, for each table; by the memory alone if `nil`.
+    ///   - memory: The bytes that the keys of all tables may take. Allocations in progress can exceed it for a moment.
     ///   - secret: The secret under which keys are hashed; the same one as before if saved debts are to be restored.
     ///   - recordsChanges: Whether ``takeChanges(upTo:time:)`` is called now and then.
     ///   - clock: A monotonic clock.
-    /// - Precondition: There is at least one rule, no two have one name, `capacity` is positive.
+    /// - Precondition: There is at least one rule, no two have one name, `capacity` and `memory` are positive.
     public init(
         _ rules: [RateLimitRule],
-        capacity: Int = 100_000,
+        capacity: Int? = nil,
+        memory: Int = 128 << 20,
         secret: KeySecret = KeySecret(),
         recordsChanges: Bool = false,
         clock: C
     ) {
         precondition(!rules.isEmpty, "joint limits need a rule")
-        names = rules.map(\.policy.name)
+        precondition(memory > 0, "memory must be positive (is \(memory))")
+        let all = rules.map { [$0] + $0.networkRules }
+        places = all.indices.map { index in
+            let first = all[..<index].reduce(0) { $0 + $1.count }
+            return Place(name: rules[index].policy.name, first: first, use: rules[index].wide?.use)
+        }
+        let tables = all.flatMap(\.self)
+        names = tables.map(\.policy.name)
         precondition(Set(names).count == names.count, "joint limits need distinct names (are \(names))")
-        self.rules = rules.map { KeyShards(rule: $0, capacity: capacity, recordsChanges: recordsChanges) }
+        let pool = MemoryPool(size: memory - memory / 4)
+        let capacity = capacity ?? max(1, memory / Self.bytesOfKey)
+        self.rules = tables.map { rule in
+            KeyShards(
+                rule: rule,
+                capacity: capacity,
+                shardCount: KeyShards.count(capacity: min(capacity, memory / Self.bytesOfKey), keysEach: 16_384),
+                memory: (pool, memory / 4 / tables.count),
+                recordsChanges: recordsChanges
+            )
+        }
+        (self.pool, self.memory) = (pool, memory)
         self.secret = secret
         self.clock = clock
         self.origin = clock.now
     }
 
+    /// About what the smallest key takes.
+    private static var bytesOfKey: Int { 24 }
+
     /// The rules as they are applied now.
-    public var currentRules: [RateLimitRule] { rules.map(\.rule) }
+    public var currentRules: [RateLimitRule] { places.map { rules[$0.first].rule } }
+
+    /// The names of all policies, those of networks included, by the numbers that ``admit(_:reporting:)`` reports.
+    public var policyNames: [String] { names }
+
+    /// The memory that the keys take, and what the limiter did because it was short. O(locks).
+    public var usage: RateLimitUsage? {
+        let tables = zip(names, rules).map { name, rule in
+            let usage = rule.usage
+            return RateLimitUsage.Table(
+                policy: name,
+                keys: usage.keys,
+                bytes: usage.bytes,
+                evictions: usage.evictions,
+                fallbacks: usage.fallbacks
+            )
+        }
+        return RateLimitUsage(limit: memory, tables: tables)
+    }
 
     /// Decides about one request.
     /// - Parameter claims: What the request asks of each policy; without any it is admitted.
@@ -52,6 +111,14 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// - Precondition: Every claim names a rule of this limiter, no two the same.
     public func admit(_ claims: [RateLimitClaim], at instant: C.Instant) -> RateLimitAnswer {
         decide(claims, at: instant, charges: true)
+    }
+
+    /// Decides about one request, and reports what it was charged, for a record of admissions.
+    /// - Parameter report: Gets the number of the policy among ``policyNames``, the digest of the key and the units, of each charge. No lock
+    ///   is held then.
+    /// - Precondition: Every claim names a rule of this limiter, no two the same.
+    public func admit(_ claims: [RateLimitClaim], reporting report: (Int, KeyDigest, Int) -> Void) -> RateLimitAnswer {
+        decide(claims, at: clock.now, charges: true, report: report)
     }
 
     /// Says what ``admit(_:)`` would say now, and counts nothing.
@@ -85,14 +152,16 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// that owes anything waits a whole window. O(keys), one lock at a time; a decision waits for its own locks only.
     /// - Precondition: There is a rule of that name.
     public func change(to rule: RateLimitRule) {
-        rules[index(of: rule.policy.name)].apply(rule, now: elapsed)
+        let place = place(of: rule.policy.name)
+        let networks = place.use == nil ? [] : rule.networkRules
+        for (index, rule) in ([rule] + networks).enumerated() { rules[place.first + index].apply(rule, now: elapsed) }
     }
 
     /// Forgets what a key owes under one policy.
     /// - Precondition: There is a rule of that name.
     public func reset(_ policy: String, key: some PartitionKey) {
         let digest = secret.digest(of: key)
-        rules[index(of: policy)].shard(of: digest).withTable { $0.reset(digest) }
+        rules[place(of: policy).first].shard(of: digest).withTable { $0.reset(digest) }
     }
 
     /// Forgets what all keys owe under all policies. O(keys).
@@ -102,45 +171,102 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
 
     /// How many keys have a window of their own under a policy.
     /// - Precondition: There is a rule of that name.
-    public func count(of policy: String) -> Int { rules[index(of: policy)].keyCount }
+    public func count(of policy: String) -> Int { rules[place(of: policy).first].keyCount }
 
-    func index(of policy: String) -> Int {
-        guard let index = names.firstIndex(of: policy) else { preconditionFailure("no rule is named \(policy) (are \(names))") }
-        return index
+    private func place(of policy: String) -> Place {
+        for place in places where place.name == policy { return place }
+        preconditionFailure("no rule is named \(policy) (are \(places.map(\.name)))")
     }
 
     func elapsed() -> Int64 { origin.duration(to: clock.now).wholeNanoseconds }
 
-    func digest(of key: any PartitionKey) -> KeyDigest { secret.digest(of: key) }
-
     @inline(__always)
-    private func decide(_ claims: [RateLimitClaim], at instant: C.Instant, charges: Bool) -> RateLimitAnswer {
+    private func decide(
+        _ claims: [RateLimitClaim],
+        at instant: C.Instant,
+        charges: Bool,
+        report: (Int, KeyDigest, Int) -> Void = { _, _, _ in }
+    ) -> RateLimitAnswer {
         let now = origin.duration(to: instant).wholeNanoseconds
         var answer = RateLimitAnswer(limits: [])
-        withUnsafeTemporaryAllocation(of: ResolvedClaim.self, capacity: claims.count) { memory in
-            for place in claims.indices { memory.initializeElement(at: place, to: resolve(claims[place])) }
-            let first = JointDecision.chain(memory, names: names)
-            JointDecision.takeLocks(memory, from: first)
-            var decision = JointDecision(memory)
-            decision.make(at: now, charges: charges)
-            answer.limits = decision.limits()
-            if decision.enforced.place >= 0 { answer.refusal = decision.refusal(decision.enforced) }
-            if decision.inShadow.place >= 0 { answer.shadowRefusal = decision.refusal(decision.inShadow) }
-            if charges { answer.charge = decision.refundableCharge() }
-            for claim in memory { claim.shard.release() }
+        withUnsafeTemporaryAllocation(of: ResolvedClaim.self, capacity: claims.count * 3) { memory in
+            var isPressed = false
+            var charged = UnsafeMutableBufferPointer(rebasing: memory[..<0])
+            for hasFallbacks in [false, true] {
+                let resolved = resolve(claims, into: memory, hasFallbacks: hasFallbacks)
+                let first = JointDecision.chain(resolved, names: names)
+                JointDecision.takeLocks(resolved, from: first)
+                defer { for claim in resolved { claim.shard.release() } }
+                var decision = JointDecision(resolved)
+                decision.make(at: now, charges: charges, hasFallbacks: hasFallbacks)
+                if decision.needsFallback { continue }
+                answer.limits = decision.limits()
+                if decision.enforced.place >= 0 { answer.refusal = decision.refusal(decision.enforced) }
+                if decision.inShadow.place >= 0 { answer.shadowRefusal = decision.refusal(decision.inShadow) }
+                answer.charge = decision.refundableCharge()
+                isPressed = decision.isPressed
+                charged = resolved
+                break
+            }
+            for claim in charged where claim.units > 0 { report(claim.table, KeyDigest(rawValue: claim.digest), claim.units) }
+            if isPressed { sweep() }
         }
         return answer
     }
 
-    private func resolve(_ claim: borrowing RateLimitClaim) -> ResolvedClaim {
-        let rule = index(of: claim.policy)
-        let digest = digest(of: claim.key)
-        return ResolvedClaim(
-            rule: rule,
-            digest: digest.word,
-            cost: claim.cost ?? 0,
-            shard: rules[rule].shard(of: digest),
-            isRefundable: claim.isRefundable
-        )
+    /// Finds the tables and keys of claims.
+    /// - Parameter hasFallbacks: Whether claims whose networks count only as a fallback get a claim of the widest network.
+    /// - Returns: The part of the memory that is used.
+    func resolve(
+        _ claims: [RateLimitClaim],
+        into memory: UnsafeMutableBufferPointer<ResolvedClaim>,
+        hasFallbacks: Bool
+    ) -> UnsafeMutableBufferPointer<ResolvedClaim> {
+        var count = 0
+        func add(
+            _ claim: borrowing RateLimitClaim,
+            _ table: Int,
+            _ digest: KeyDigest,
+            _ whenFull: ResolvedClaim.WhenFull,
+            isNarrow: Bool = false
+        ) {
+            let resolved = ResolvedClaim(
+                table: table,
+                digest: digest.word,
+                cost: claim.cost ?? 0,
+                shard: rules[table].shard(of: digest),
+                whenFull: whenFull,
+                isNarrow: isNarrow,
+                isRefundable: claim.isRefundable
+            )
+            memory.initializeElement(at: count, to: resolved)
+            count += 1
+        }
+        for claim in claims {
+            let place = place(of: claim.policy)
+            let networks = place.use == nil ? nil : claim.networks
+            let whenFull: ResolvedClaim.WhenFull = networks == nil ? .bucket : place.use == .jointly ? .skip : .fallBack
+            add(claim, place.first, secret.digest(of: claim.key), whenFull, isNarrow: true)
+            guard let networks else { continue }
+            if place.use == .jointly {
+                add(claim, place.first + 1, secret.digest(of: networks.near), networks.far == nil ? .bucket : .skip)
+                if let far = networks.far { add(claim, place.first + 2, secret.digest(of: far), .bucket) }
+            } else if hasFallbacks {
+                let table = place.first + (networks.far == nil ? 1 : 2)
+                add(claim, table, secret.digest(of: networks.far ?? networks.near), .bucket)
+            }
+        }
+        return UnsafeMutableBufferPointer(rebasing: memory[..<count])
+    }
+
+    /// Removes some keys that owe nothing, of any table: those of one that no newcomer comes to would take memory that others need. O(1).
+    private func sweep() {
+        var place = sweeps.next(of: rules.reduce(0) { $0 + $1.count })
+        for rule in rules {
+            guard place >= rule.count else {
+                return rule[place].withTable(at: elapsed()) { table, now in table.dropExpired(64, at: now) }
+            }
+            place -= rule.count
+        }
     }
 }

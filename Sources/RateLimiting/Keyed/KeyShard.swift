@@ -24,14 +24,6 @@ extension UnsafeMutablePointer<KeyShard> {
         return table.admit(digest, at: instant(now), cost: cost)
     }
 
-    /// Decides about one request under the shared window.
-    @inline(__always)
-    func admitToAll(at now: Int64, cost: Int) -> RateLimitDecision {
-        take()
-        defer { release() }
-        return table.admitToAll(at: instant(now), cost: cost)
-    }
-
     /// Holds the lock.
     /// - Parameter body: Gets the table and an instant that isn't before any that it has seen.
     func withTable<Result>(at now: Int64, _ body: (inout KeyTable, Int64) -> Result) -> Result {

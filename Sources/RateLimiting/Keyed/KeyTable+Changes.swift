@@ -23,12 +23,20 @@ extension KeyTable {
         }
     }
 
-    /// How many keys have a state of their own.
-    var count: Int {
-        switch self {
-        case .sliding(let table): table.pointee.count
-        case .strict(let table): table.pointee.count
-        case .plain(let table): table.pointee.count
+    /// The keys that have a window of their own, the memory they take, and what pressure has done so far.
+    var usage: TableUsage {
+        func usage<Window: ~Copyable>(_ table: borrowing WindowTable<Window>) -> TableUsage {
+            TableUsage(
+                keys: table.keyCount,
+                bytes: table.memory.used,
+                evictions: table.evictions,
+                fallbacks: table.fallbacks
+            )
+        }
+        return switch self {
+        case .sliding(let table): usage(table.pointee)
+        case .strict(let table): usage(table.pointee)
+        case .plain(let table): usage(table.pointee)
         }
     }
 
@@ -64,7 +72,7 @@ extension KeyTable {
         }
     }
 
-    func row(of key: KeyDigest, at now: Int64) -> TableRow {
+    func row(of key: KeyDigest, at now: Int64) -> TableRow? {
         switch self {
         case .sliding(let table): table.pointee.row(of: key, at: now)
         case .strict(let table): table.pointee.row(of: key, at: now)
@@ -72,7 +80,7 @@ extension KeyTable {
         }
     }
 
-    func takeRow(of key: KeyDigest, at now: Int64) -> TableRow {
+    func takeRow(of key: KeyDigest, at now: Int64) -> TableRow? {
         switch self {
         case .sliding(let table): table.pointee.takeRow(of: key, at: now)
         case .strict(let table): table.pointee.takeRow(of: key, at: now)
@@ -88,7 +96,7 @@ extension KeyTable {
         }
     }
 
-    func returnChange(_ key: KeyDigest?, isReset: Bool) {
+    func returnChange(_ key: KeyDigest, isReset: Bool) {
         switch self {
         case .sliding(let table): table.pointee.returnChange(key, isReset: isReset)
         case .strict(let table): table.pointee.returnChange(key, isReset: isReset)
@@ -96,7 +104,7 @@ extension KeyTable {
         }
     }
 
-    func restore(_ snapshot: RateLimitSnapshot, to key: KeyDigest?, at now: Int64, time: SnapshotTime) {
+    func restore(_ snapshot: RateLimitSnapshot, to key: KeyDigest, at now: Int64, time: SnapshotTime) {
         switch self {
         case .sliding(let table): table.pointee.restore(snapshot, to: key, at: now, time: time)
         case .strict(let table): table.pointee.restore(snapshot, to: key, at: now, time: time)
@@ -120,5 +128,17 @@ extension KeyTable {
         case .strict(let table): table.pointee.reset(key)
         case .plain(let table): table.pointee.reset(key)
         }
+    }
+}
+
+/// How much of its memory a table uses, and what it did because that was short.
+struct TableUsage {
+    var (keys, bytes, evictions, fallbacks) = (0, 0, 0, 0)
+
+    static func += (one: inout TableUsage, other: TableUsage) {
+        one.keys += other.keys
+        one.bytes += other.bytes
+        one.evictions += other.evictions
+        one.fallbacks += other.fallbacks
     }
 }

@@ -6,11 +6,14 @@ enum KeyTable {
     case strict(UnsafeMutablePointer<WindowTable<StrictGCRA>>)
     case plain(UnsafeMutablePointer<WindowTable<PlainGCRA>>)
 
-    static func make(_ rule: RateLimitRule, capacity: Int, recordsChanges: Bool) -> KeyTable {
-        switch rule.policy.algorithm {
-        case .slidingWindow: .sliding(pointer(WindowTable(rule: rule, capacity: capacity, recordsChanges: recordsChanges)))
-        case .strictGCRA: .strict(pointer(WindowTable(rule: rule, capacity: capacity, recordsChanges: recordsChanges)))
-        case .plainGCRA: .plain(pointer(WindowTable(rule: rule, capacity: capacity, recordsChanges: recordsChanges)))
+    static func make(_ rule: RateLimitRule, capacity: Int, memory: TableMemory, recordsChanges: Bool) -> KeyTable {
+        func table<Window: ~Copyable>(_: Window.Type) -> UnsafeMutablePointer<WindowTable<Window>> {
+            pointer(WindowTable(rule: rule, capacity: capacity, memory: memory, recordsChanges: recordsChanges))
+        }
+        return switch rule.policy.algorithm {
+        case .slidingWindow: .sliding(table(Ring.self))
+        case .strictGCRA: .strict(table(StrictGCRA.self))
+        case .plainGCRA: .plain(table(PlainGCRA.self))
         }
     }
 
@@ -46,15 +49,6 @@ enum KeyTable {
         }
     }
 
-    @inline(__always)
-    func admitToAll(at now: Int64, cost: Int) -> RateLimitDecision {
-        switch self {
-        case .sliding(let table): table.pointee.admitToAll(at: now, cost: cost)
-        case .strict(let table): table.pointee.admitToAll(at: now, cost: cost)
-        case .plain(let table): table.pointee.admitToAll(at: now, cost: cost)
-        }
-    }
-
     func ask(_ digest: UInt64, at now: Int64, cost: Int) -> TableAnswer {
         switch self {
         case .sliding(let table): table.pointee.ask(digest, at: now, cost: cost)
@@ -63,21 +57,40 @@ enum KeyTable {
         }
     }
 
-    func charge(_ digest: UInt64, at index: Int, now: Int64, cost: Int) -> Int {
+    func charge(_ digest: UInt64, _ answer: TableAnswer, at now: Int64, cost: Int) -> TableCharge {
         switch self {
-        case .sliding(let table): table.pointee.charge(digest, at: index, now: now, cost: cost)
-        case .strict(let table): table.pointee.charge(digest, at: index, now: now, cost: cost)
-        case .plain(let table): table.pointee.charge(digest, at: index, now: now, cost: cost)
+        case .sliding(let table): table.pointee.charge(digest, answer, at: now, cost: cost)
+        case .strict(let table): table.pointee.charge(digest, answer, at: now, cost: cost)
+        case .plain(let table): table.pointee.charge(digest, answer, at: now, cost: cost)
+        }
+    }
+
+    /// Counts a newcomer that is counted elsewhere, because the table is full.
+    func noteFallback() {
+        switch self {
+        case .sliding(let table): table.pointee.fallbacks += 1
+        case .strict(let table): table.pointee.fallbacks += 1
+        case .plain(let table): table.pointee.fallbacks += 1
+        }
+    }
+
+    func dropExpired(_ most: Int, at now: Int64) {
+        switch self {
+        case .sliding(let table): table.pointee.dropExpired(most, at: now)
+        case .strict(let table): table.pointee.dropExpired(most, at: now)
+        case .plain(let table): table.pointee.dropExpired(most, at: now)
         }
     }
 
     /// What was charged last to a key, and under which policy.
-    func lastCharge(at index: Int, now: Int64, cost: Int) -> (policy: String, charge: WindowCharge) {
-        switch self {
-        case .sliding(let table): (table.pointee.rule.policy.name, table.pointee.lastCharge(at: index, now: now, cost: cost))
-        case .strict(let table): (table.pointee.rule.policy.name, table.pointee.lastCharge(at: index, now: now, cost: cost))
-        case .plain(let table): (table.pointee.rule.policy.name, table.pointee.lastCharge(at: index, now: now, cost: cost))
-        }
+    func lastCharge(of digest: UInt64, now: Int64, units: Int) -> (policy: String, charge: WindowCharge)? {
+        let charge =
+            switch self {
+            case .sliding(let table): table.pointee.lastCharge(of: digest, now: now, units: units)
+            case .strict(let table): table.pointee.lastCharge(of: digest, now: now, units: units)
+            case .plain(let table): table.pointee.lastCharge(of: digest, now: now, units: units)
+            }
+        return charge.map { (policy.name, $0) }
     }
 
     func refund(_ charge: WindowCharge, of key: KeyDigest, at now: Int64) {

@@ -1,9 +1,9 @@
 /// One policy, applied to each of many keys on its own, in bounded memory.
 ///
-/// Keys are kept as keyed 63-bit hashes, never in clear. A key is forgotten only once it is as good as new. Past the cap
-/// newcomers share one window per lock, so that junk keys can neither fill the memory nor wash a known key's debt away; a key
-/// that gets a window of its own after that starts with the debt of the shared one. A decision is O(1): an insert looks at two
-/// further keys and drops those that have expired; there is no scan. Keys are spread over several locks. A key takes 20 to 30
+/// Keys are kept as keyed 63-bit hashes, never in clear. Past the capacity a newcomer evicts a key: of some chosen at random the one that has
+/// used least of its quota, never one that has used more than half. What a key is admitted beyond its quota is at most the usage that was
+/// evicted from it. If all keys have used more than half, newcomers share 16 windows for each lock, by their hashes. A decision is O(1): an
+/// insert looks at two further keys and drops those that have expired; there is no scan. Keys are spread over several locks. A key takes 20 to 30
 /// bytes under the strict GCRA, and the memory of its ring beside them under the sliding window.
 public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendable where C.Duration == Duration {
     @usableFromInline let shards: KeyShards
@@ -15,7 +15,7 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
     /// - Parameters:
     ///   - policy: The policy of every key.
     ///   - capacity: The largest number of keys that have a window of their own, shared evenly by the locks, each for 2 048 to
-    ///     4 095: one whose keys are more than its part begins to share before the rest are full.
+    ///     4 095: one whose keys are more than its part evicts before the rest are full.
     ///   - clock: A monotonic clock.
     /// - Precondition: `capacity` is positive.
     public init(policy: RateLimitPolicy, capacity: Int = 100_000, clock: C) {

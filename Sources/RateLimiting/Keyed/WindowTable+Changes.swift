@@ -1,7 +1,6 @@
 /// What is saved of a key, before it is known when.
 struct TableRow {
-    /// The key; `nil` for the shared window.
-    var key: KeyDigest?
+    var key: KeyDigest
     var debt: SavedDebt
     var owed: Int64
 }
@@ -13,45 +12,49 @@ extension WindowTable where Window: ~Copyable {
         at now: Int64,
         as: Other.Type
     ) -> WindowTable<Other> {
-        var table = WindowTable<Other>(rule: changed, capacity: capacity, recordsChanges: recordsChanges)
+        var table = WindowTable<Other>(
+            rule: changed,
+            capacity: capacity,
+            memory: memory.emptied,
+            recordsChanges: recordsChanges
+        )
         for index in 0..<slotCount where slots[index].word != 0 {
             let window = slots[index].window.converted(from: terms, to: table.terms, at: now, as: Other.self)
             table.noteChange(at: table.insert(window, for: slots[index].word & ~1))
         }
-        table.overflow = overflow.converted(from: terms, to: table.terms, at: now, as: Other.self)
-        (table.overflowHasChanged, table.resets) = (true, resets)
+        (table.resets, table.everyoneHasChanged) = (resets, everyoneHasChanged)
+        (table.evictions, table.fallbacks) = (evictions, fallbacks)
         return table
     }
 
-    /// What a key owes: its own state, or the shared one, since it may have been admitted from it.
-    func row(of key: KeyDigest, at now: Int64) -> TableRow {
+    /// What a key owes; `nil` if it has no window of its own.
+    func row(of key: KeyDigest, at now: Int64) -> TableRow? {
         let (index, isFound) = find(key.word)
-        return isFound ? row(at: index, key, now) : row(at: -1, key, now)
+        return isFound ? row(at: index, key, now) : nil
     }
 
     /// Takes what a key owes: it has not changed since.
-    mutating func takeRow(of key: KeyDigest, at now: Int64) -> TableRow {
+    mutating func takeRow(of key: KeyDigest, at now: Int64) -> TableRow? {
         let (index, isFound) = find(key.word)
-        if isFound { slots[index].word &= ~1 }
-        return row(at: isFound ? index : -1, key, now)
+        guard isFound else { return nil }
+        slots[index].word &= ~1
+        return row(at: index, key, now)
     }
 
-    private func row(at index: Int, _ key: KeyDigest?, _ now: Int64) -> TableRow {
-        index >= 0
-            ? TableRow(
-                key: key,
-                debt: slots[index].window.debt(at: now, terms: terms),
-                owed: slots[index].window.owed(at: now, terms: terms)
-            )
-            : TableRow(key: key, debt: overflow.debt(at: now, terms: terms), owed: overflow.owed(at: now, terms: terms))
+    private func row(at index: Int, _ key: KeyDigest, _ now: Int64) -> TableRow {
+        TableRow(
+            key: key,
+            debt: slots[index].window.debt(at: now, terms: terms),
+            owed: slots[index].window.owed(at: now, terms: terms)
+        )
     }
 
     /// Takes some of what has changed. O(count), and a look at a bit for each 64 places.
     mutating func takeChanges(upTo count: Int, at now: Int64) -> [TableRow] {
         var rows: [TableRow] = []
         guard recordsChanges, count > 0 else { return rows }
-        if overflowHasChanged { rows.append(row(at: -1, nil, now)) }
-        overflowHasChanged = false
+        if everyoneHasChanged { rows.append(everyone(at: now)) }
+        everyoneHasChanged = false
         while rows.count < count, let key = resets.popLast() {
             guard !find(key.word).isFound else { continue }
             rows.append(TableRow(key: key, debt: Window().debt(at: now, terms: terms), owed: 0))
@@ -77,55 +80,69 @@ extension WindowTable where Window: ~Copyable {
     }
 
     /// Puts a change back that could not be saved.
-    mutating func returnChange(_ key: KeyDigest?, isReset: Bool) {
-        guard let key else {
-            overflowHasChanged = true
-            return
-        }
+    mutating func returnChange(_ key: KeyDigest, isReset: Bool) {
+        guard key != .everyone else { return everyoneHasChanged = true }
         let (index, isFound) = find(key.word)
         if isFound { noteChange(at: index) } else if isReset && recordsChanges { resets.append(key) }
     }
 
-    /// Adds saved debt to a key, or to the shared state if the table is full. What was shared is added to all keys, too: one that
-    /// was forgotten after it was saved may have been admitted from it since. O(keys) then.
-    mutating func restore(_ snapshot: RateLimitSnapshot, to key: KeyDigest?, at now: Int64, time: SnapshotTime) {
-        changeAll(key, at: now) { window, terms in window.restore(snapshot, at: now, terms: terms, time: time) }
+    /// Adds saved debt to a key, or to all newcomers.
+    mutating func restore(_ snapshot: RateLimitSnapshot, to key: KeyDigest, at now: Int64, time: SnapshotTime) {
+        if key == .everyone {
+            return changeBuckets { window, terms in window.restore(snapshot, at: now, terms: terms, time: time) }
+        }
+        change(key, at: now) { window, terms in window.restore(snapshot, at: now, terms: terms, time: time) }
     }
 
     /// Spends the whole quota some time ago, for one key or for all of them and for newcomers. O(keys) if for all.
     mutating func spendAll(of key: KeyDigest?, at now: Int64, ago: Int64) {
-        changeAll(key, at: now) { window, terms in window.spendAll(at: now, terms: terms, ago: ago) }
+        if let key { return change(key, at: now) { $0.spendAll(at: now, terms: $1, ago: ago) } }
+        changeBuckets { $0.spendAll(at: now, terms: $1, ago: ago) }
+        for index in 0..<slotCount where Self.isKey(slots[index].word) {
+            change(at: index) { $0.spendAll(at: now, terms: $1, ago: ago) }
+        }
     }
 
-    /// - Parameter key: `nil` for all keys and the newcomers.
-    private mutating func changeAll(_ key: KeyDigest?, at now: Int64, _ add: (inout Window, RateLimitTerms) -> Void) {
-        if key == nil {
-            for index in 0..<slotCount where slots[index].word != 0 {
-                add(&slots[index].window, terms)
-                noteChange(at: index)
+    /// What newcomers owe, after ``spendAll(of:at:ago:)``.
+    private func everyone(at now: Int64) -> TableRow {
+        let (index, isFound) = find(Self.bucket(0))
+        guard isFound else { return TableRow(key: .everyone, debt: Window().debt(at: now, terms: terms), owed: 0) }
+        return row(at: index, .everyone, now)
+    }
+
+    private mutating func changeBuckets(_ add: (inout Window, RateLimitTerms) -> Void) {
+        for number in 0..<16 {
+            let (index, isFound) = find(Self.bucket(number))
+            change(at: isFound ? index : insert(Window(), for: Self.bucket(number)), add)
+        }
+        everyoneHasChanged = true
+    }
+
+    private mutating func change(at index: Int, _ add: (inout Window, RateLimitTerms) -> Void) {
+        let bytes = slots[index].window.heapBytes
+        add(&slots[index].window, terms)
+        memory.add(slots[index].window.heapBytes - bytes)
+        noteChange(at: index)
+    }
+
+    /// Adds debt to a key. If there is no room for it, it takes the place of one that owes less than half of its quota; a key that owes more
+    /// than half is added in any case: what is saved was in memory before.
+    mutating func change(_ key: KeyDigest, at now: Int64, _ add: (inout Window, RateLimitTerms) -> Void) {
+        let (index, isFound) = find(key.word)
+        if isFound { return change(at: index, add) }
+        var window = newWindow(for: key.word)
+        add(&window, terms)
+        guard !window.isFresh(at: now, terms: terms) else { return }
+        dropExpired(at: now)
+        if !hasRoom {
+            if let victim = victim(for: key.word, at: now) {
+                evict(at: victim)
+            } else if window.usage(at: now, terms: terms) <= 0.5 {
+                evictions += 1
+                return
             }
         }
-        change(key, at: now, add)
-    }
-
-    /// Adds debt to a key, or to the shared state if the table is full or there is no key.
-    mutating func change(_ key: KeyDigest?, at now: Int64, _ add: (inout Window, RateLimitTerms) -> Void) {
-        guard let key else { return changeOverflow(add) }
-        let (index, isFound) = find(key.word)
-        if isFound {
-            add(&slots[index].window, terms)
-            return noteChange(at: index)
-        }
-        dropExpired(at: now)
-        guard count < capacity else { return changeOverflow(add) }
-        var window = overflow.isFresh(at: now, terms: terms) ? Window() : overflow.copy()
-        add(&window, terms)
-        if !window.isFresh(at: now, terms: terms) { noteChange(at: insert(window, for: key.word)) }
-    }
-
-    private mutating func changeOverflow(_ add: (inout Window, RateLimitTerms) -> Void) {
-        overflowHasChanged = true
-        add(&overflow, terms)
+        noteChange(at: insert(window, for: key.word))
     }
 
     /// Forgets what a key owes, or what all of them owe. O(keys) if all.
@@ -138,11 +155,10 @@ extension WindowTable where Window: ~Copyable {
     }
 
     private mutating func resetAll() {
-        for index in 0..<slotCount where recordsChanges && slots[index].word != 0 {
+        for index in 0..<slotCount where recordsChanges && Self.isKey(slots[index].word) {
             resets.append(KeyDigest(rawValue: slots[index].word & ~1))
         }
         removeAll()
-        overflowHasChanged = true
     }
 }
 

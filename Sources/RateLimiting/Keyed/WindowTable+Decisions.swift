@@ -2,9 +2,23 @@
 struct TableAnswer {
     /// The nanoseconds until the request is admitted; `.max` if it never is.
     var delay: Int64
-    /// Where the key stands; -1 if it isn't known.
-    var index: Int
+    /// Where the state stands that decides: the key's, or that of a newcomer's bucket; -1 if it is unused.
+    var index = -1
+    /// Whether the key has no window of its own.
+    var isNewcomer = true
+    /// Whether there is no room for a newcomer: it is counted elsewhere, or in its bucket.
+    var isFull = false
     var mode: RateLimitRule.Mode
+}
+
+/// What a table did with a charge.
+struct TableCharge {
+    /// Where the state stands that was charged.
+    var index: Int
+    /// How many units were charged.
+    var units: Int
+    /// Whether memory or capacity was short.
+    var isPressed = false
 }
 
 extension WindowTable where Window: ~Copyable {
@@ -14,90 +28,126 @@ extension WindowTable where Window: ~Copyable {
         let cost = cost == 0 ? terms.cost : cost
         let (index, isFound) = find(digest)
         guard isFound else { return admitNewcomer(digest, at: now, cost: cost) }
+        let bytes = slots[index].window.heapBytes
         let decision = slots[index].window.decide(at: now, terms: terms, cost: cost)
-        if case .admitted = decision { noteChange(at: index) }
+        if case .admitted = decision {
+            memory.add(slots[index].window.heapBytes - bytes)
+            noteChange(at: index)
+        }
         return decision
     }
 
-    @inline(__always)
-    mutating func admitToAll(at now: Int64, cost: Int) -> RateLimitDecision {
-        let decision = overflow.decide(at: now, terms: terms, cost: cost == 0 ? terms.cost : cost)
-        if case .admitted = decision { overflowHasChanged = true }
-        return decision
-    }
-
-    /// Some of the shared window's admissions may have been the newcomer's, so he starts from it.
     @inline(never)
     private mutating func admitNewcomer(_ digest: UInt64, at now: Int64, cost: Int) -> RateLimitDecision {
-        guard cost <= terms.burst else { return .impossible }
-        let delay = overflow.delay(at: now, terms: terms, cost: cost)
-        guard delay == 0 else {
+        let answer = ask(digest, at: now, cost: cost)
+        guard answer.delay == 0 else {
             dropExpired(at: now)
-            return .refused(retryAfter: .nanoseconds(delay))
+            return answer.delay == .max ? .impossible : .refused(retryAfter: .nanoseconds(answer.delay))
         }
-        return .admitted(remaining: chargeNewcomer(digest, at: now, cost: cost).remaining)
+        let index = chargeNewcomer(digest, at: now, cost: cost).index
+        return .admitted(remaining: slots[index].window.remaining(at: now, terms: terms))
     }
 
-    /// Says what a request would be told. Writes nothing.
+    /// Says how a request would be decided. Writes nothing.
     func ask(_ digest: UInt64, at now: Int64, cost: Int) -> TableAnswer {
-        guard mode != .off else { return TableAnswer(delay: 0, index: -1, mode: .off) }
+        guard mode != .off else { return TableAnswer(delay: 0, mode: .off) }
         let cost = cost == 0 ? terms.cost : cost
-        let (index, isFound) = find(digest)
-        guard cost <= terms.burst else { return TableAnswer(delay: .max, index: isFound ? index : -1, mode: mode) }
-        let delay =
-            isFound
-            ? slots[index].window.delay(at: now, terms: terms, cost: cost)
-            : overflow.delay(at: now, terms: terms, cost: cost)
-        return TableAnswer(delay: delay, index: isFound ? index : -1, mode: mode)
+        var (index, isFound) = find(digest)
+        var answer = TableAnswer(delay: cost > terms.burst ? .max : 0, isNewcomer: !isFound, mode: mode)
+        if !isFound {
+            answer.isFull = !hasRoom && victim(for: digest, at: now) == nil
+            // A newcomer may have been counted in its bucket before.
+            if bucketCount > 0 { (index, isFound) = find(Self.bucket(of: digest)) }
+        }
+        guard isFound else { return answer }
+        answer.index = index
+        if answer.delay == 0 { answer.delay = slots[index].window.delay(at: now, terms: terms, cost: cost) }
+        return answer
     }
 
     /// Takes units that are admitted at that instant.
-    /// - Parameter index: Where the key stands, as ``ask(_:at:cost:)`` said.
-    /// - Returns: Where it stands now; -1 if it is charged to the shared window.
-    mutating func charge(_ digest: UInt64, at index: Int, now: Int64, cost: Int) -> Int {
+    /// - Parameter answer: What ``ask(_:at:cost:)`` said.
+    mutating func charge(_ digest: UInt64, _ answer: TableAnswer, at now: Int64, cost: Int) -> TableCharge {
         let cost = cost == 0 ? terms.cost : cost
-        guard index >= 0 else { return chargeNewcomer(digest, at: now, cost: cost).index }
-        slots[index].window.charge(at: now, terms: terms, cost: cost)
-        noteChange(at: index)
-        return index
+        guard !answer.isNewcomer else { return chargeNewcomer(digest, at: now, cost: cost) }
+        var charge = TableCharge(index: answer.index, units: cost)
+        if Window.knowsInstants, memory.isFull, makeRoom(for: digest, at: now, while: { $0.memory.isFull }) {
+            (charge.index, charge.isPressed) = (find(digest).index, true)
+        }
+        let bytes = slots[charge.index].window.heapBytes
+        slots[charge.index].window.charge(at: now, terms: terms, cost: cost)
+        memory.add(slots[charge.index].window.heapBytes - bytes)
+        noteChange(at: charge.index)
+        return charge
     }
 
-    private mutating func chargeNewcomer(_ digest: UInt64, at now: Int64, cost: Int) -> (index: Int, remaining: Int) {
-        dropExpired(at: now)
-        guard count < capacity else {
-            overflowHasChanged = true
-            return (-1, overflow.charge(at: now, terms: terms, cost: cost))
+    /// Evicts up to 16 keys for another that comes or grows: without the latter, keys that come once and grow later would exceed the memory.
+    /// - Returns: Whether a key was evicted.
+    @inline(never)
+    private mutating func makeRoom(for digest: UInt64, at now: Int64, while isShort: (borrowing Self) -> Bool) -> Bool {
+        var hasEvicted = false
+        for _ in 0..<16 where isShort(self) {
+            guard let victim = victim(for: digest, at: now) else { break }
+            evict(at: victim)
+            hasEvicted = true
         }
-        var window = overflow.isFresh(at: now, terms: terms) ? Window() : overflow.copy()
-        let remaining = window.charge(at: now, terms: terms, cost: cost)
+        return hasEvicted
+    }
+
+    private mutating func chargeNewcomer(_ digest: UInt64, at now: Int64, cost: Int) -> TableCharge {
+        dropExpired(at: now)
+        let isPressed = !hasRoom
+        if isPressed, !makeRoom(for: digest, at: now, while: { !$0.hasRoom || $0.memory.isFull }) {
+            return chargeBucket(of: digest, at: now, cost: cost)
+        }
+        var window = newWindow(for: digest)
+        window.charge(at: now, terms: terms, cost: cost)
         let index = insert(window, for: digest)
         noteChange(at: index)
-        return (index, remaining)
+        return TableCharge(index: index, units: cost, isPressed: isPressed)
+    }
+
+    private mutating func chargeBucket(of digest: UInt64, at now: Int64, cost: Int) -> TableCharge {
+        fallbacks += 1
+        let bucket = Self.bucket(of: digest)
+        let (found, isFound) = find(bucket)
+        let index = isFound ? found : insert(Window(), for: bucket)
+        let bytes = slots[index].window.heapBytes
+        slots[index].window.charge(at: now, terms: terms, cost: cost)
+        memory.add(slots[index].window.heapBytes - bytes)
+        return TableCharge(index: index, units: cost, isPressed: true)
+    }
+
+    /// The state of a newcomer: that of its bucket, where it may have been counted before.
+    func newWindow(for digest: UInt64) -> Window {
+        guard bucketCount > 0, case let (index, isFound) = find(Self.bucket(of: digest)), isFound else { return Window() }
+        return slots[index].window.copy()
     }
 
     /// What a key was charged at this instant, for a later ``refund(_:of:at:)``.
-    func lastCharge(at index: Int, now: Int64, cost: Int) -> WindowCharge {
-        WindowCharge(
-            units: cost == 0 ? terms.cost : cost,
-            instant: now,
-            mark: slots[index].window.chargeMark,
-            terms: terms
-        )
+    /// - Returns: `nil` if the key has no window of its own.
+    func lastCharge(of digest: UInt64, now: Int64, units: Int) -> WindowCharge? {
+        let (index, isFound) = find(digest)
+        guard isFound else { return nil }
+        return WindowCharge(units: units, instant: now, mark: slots[index].window.chargeMark, terms: terms)
     }
 
     /// Returns charged units. A key that owes nothing afterwards is removed, and its saved row with it.
     mutating func refund(_ charge: WindowCharge, of key: KeyDigest, at now: Int64) {
         let (index, isFound) = find(key.word)
         guard isFound else { return }
+        let bytes = slots[index].window.heapBytes
         slots[index].window.refund(charge, at: now, terms: terms)
+        memory.add(slots[index].window.heapBytes - bytes)
         if slots[index].window.isFresh(at: now, terms: terms) { reset(key) } else { noteChange(at: index) }
     }
 
-    /// How a key stands: how much is left, and the nanoseconds until it is more.
+    /// How a state stands: how much is left, and the nanoseconds until it is more.
     func state(at index: Int, now: Int64) -> (remaining: Int, reset: Int64) {
-        index >= 0
-            ? (slots[index].window.remaining(at: now, terms: terms), slots[index].window.delayOfMore(at: now, terms: terms))
-            : (overflow.remaining(at: now, terms: terms), overflow.delayOfMore(at: now, terms: terms))
+        guard index >= 0 else { return (terms.burst, 0) }
+        return (
+            slots[index].window.remaining(at: now, terms: terms), slots[index].window.delayOfMore(at: now, terms: terms)
+        )
     }
 
     /// The nanoseconds until a request of the policy's cost would be admitted after so many like it. Writes nothing. O(ahead).
@@ -105,6 +155,6 @@ extension WindowTable where Window: ~Copyable {
         let (index, isFound) = find(digest)
         return isFound
             ? slots[index].window.wait(ahead: ahead, at: now, terms: terms)
-            : overflow.wait(ahead: ahead, at: now, terms: terms)
+            : newWindow(for: digest).wait(ahead: ahead, at: now, terms: terms)
     }
 }

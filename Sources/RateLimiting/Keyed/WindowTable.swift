@@ -2,8 +2,11 @@
 ///
 /// A digest's place is its share of the range of digests times the places. Who finds it taken moves on, past smaller digests and
 /// before larger ones, so that the table is sorted with gaps, a search ends at the first larger digest, and growing is one pass
-/// from left to right. At most 13 of 16 places are taken; 16 bytes a place for 8 bytes of state. Bounded; a newcomer looks at two
-/// others, there is no scan.
+/// from left to right. At most 13 of 16 places are taken; 16 bytes a place for 8 bytes of state. A newcomer looks at two others, there
+/// is no scan.
+///
+/// A full table evicts the key that owes least of a few, chosen at random, never one that has used more than half of its quota. If
+/// there is none to evict, newcomers share 16 windows of the table, by their digests, see ``bucket(of:)``.
 struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     struct Slot: ~Copyable {
         /// The digest, 0 for a free place; the lowest bit notes a change that was not taken.
@@ -18,10 +21,12 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     let terms: RateLimitTerms
     let recordsChanges: Bool
     let mode: RateLimitRule.Mode
-    /// What newcomers share once the table is full.
-    var overflow = Window()
-    var overflowHasChanged = false
     private(set) var count = 0
+    /// How many of them are buckets.
+    private(set) var bucketCount = 0
+    var memory: TableMemory
+    /// How many keys were evicted, and how many newcomers were counted elsewhere because the table was full.
+    var (evictions, fallbacks) = (0, 0)
     let capacity: Int
     /// The number of slots; the last is always free.
     private(set) var slotCount = 1
@@ -32,9 +37,12 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     var changeCursor = 0
     /// Keys that were reset and whose saved rows must go.
     var resets: [KeyDigest] = []
+    /// Whether what all newcomers owe has changed.
+    var everyoneHasChanged = false
 
-    init(rule: RateLimitRule, capacity: Int, recordsChanges: Bool) {
+    init(rule: RateLimitRule, capacity: Int, memory: TableMemory = .unbounded, recordsChanges: Bool) {
         self.rule = rule
+        self.memory = memory
         self.capacity = capacity
         self.recordsChanges = recordsChanges
         terms = rule.policy.terms
@@ -42,7 +50,22 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         slots = Self.memory(1)
     }
 
-    deinit { Self.free(slots, slotCount) }
+    deinit {
+        Self.free(slots, slotCount)
+        memory.release()
+    }
+
+    /// The number of keys that have a window of their own.
+    var keyCount: Int { count - bucketCount }
+
+    /// The word under which the newcomers of a full table that share the first bits of their digests are counted. It is no key's.
+    static func bucket(of digest: UInt64) -> UInt64 { bucket(Int(truncatingIfNeeded: digest >> 60)) }
+
+    /// - Parameter number: From 0 to 15.
+    static func bucket(_ number: Int) -> UInt64 { UInt64(number + 1) * 2 }
+
+    /// Whether a word is a key's, not a bucket's or a free place's.
+    static func isKey(_ word: UInt64) -> Bool { word >= KeyDigest.firstOfKeys }
 
     private static func memory(_ count: Int) -> UnsafeMutablePointer<Slot> {
         let slots = UnsafeMutablePointer<Slot>.allocate(capacity: count)
@@ -87,14 +110,18 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
             if slots[free].word & 1 == 1 { noteChange(at: free) }
             free -= 1
         }
+        memory.add(window.heapBytes)
         slots[index].word = digest
         slots[index].window = window
         count += 1
+        if !Self.isKey(digest) { bucketCount += 1 }
         return index
     }
 
     /// Takes a key out; those behind it that had moved on come back. O(1) expected.
     mutating func remove(at index: Int) {
+        memory.add(-slots[index].window.heapBytes)
+        if !Self.isKey(slots[index].word) { bucketCount -= 1 }
         slots[index].word = 0
         slots[index].window = Window()
         count -= 1
@@ -110,8 +137,8 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     mutating func removeAll() {
         Self.free(slots, slotCount)
         (slots, slotCount, count, places, expiryCursor, changeCursor) = (Self.memory(1), 1, 0, 0, 0, 0)
-        changedGroups = []
-        overflow = Window()
+        (changedGroups, bucketCount) = ([], 0)
+        memory.add(-memory.used)
     }
 
     private mutating func swapSlots(_ first: Int, _ second: Int) {
@@ -121,14 +148,63 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     }
 
     private mutating func grow() {
-        var larger = max(8, places * 3 / 2)
-        while !rebuild(places: larger) { larger = larger * 3 / 2 }
+        var larger = Self.larger(places)
+        while !rebuild(places: larger) { larger = Self.larger(larger) }
+    }
+
+    private static func larger(_ places: Int) -> Int { max(8, places * 3 / 2) }
+    private static func slotCount(places: Int) -> Int { places + max(8, places / 64) + 1 }
+
+    /// The bytes that one more key takes, with those by which the table grows for it.
+    private var newcomerBytes: Int {
+        let growth = (count + 1) * 16 > places * 13 ? Self.slotCount(places: Self.larger(places)) - slotCount : 0
+        return growth * MemoryLayout<Slot>.stride + Window.firstHeapBytes(terms: terms)
+    }
+
+    /// Whether there is room for a newcomer.
+    var hasRoom: Bool { keyCount < capacity && memory.hasRoom(for: newcomerBytes) }
+
+    /// The place of a key to evict: of eight chosen at random by a digest, the one that has used least of its quota, and if they are
+    /// alike the one that owes for the shortest time. `nil` if 32 keys have all used more than half. In a small table all are looked at.
+    func victim(for digest: UInt64, at now: Int64) -> Int? {
+        var random = digest ^ UInt64(truncatingIfNeeded: count)
+        var best: (index: Int, usage: Double, owed: Int64)?
+        let isSmall = slotCount <= 64
+        for sample in 0..<(isSmall ? slotCount : 32) where isSmall || sample < 8 || best == nil {
+            random &+= 0x9e37_79b9_7f4a_7c15
+            var mixed = (random ^ random >> 30) &* 0xbf58_476d_1ce4_e5b9
+            mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
+            let start = isSmall ? sample : Self.place(of: mixed ^ mixed >> 31, among: slotCount)
+            guard let index = key(from: start, except: digest) else { continue }
+            let usage = slots[index].window.usage(at: now, terms: terms)
+            guard usage <= 0.5 else { continue }
+            let owed = slots[index].window.owed(at: now, terms: terms)
+            if let best, (best.usage, best.owed) <= (usage, owed) { continue }
+            best = (index, usage, owed)
+        }
+        return best?.index
+    }
+
+    /// The first key at or behind a place, among 16 places.
+    private func key(from start: Int, except digest: UInt64) -> Int? {
+        var index = start
+        for _ in 0..<16 {
+            if Self.isKey(slots[index].word), slots[index].word & ~1 != digest { return index }
+            index = index + 1 < slotCount ? index + 1 : 0
+        }
+        return nil
+    }
+
+    /// Removes a key that owes something.
+    mutating func evict(at index: Int) {
+        remove(at: index)
+        evictions += 1
     }
 
     /// Moves all keys to a table of so many places.
     /// - Returns: Whether those who moved on found room.
     private mutating func rebuild(places: Int) -> Bool {
-        let slotCount = places + max(8, places / 64) + 1
+        let slotCount = Self.slotCount(places: places)
         var next = 0
         for index in 0..<self.slotCount where slots[index].word != 0 {
             next = max(next, Self.place(of: slots[index].word, among: places)) + 1
@@ -142,6 +218,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
             next += 1
         }
         Self.free(slots, self.slotCount)
+        memory.add((slotCount - self.slotCount) * MemoryLayout<Slot>.stride)
         expiryCursor = self.places == 0 ? 0 : min(expiryCursor * places / self.places, slotCount - 1)
         (slots, self.slotCount, self.places, changeCursor) = (larger, slotCount, places, 0)
         guard recordsChanges else { return true }
@@ -153,15 +230,15 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     /// Notes that what stands at a place has changed.
     @inline(__always)
     mutating func noteChange(at index: Int) {
-        guard recordsChanges else { return }
+        guard recordsChanges, Self.isKey(slots[index].word) else { return }
         slots[index].word |= 1
         changedGroups[index / 4_096] |= 1 << UInt64(index / 64 % 64)
     }
 
-    /// Looks at two keys and forgets those that are as good as new.
-    mutating func dropExpired(at now: Int64) {
+    /// Looks at some keys and removes those that are as good as new. A table that has become nearly empty shrinks.
+    mutating func dropExpired(_ most: Int = 2, at now: Int64) {
         var looked = 0
-        for _ in 0..<16 where looked < 2 {
+        for _ in 0..<most * 8 where looked < most {
             if expiryCursor >= slotCount - 1 { expiryCursor = 0 }
             guard slots[expiryCursor].word != 0 else {
                 expiryCursor += 1
@@ -174,5 +251,6 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
                 expiryCursor += 1
             }
         }
+        if slotCount > 64, count * 8 < places { _ = rebuild(places: max(8, places / 2)) }
     }
 }

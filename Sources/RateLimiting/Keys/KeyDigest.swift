@@ -18,6 +18,9 @@ public struct KeyDigest: RawRepresentable, Hashable, Sendable, Codable {
         rawValue = even < Self.firstOfKeys ? even | 1 << 63 : even
     }
 
+    /// Stands for all keys that have no window of their own: what newcomers owe after ``JointRateLimiter/chargeLost(_:after:at:under:)``.
+    static let everyone = KeyDigest(rawValue: 0)
+
     /// Whether it is the digest of a key.
     var isKey: Bool { rawValue >= Self.firstOfKeys }
 

@@ -33,6 +33,14 @@ public struct KeySecret: Hashable, Sendable {
         key.hash(into: &hasher)
         return KeyDigest(hash: hasher.finalize())
     }
+
+    /// The digest of a key of one word.
+    @inline(__always)
+    func digest(of word: UInt64) -> KeyDigest {
+        var hasher = KeyHasher(self)
+        hasher.combine(word)
+        return KeyDigest(hash: hasher.finalize())
+    }
 }
 
 extension KeySecret: CustomStringConvertible, CustomReflectable {

@@ -19,11 +19,8 @@ extension JointRateLimiter {
             let rows = shards[place.shard].withTable(at: elapsed()) { table, now in
                 table.takeChanges(upTo: count - saved.count, at: now)
             }
-            saved += rows.map { row in
-                var row = row
-                row.key = row.key ?? shards.overflowDigest(of: place.shard)
-                return (names[place.rule], row)
-            }
+            // One row for everyone is enough.
+            saved += rows.filter { place.shard == 0 || $0.key != .everyone }.map { (names[place.rule], $0) }
         }
         return Self.stamp(saved, time)
     }
@@ -32,23 +29,25 @@ extension JointRateLimiter {
     public func returnChanges(_ unsaved: [SavedRateLimit]) {
         for saved in unsaved {
             guard let rule = names.firstIndex(of: saved.state.policy) else { continue }
-            for shard in rules[rule].shards(of: saved.key) {
-                shard.withTable { $0.returnChange(saved.key.isKey ? saved.key : nil, isReset: saved.lifetime == 0) }
-            }
+            rules[rule].shard(of: saved.key).withTable { $0.returnChange(saved.key, isReset: saved.lifetime == 0) }
         }
     }
 
-    /// Takes what the keys of some claims owe, changed or not, to be saved at once, such as in the transaction that a request makes anyway.
+    /// Takes what the keys of some claims owe, their networks included, changed or not, to be saved at once, such as in the transaction that a request makes anyway.
     /// ``takeChanges(upTo:time:)`` takes them only if they have changed since, or were given back.
     /// - Precondition: Every claim names a rule of this limiter.
     public func takeChanges(
         of claims: [RateLimitClaim],
         time: () -> SnapshotTime = SnapshotTime.now
     ) -> [SavedRateLimit] {
-        let rows = claims.map { claim in
-            let (rule, digest) = (rules[index(of: claim.policy)], digest(of: claim.key))
-            let row = rule.shard(of: digest).withTable(at: elapsed()) { table, now in table.takeRow(of: digest, at: now) }
-            return (policy: claim.policy, row: row)
+        var rows: [(policy: String, row: TableRow)] = []
+        withUnsafeTemporaryAllocation(of: ResolvedClaim.self, capacity: claims.count * 3) { memory in
+            for claim in resolve(claims, into: memory, hasFallbacks: true) {
+                let row = claim.shard.withTable(at: elapsed()) { table, now in
+                    table.takeRow(of: KeyDigest(rawValue: claim.digest), at: now)
+                }
+                if let row { rows.append((names[claim.table], row)) }
+            }
         }
         return Self.stamp(rows, time)
     }
@@ -56,14 +55,8 @@ extension JointRateLimiter {
     private static func stamp(_ rows: [(policy: String, row: TableRow)], _ time: () -> SnapshotTime) -> [SavedRateLimit] {
         guard !rows.isEmpty else { return [] }
         let time = time()
-        return rows.compactMap { policy, row in
-            row.key.map {
-                SavedRateLimit(
-                    key: $0,
-                    state: RateLimitSnapshot(policy: policy, time: time, debt: row.debt),
-                    lifetime: row.owed
-                )
-            }
+        return rows.map { policy, row in
+            SavedRateLimit(key: row.key, state: RateLimitSnapshot(policy: policy, time: time, debt: row.debt), lifetime: row.owed)
         }
     }
 }

@@ -31,8 +31,8 @@ extension JointRateLimiter {
         at time: SnapshotTime = .now()
     ) -> Bool {
         guard let rule = names.firstIndex(of: policy) else { return false }
-        for shard in rules[rule].shards(of: key) {
-            shard.withTable(at: elapsed()) { table, now in
+        if key.isKey {
+            rules[rule].shard(of: key).withTable(at: elapsed()) { table, now in
                 let first = admissions.first?.time ?? time
                 let past = DebtPast(
                     saved: saved?.state,
@@ -63,7 +63,7 @@ private struct DebtPast {
 extension WindowTable where Window: ~Copyable {
     /// In one step: a debt that has run out by now may not have by the next admission.
     fileprivate mutating func relive(_ past: DebtPast, of key: KeyDigest, at now: Int64) {
-        change(key.isKey ? key : nil, at: now) { window, terms in
+        change(key, at: now) { window, terms in
             if let saved = past.saved { window.restore(saved, at: past.start, terms: terms, time: past.startTime) }
             for (units, instant) in past.admissions {
                 let units = min(units, terms.burst)

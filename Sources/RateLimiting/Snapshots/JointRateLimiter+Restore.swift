@@ -3,8 +3,8 @@ extension JointRateLimiter {
     ///
     /// Units older than the window are dropped, ages are clamped to the past. Under another algorithm than the saved one the
     /// whole quota counts as spent. Within one boot the time since the saving is told by the boot's clock, whatever the wall clock
-    /// does; across boots by the wall clock, and one that went backwards tells no time at all. What newcomers of a full limiter
-    /// shared counts for every key of their lock afterwards.
+    /// does; across boots by the wall clock, and one that went backwards tells no time at all. Rows of earlier versions for windows that
+    /// newcomers shared are ignored.
     /// - Parameters:
     ///   - saved: What was saved, under this limiter's secret.
     ///   - time: Now, on the clocks by which it was saved.
@@ -12,9 +12,15 @@ extension JointRateLimiter {
     @discardableResult
     public func restore(_ saved: SavedRateLimit, at time: SnapshotTime = .now()) -> Bool {
         guard let rule = names.firstIndex(of: saved.state.policy) else { return false }
-        for shard in rules[rule].shards(of: saved.key) {
-            shard.withTable(at: elapsed()) { table, now in
-                table.restore(saved.state, to: saved.key.isKey ? saved.key : nil, at: now, time: time)
+        if saved.key == .everyone {
+            for index in 0..<rules[rule].count {
+                rules[rule][index].withTable(at: elapsed()) { table, now in
+                    table.restore(saved.state, to: saved.key, at: now, time: time)
+                }
+            }
+        } else if saved.key.isKey {
+            rules[rule].shard(of: saved.key).withTable(at: elapsed()) { table, now in
+                table.restore(saved.state, to: saved.key, at: now, time: time)
             }
         }
         return true

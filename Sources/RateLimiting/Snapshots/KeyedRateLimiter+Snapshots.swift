@@ -2,8 +2,8 @@ extension KeyedRateLimiter {
     /// What a key owes, to be saved; `nil` if it owes nothing. O(quota).
     public func snapshot(of key: Key, at time: SnapshotTime) -> RateLimitSnapshot? {
         withTable(of: key) { table, digest, now in
-            let row = table.row(of: digest, at: now)
-            return row.owed > 0 ? RateLimitSnapshot(policy: table.rule.policy.name, time: time, debt: row.debt) : nil
+            guard let row = table.row(of: digest, at: now), row.owed > 0 else { return nil }
+            return RateLimitSnapshot(policy: table.rule.policy.name, time: time, debt: row.debt)
         }
     }
 

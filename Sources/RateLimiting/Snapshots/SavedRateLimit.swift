@@ -3,7 +3,7 @@
 /// A store keeps one row for each policy and key; a later one replaces it. The digest means the same key in every process that
 /// has the limiter's secret.
 public struct SavedRateLimit: Hashable, Sendable, Codable {
-    /// The key. Digests below 2²⁰ are no keys, but what newcomers share once a limiter is full.
+    /// The key; 0 for all keys without a row. Other digests below 2²⁰ are no keys; earlier versions saved them, and they are ignored.
     public var key: KeyDigest
     /// What it owes, under which policy, and when that was so.
     public var state: RateLimitSnapshot

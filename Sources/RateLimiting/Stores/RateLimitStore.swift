@@ -17,10 +17,13 @@ public protocol RateLimitStore: Sendable {
     /// What the keys of claims owe at this moment, to be kept in one transaction with what the request does. Waits for nothing.
     /// `nil`, as by default, if the store isn't kept in that place.
     func debts(of claims: [RateLimitClaim]) -> RateLimitDebts?
+    /// The memory that the keys take. `nil`, as by default, if the store counts elsewhere.
+    var usage: RateLimitUsage? { get }
 }
 
 extension RateLimitStore {
     public func debts(of claims: [RateLimitClaim]) -> RateLimitDebts? { nil }
+    public var usage: RateLimitUsage? { nil }
 }
 
 extension JointRateLimiter: RateLimitStore {}

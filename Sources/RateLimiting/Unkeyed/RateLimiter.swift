@@ -32,12 +32,14 @@ public final class RateLimiter<C: Clock>: Sendable where C.Duration == Duration 
     @inlinable
     public func admit(at instant: C.Instant, cost: Int? = nil) -> RateLimitDecision {
         if let cost { requireCost(cost) }
-        return shards.admitToAll(at: origin.duration(to: instant).wholeNanoseconds, cost: cost ?? 0)
+        return shards.admit(.single, at: origin.duration(to: instant).wholeNanoseconds, cost: cost ?? 0)
     }
 
     /// How many units would be admitted now. Writes nothing. O(log quota).
     public var remaining: Int {
-        shards[0].withTable(at: elapsed()) { table, now in table.state(at: -1, now: now).remaining }
+        shards[0].withTable(at: elapsed()) { table, now in
+            table.state(at: table.ask(KeyDigest.single.word, at: now, cost: 1).index, now: now).remaining
+        }
     }
 
     /// Puts another policy in place, without a fresh burst: what was admitted before counts against the new one.
@@ -46,4 +48,9 @@ public final class RateLimiter<C: Clock>: Sendable where C.Duration == Duration 
     }
 
     private func elapsed() -> Int64 { origin.duration(to: clock.now).wholeNanoseconds }
+}
+
+extension KeyDigest {
+    /// The one key of a limiter without keys.
+    @usableFromInline static var single: KeyDigest { KeyDigest(rawValue: 1 << 63) }
 }

@@ -33,6 +33,12 @@ protocol AdmissionWindow: ~Copyable {
     mutating func add(_ debt: SavedDebt, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool
     /// Owes as much as it can, as of an instant, whatever it owed.
     mutating func spendAll(at instant: Int64, terms: RateLimitTerms)
+    /// The part of the quota that is used, from 0 to 1, or more under a lowered quota.
+    func usage(at now: Int64, terms: RateLimitTerms) -> Double
+    /// The bytes that the state has allocated beside itself, with those of the allocator.
+    var heapBytes: Int { get }
+    /// The bytes that the state of a newcomer allocates.
+    static func firstHeapBytes(terms: RateLimitTerms) -> Int
     /// Whether the state knows when it admitted what.
     static var knowsInstants: Bool { get }
 }
@@ -69,6 +75,14 @@ enum SavedDebt {
 
 extension AdmissionWindow where Self: ~Copyable {
     static var knowsInstants: Bool { false }
+
+    var heapBytes: Int { 0 }
+
+    static func firstHeapBytes(terms: RateLimitTerms) -> Int { 0 }
+
+    func usage(at now: Int64, terms: RateLimitTerms) -> Double {
+        Double(owed(at: now, terms: terms)) / Double(terms.longestDebt)
+    }
 
     /// Decides about one request; a refusal writes nothing.
     @inline(__always)

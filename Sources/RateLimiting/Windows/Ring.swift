@@ -83,9 +83,11 @@ struct Ring: ~Copyable, @unchecked Sendable {
         header.pointee.kept += 1
     }
 
+    /// A ring that holds more than half of the quota gets room for all of it: a key near its limit allocates no more.
     @inline(never)
     private mutating func grow(quota: Int) {
-        let larger = Self.memory(capacity: max(min(quota, max(2, 2 * kept)), kept + 1))
+        let half = max(1, quota / 2)
+        let larger = Self.memory(capacity: max(kept < half ? min(max(2, 2 * kept), half) : quota, kept + 1))
         for age in 0..<kept { Self.instants(larger)[age] = instant(age) }
         larger.pointee.kept = Int32(kept)
         header?.deallocate()
@@ -125,6 +127,18 @@ extension Ring: AdmissionWindow {
         let count = min(charge.units, instants.count { $0 == charge.mark })
         guard count > 0, let first = instants.firstIndex(of: charge.mark) else { return }
         self = Ring(Array(instants[..<first] + instants[(first + count)...]))
+    }
+
+    @inline(__always)
+    var heapBytes: Int { header.map { Self.heapBytes(capacity: Int($0.pointee.capacity)) } ?? 0 }
+
+    static func firstHeapBytes(terms: RateLimitTerms) -> Int { heapBytes(capacity: min(2, max(1, terms.quota / 2))) }
+
+    /// The header, the instants, and what the allocator adds.
+    private static func heapBytes(capacity: Int) -> Int { 32 + 8 * capacity }
+
+    func usage(at now: Int64, terms: RateLimitTerms) -> Double {
+        Double(live(at: now, terms: terms)) / Double(terms.quota)
     }
 
     func remaining(at now: Int64, terms: RateLimitTerms) -> Int { max(0, terms.quota - live(at: now, terms: terms)) }

@@ -51,28 +51,36 @@ import Testing
         #expect(limiter.admit("ana") == .refused(retryAfter: .seconds(3590)))
     }
 
-    @Test("Past the capacity newcomers share one quota, and known keys keep theirs")
-    func overflow() {
-        let limiter = limiter(capacity: 2)
-        #expect(limiter.admit("ana").isAdmitted && limiter.admit("eva").isAdmitted)
-        #expect(limiter.admit("a").isAdmitted && limiter.admit("b").isAdmitted && limiter.admit("c").isAdmitted)
-        #expect(limiter.admit("d") == .refused(retryAfter: .seconds(3600)))
-        #expect(limiter.admit("ana") == .admitted(remaining: 1))
-        #expect(limiter.count == 2)
+    @Test("Past the capacity a newcomer evicts the key that has used least, never one above half of its quota")
+    func eviction() {
+        let limiter = limiter(capacity: 4)
+        for key in ["ana", "eva", "ida"] { for _ in 0..<2 { _ = limiter.admit(key) } }
+        _ = limiter.admit("junk 0")
+        for number in 1..<100 { #expect(limiter.admit("junk \(number)") == .admitted(remaining: 2)) }
+        #expect(limiter.count == 4)
+        for key in ["ana", "eva", "ida"] { #expect(limiter.remaining(of: key) == 1) }
     }
 
-    @Test("A key that was admitted from the shared quota keeps that debt when it gets a quota of its own")
-    func overflowDebt() {
+    @Test("If all keys are above half of their quota, newcomers share 16 windows by their hashes")
+    func buckets() {
+        let limiter = limiter(capacity: 2)
+        for key in ["ana", "eva"] { for _ in 0..<3 { _ = limiter.admit(key) } }
+        let admitted = (0..<1_000).count { limiter.admit("junk \($0)").isAdmitted }
+        #expect(admitted == 16 * 3)
+        #expect(limiter.count == 2)
+        #expect(limiter.remaining(of: "ana") == 0)
+    }
+
+    @Test("A key that was counted in a shared window keeps that usage when it gets a window of its own")
+    func bucketDebt() {
         let limiter = limiter(capacity: 1)
-        _ = limiter.admit("junk")
+        for _ in 0..<3 { _ = limiter.admit("junk") }
         clock.advance(by: .seconds(1800))
         for _ in 0..<3 { #expect(limiter.admit("ana").isAdmitted) }
         clock.advance(by: .seconds(1800))
-        #expect(limiter.admit("ana") == .refused(retryAfter: .seconds(1800)), "junk is gone, the debt is not")
-        #expect(limiter.count == 0, "a refusal writes nothing")
+        #expect(limiter.admit("ana") == .refused(retryAfter: .seconds(1800)), "junk is gone, the usage is not")
         clock.advance(by: .seconds(1800))
         #expect(limiter.admit("ana") == .admitted(remaining: 2))
-        #expect(limiter.count == 1)
     }
 
     @Test("Keys are forgotten once they are as good as new, a few per newcomer")

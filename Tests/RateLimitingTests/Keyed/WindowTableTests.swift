@@ -85,7 +85,7 @@ import Testing
             if Int.random(in: 0..<40, using: &generator) > 0 {
                 let digest = secret.digest(of: Int.random(in: 0..<3_000, using: &generator)).word
                 if table.admit(digest, at: 0, cost: 1).isAdmitted {
-                    changed[digest] = table.row(of: KeyDigest(rawValue: digest), at: 0).owed
+                    changed[digest] = table.row(of: KeyDigest(rawValue: digest), at: 0)?.owed
                 }
                 continue
             }
@@ -93,7 +93,7 @@ import Testing
             let rows = table.takeChanges(upTo: most, at: 0)
             #expect(rows.count == min(most, changed.count))
             for row in rows {
-                guard let key = row.key?.word, let owed = changed.removeValue(forKey: key), owed == row.owed else {
+                guard case let key = row.key.word, let owed = changed.removeValue(forKey: key), owed == row.owed else {
                     Issue.record("took what had not changed, or not its state")
                     return
                 }

@@ -112,13 +112,33 @@ import Testing
         #expect(delays(machine.start(Self.policies), keys: 0..<20) == delays(first, keys: 0..<20))
     }
 
-    @Test("A full limiter's newcomers stay as limited after a restart")
-    func overflow() {
-        let first = machine.start([Self.policies[0]], capacity: 1)
-        for key in 0..<4 { _ = first.limiter.admit([RateLimitClaim("ring", key: key)]) }
+    @Test("Rows of windows that newcomers shared in earlier versions are ignored")
+    func oldRows() {
+        let first = machine.start([Self.policies[0]])
+        while first.limiter.admit([RateLimitClaim("ring", key: 1)]).isAdmitted {}
+        let second = machine.start([Self.policies[0]])
+        for digest: UInt64 in [1, 2, 63, 64, 1 << 20 - 1] {
+            for var row in first.limiter.takeChanges(of: [RateLimitClaim("ring", key: 1)], time: { machine.time }) {
+                row.key = KeyDigest(rawValue: digest)
+                #expect(second.limiter.restore(row, at: machine.time))
+            }
+        }
+        #expect(second.limiter.count(of: "ring") == 0)
+        for key in 0..<100 { #expect(second.limiter.admit([RateLimitClaim("ring", key: key)]).isAdmitted) }
+    }
+
+    @Test("Keys above half of their quota survive a restart with less memory; the others make room")
+    func smaller() {
+        let first = machine.start([Self.policies[0]])
+        for key in 0..<40 {
+            _ = first.limiter.admit([RateLimitClaim("ring", key: key, cost: key % 2 == 0 ? 2 : 1)])
+        }
         first.saveAll()
-        let second = machine.start([Self.policies[0]], capacity: 1)
-        #expect(second.limiter.admit([RateLimitClaim("ring", key: 99)]).refusal?.retryAfter == .seconds(100))
+        let second = machine.start([Self.policies[0]], capacity: 10)
+        for key in 0..<40 where key % 2 == 0 {
+            #expect(second.limiter.check([RateLimitClaim("ring", key: key)]).limits[0].remaining == 1)
+        }
+        #expect(second.limiter.count(of: "ring") >= 20)
     }
 
     @Test("A reset is saved as well, and a row may go when the key owes nothing")

@@ -40,9 +40,30 @@ public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
     }
 
     /// The limit as a rule. Answers never tell how much all others ask, nor what a dry run would say.
-    /// - Parameter policy: What is admitted; ``standard`` if `nil`.
-    public func rule(_ policy: RateLimitPolicy? = nil, mode: RateLimitRule.Mode = .enforce) -> RateLimitRule {
-        RateLimitRule(policy ?? standard, mode: mode, isVisible: self != .resetGlobal && mode == .enforce)
+    /// - Parameters:
+    ///   - policy: What is admitted; ``standard`` if `nil`.
+    ///   - wide: What the networks of a client may take, for limits that have a key.
+    public func rule(
+        _ policy: RateLimitPolicy? = nil,
+        mode: RateLimitRule.Mode = .enforce,
+        wide: WideLimits = .standard
+    ) -> RateLimitRule {
+        RateLimitRule(
+            policy ?? standard,
+            mode: mode,
+            isVisible: self != .resetGlobal && mode == .enforce,
+            wide: networkUse.map { WideLimits(near: wide.near, far: wide.far, use: $0) }
+        )
+    }
+
+    /// When the networks of a client are counted; `nil` if never. Those of a limit per client always are. A limit per address of an account counts
+    /// them only while its table is full: a network's sign-ins are limited by ``loginIP`` in any case.
+    public var networkUse: WideLimits.Use? {
+        switch self {
+        case .resetIP, .loginIP, .refreshIP, .registerIP, .tokenIP: .jointly
+        case .resetEmail, .loginAccount: .asFallback
+        case .resetGlobal: nil
+        }
     }
 
     /// The names of those that are counted by reset requests alone, whose intents keep what they owe.

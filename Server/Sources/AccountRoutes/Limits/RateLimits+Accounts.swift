@@ -13,8 +13,9 @@ extension RateLimits {
         in context: some LimitedRequestContext,
         sharing shares: FairShares?
     ) async throws -> RateLimitAdmission {
-        let claim = RateLimitClaim(AccountLimit.resetEmail.rawValue, key: email.normalized)
-        let sharing = shares.map { (table: $0, client: client(of: request, in: context)) }
+        let client = client(of: request, in: context)
+        let claim = RateLimitClaim(AccountLimit.resetEmail.rawValue, key: email.normalized, networks: client.networks)
+        let sharing = shares.map { (table: $0, client: client) }
         return try await admit([claim], in: context, sharing: sharing) { ContractText.resetLimited(wait: $0) }
     }
 
@@ -24,8 +25,10 @@ extension RateLimits {
         _ request: Request,
         in context: some LimitedRequestContext
     ) async throws {
-        let key = JointKey(email.normalized, client(of: request, in: context))
-        try await admit([RateLimitClaim(AccountLimit.loginAccount.rawValue, key: key)], in: context)
+        let client = client(of: request, in: context)
+        let key = JointKey(email.normalized, client)
+        let claim = RateLimitClaim(AccountLimit.loginAccount.rawValue, key: key, networks: client.networks)
+        try await admit([claim], in: context)
     }
 }
 

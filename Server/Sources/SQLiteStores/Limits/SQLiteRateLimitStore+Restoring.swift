@@ -47,7 +47,7 @@ extension SQLiteRateLimitStore {
         since rows: [LimitRow],
         at now: SnapshotTime
     ) -> [LimitRow.ID: [JointRateLimiter<C>.Recounted]] {
-        let names = limiter.currentRules.map(\.policy.name)
+        let names = limiter.policyNames
         let policies = Dictionary(names.map { (JournalFile.hash($0), $0) }) { first, _ in first }
         let thisBoot = rows.filter { $0.saved.state.time.bootID == now.bootID }
         let covers = Dictionary(thisBoot.map { ($0.id, $0.covers) }) { $1 }
@@ -63,7 +63,7 @@ extension SQLiteRateLimitStore {
 
     private func chargeLost(_ remains: AdmissionJournal.Remains, at now: SnapshotTime) {
         guard !remains.isComplete else { return }
-        let names = Set(limiter.currentRules.map(\.policy.name)).subtracting(committed)
+        let names = Set(limiter.policyNames).subtracting(committed)
         limiter.chargeLost(remains.uncertainty, after: remains.aliveAt, at: now, under: names)
         logger.notice("Admissions may be missing: limits count their time as spent")
     }

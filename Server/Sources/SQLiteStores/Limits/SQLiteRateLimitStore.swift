@@ -20,7 +20,8 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     let time: @Sendable () -> SnapshotTime
     let logger: Logger
     let committed: Set<String>
-    private let secret: KeySecret
+    /// By the number of the policy; `nil` for those whose admissions are kept with what they admit.
+    private let policyHashes: [UInt64?]
     /// In nanoseconds: a debt that ends before another process could have begun need not be kept for it.
     private static var shortestDebt: Int64 { 20_000_000 }
 
@@ -31,6 +32,7 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     ///   - journal: The file of what is not saved yet. One process at a time has it; another that opens it begins without what
     ///     is kept, keeps nothing, and logs that.
     ///   - committed: The names of policies whose admissions are kept by ``debts(of:)`` before they are answered.
+    ///   - memory: The bytes that the keys may take.
     ///   - secret: The secret under which keys are hashed.
     ///   - clock: A monotonic clock.
     ///   - time: The clocks that outlive the process.
@@ -41,30 +43,51 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
         database: SQLiteDatabase,
         journal: URL,
         committed: Set<String> = [],
+        memory: Int = 128 << 20,
         secret: KeySecret,
         clock: C,
         time: @escaping @Sendable () -> SnapshotTime = { .now() },
         logger: Logger
     ) async throws {
-        (self.secret, self.database, self.clock, self.time, self.logger) = (secret, database, clock, time, logger)
-        self.committed = committed
+        (self.database, self.clock, self.time, self.logger) = (database, clock, time, logger)
+        self.committed = Set(rules.filter { committed.contains($0.policy.name) }.flatMap(\.policyNames))
         do {
             self.journal = try AdmissionJournal(path: journal.path, at: time())
         } catch {
             self.journal = nil
             logger.error("Limits are not kept over a restart", metadata: .failure(error))
         }
-        limiter = JointRateLimiter(rules, secret: secret, recordsChanges: self.journal != nil, clock: clock)
+        limiter = JointRateLimiter(
+            rules,
+            memory: memory,
+            secret: secret,
+            recordsChanges: self.journal != nil,
+            clock: clock
+        )
+        policyHashes = limiter.policyNames.map { [committed = self.committed] in committed.contains($0) ? nil : JournalFile.hash($0) }
         if self.journal != nil { try await restore() }
     }
 }
 
 extension SQLiteRateLimitStore: RateLimitStore {
     public func admit(_ claims: [RateLimitClaim]) -> RateLimitAnswer {
-        let answer = limiter.admit(claims)
-        if answer.isAdmitted { note(claims, answer) }
-        return answer
+        guard let journal else { return limiter.admit(claims) }
+        var covers: Int64?
+        return limiter.admit(claims) { policy, key, units in
+            if covers == nil {
+                // Before the note: a save that finds nothing changed forgets the notes before it.
+                hasChanged.store(true, ordering: .sequentiallyConsistent)
+            }
+            guard let policyHash = policyHashes[policy] else { return }
+            // Read behind the charge: a save that covers a later instant has seen it.
+            let now = covers ?? time().bootNanoseconds
+            covers = now
+            let units = UInt32(clamping: units)
+            journal.note(.init(key: key.rawValue, policy: policyHash, bootNanoseconds: now, units: units))
+        }
     }
+
+    public var usage: RateLimitUsage? { limiter.usage }
 
     public func check(_ claims: [RateLimitClaim]) -> RateLimitAnswer { limiter.check(claims) }
 
@@ -87,27 +110,6 @@ extension SQLiteRateLimitStore: RateLimitStore {
         return RateLimitDebts(rows: rows, covers: now) { [self] in
             limiter.returnChanges(rows)
             hasChanged.store(true, ordering: .sequentiallyConsistent)
-        }
-    }
-
-    private func note(_ claims: [RateLimitClaim], _ answer: RateLimitAnswer) {
-        guard let journal else { return }
-        // Before the note: a save that finds nothing changed forgets the notes before it.
-        hasChanged.store(true, ordering: .sequentiallyConsistent)
-        // Those in shadow count nothing if one of them would refuse.
-        let shadow = answer.shadowRefusal == nil ? [] : limiter.currentRules.filter { $0.mode == .shadow }.map(\.policy.name)
-        // Read behind the charge: a save that covers a later instant has seen it.
-        let now = time().bootNanoseconds
-        for limit in answer.limits where !committed.contains(limit.policy.name) && !shadow.contains(limit.policy.name) {
-            guard let claim = claims.first(where: { $0.policy == limit.policy.name }) else { continue }
-            journal.note(
-                AdmissionJournal.Note(
-                    key: secret.digest(of: claim.key).rawValue,
-                    policy: JournalFile.hash(claim.policy),
-                    bootNanoseconds: now,
-                    units: UInt32(clamping: claim.cost ?? limit.policy.cost)
-                )
-            )
         }
     }
 }

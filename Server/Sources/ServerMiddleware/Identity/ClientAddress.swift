@@ -6,7 +6,7 @@
 /// (`2001::/32`) count by prefix, which the clients of one relay share: strict rather than loose.
 public struct ClientAddress: Hashable, Sendable {
     /// The folded address; `nil` for a client without one, such as the peer of a local socket.
-    private let address: IPAddress?
+    let address: IPAddress?
 
     /// The client without an address. All such clients are one.
     public static let unknown = ClientAddress(address: nil)
@@ -43,12 +43,6 @@ public struct ClientAddress: Hashable, Sendable {
         }
         let groups = [112, 96, 80].map { String(address.bits >> $0 & 0xFFFF, radix: 16) }
         return groups.joined(separator: ":") + "::/48"
-    }
-
-    /// The bytes by which a limit counts the client: a tag and the address, or the tag alone.
-    var keyBytes: [UInt8] {
-        guard let address else { return [0] }
-        return withUnsafeBytes(of: address.bits.bigEndian) { [address.version == .v4 ? 4 : 6] + $0 }
     }
 }
 

@@ -57,6 +57,10 @@ struct RateLimitMetrics: Sendable {
                 counters.refused.increment()
             }
         }
+        if let policy = answer.refusal?.policy, !answer.limits.contains(where: { $0.policy.name == policy.name }) {
+            // The limit of a network, which responses don't show.
+            counters(of: policy.name).refused.increment()
+        }
         if let refusal = answer.shadowRefusal { counters(of: refusal.policy.name).shadowRefused.increment() }
     }
 

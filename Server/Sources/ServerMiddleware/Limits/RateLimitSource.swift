@@ -5,10 +5,11 @@ public import RateLimiting
 public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
     let claim: @Sendable (Request, Context, RateLimits) async throws -> RateLimitClaim?
 
-    /// Each client on its own, by address.
+    /// Each client on its own, by address, and the networks that it is in if the policy's rule counts them.
     public static func client(_ policy: String, cost: Int? = nil) -> RateLimitSource {
         RateLimitSource { request, context, limits in
-            RateLimitClaim(policy, key: limits.client(of: request, in: context), cost: cost)
+            let client = limits.client(of: request, in: context)
+            return RateLimitClaim(policy, key: client, cost: cost, networks: client.networks)
         }
     }
 
@@ -24,8 +25,11 @@ public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
         cost: Int? = nil,
         _ key: @escaping @Sendable (Request, Context) async throws -> (any PartitionKey)?
     ) -> RateLimitSource {
-        RateLimitSource { request, context, _ in
-            try await key(request, context).map { RateLimitClaim(policy, key: $0, cost: cost) }
+        RateLimitSource { request, context, limits in
+            try await key(request, context).map { key in
+                let networks = limits.client(of: request, in: context).networks
+                return RateLimitClaim(policy, key: key, cost: cost, networks: networks)
+            }
         }
     }
 }

@@ -87,6 +87,9 @@ public final class RateLimits: Sendable {
         throw ContractError(.rateLimitExceeded, message: text(wait), retryAfter: wait)
     }
 
+    /// The memory that the limits take; `nil` if the store has no bound of its own.
+    public var usage: RateLimitUsage? { store.usage }
+
     /// Puts another policy, mode or visibility in place under the policy's name, without a fresh burst.
     public func change(to rule: RateLimitRule) async throws {
         try await store.change(to: rule)

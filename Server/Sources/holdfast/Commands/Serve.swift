@@ -35,6 +35,8 @@ struct Serve: AsyncParsableCommand {
               LIMIT_LOGIN_ACCOUNT, LIMIT_LOGIN_IP    sign-ins of one client with one address (10/900), with any (60/60)
               LIMIT_REFRESH_IP, LIMIT_REGISTER_IP    sessions continued (60/60), registrations (10/3600) of one client
               LIMIT_TOKEN_IP                         links looked at or used by one client (30/60)
+              LIMIT_…_WIDE                           how many times the quota /56 or /24, and /48 may take (4,16)
+              LIMIT_MEMORY_MB                        memory of all limits (128)
               RATE_LIMIT_MODE                        enforce (default), shadow (count and log, refuse nobody) or off
               TLS_CERT, TLS_KEY                      files in PEM, if no proxy ends TLS; read at the start
               TRUSTED_PROXIES                        whose Forwarded or X-Forwarded-For counts: addresses, ranges, with commas

@@ -9,6 +9,12 @@ struct LimitSettings: Sendable {
     var policies = Dictionary(uniqueKeysWithValues: AccountLimit.allCases.map { ($0, $0.standard) })
     /// How many reset emails an account gets, whatever limits of requests are off.
     var resetMailsPerAccount = AccountLimit.resetEmail.standard
+    /// How many times its quota the networks of a client may take, for each limit that counts them.
+    var wide = Dictionary(
+        uniqueKeysWithValues: AccountLimit.allCases.filter { $0.networkUse != nil }.map { ($0, WideLimits.standard) }
+    )
+    /// The bytes that all limits may take. It is read at the start alone.
+    var memory = 128 << 20
     var mode: RateLimitRule.Mode = .enforce
     var identity = ClientIdentity()
 
@@ -18,7 +24,7 @@ struct LimitSettings: Sendable {
     /// Reads the settings.
     /// - Parameter names: What is set at all: a limit whose name is mistyped would not be in force.
     init(_ settings: inout SettingReader, names: Set<String>) {
-        let known = AccountLimit.allCases.map(\.setting)
+        let known = AccountLimit.allCases.flatMap(\.settings) + [Self.memorySetting]
         for name in names.sorted() where name.hasPrefix("LIMIT_") && !known.contains(name) {
             settings.refuse(name, "is no limit; there are \(known.joined(separator: ", "))")
         }
@@ -28,7 +34,9 @@ struct LimitSettings: Sendable {
         policies[.resetEmail] = resetMailsPerAccount
         for limit in AccountLimit.allCases {
             policies[limit] = settings.quota(limit.setting, default: policies[limit], limit.policy)
+            if let standard = wide[limit] { wide[limit] = settings.factors(limit.wideSetting, default: standard) }
         }
+        memory = settings.integer(Self.memorySetting, in: Self.megabytes, default: 128) << 20
         var proxies: [IPRange] = []
         for text in settings.list("TRUSTED_PROXIES") ?? [] {
             do throws(IPRange.Refusal) {
@@ -49,18 +57,40 @@ struct LimitSettings: Sendable {
         )
     }
 
+    static let memorySetting = "LIMIT_MEMORY_MB"
+    static let megabytes = 1...65_536
+
     /// The limits as rules, one for each.
     var rules: [RateLimitRule] {
-        AccountLimit.allCases.map { $0.rule(policies[$0], mode: policies[$0] == nil ? .off : mode) }
+        AccountLimit.allCases.map { limit in
+            limit.rule(policies[limit], mode: policies[limit] == nil ? .off : mode, wide: wide[limit] ?? .standard)
+        }
     }
 }
 
 extension AccountLimit {
     /// The name in the environment, such as `LIMIT_RESET_EMAIL`.
     var setting: String { "LIMIT_" + rawValue.uppercased().replacing("-", with: "_") }
+    /// The name of the factors of its networks, such as `LIMIT_RESET_EMAIL_WIDE`.
+    var wideSetting: String { setting + "_WIDE" }
+    /// All names.
+    fileprivate var settings: [String] { networkUse == nil ? [setting] : [setting, wideSetting] }
 }
 
 extension SettingReader {
+    /// Two factors, such as `4,16`.
+    fileprivate mutating func factors(_ name: String, default value: WideLimits) -> WideLimits {
+        guard let text = text(name) else { return value }
+        let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { number($0.drop { $0 == " " }) }
+        if numbers.count == 2, let near = numbers[0], let far = numbers[1], near <= far,
+            WideLimits.factors.contains(near), WideLimits.factors.contains(far)
+        {
+            return WideLimits(near: near, far: far)
+        }
+        refuse(name, "must be two factors from 1 to 10000 such as 4,16, the second not below the first (is “\(text)”)")
+        return value
+    }
+
     /// A quota and seconds, such as `3/3600`; `off` is `nil`.
     fileprivate mutating func quota(
         _ name: String,
@@ -69,9 +99,7 @@ extension SettingReader {
     ) -> RateLimitPolicy? {
         guard let text = text(name) else { return value }
         guard text.lowercased() != "off" else { return nil }
-        let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { part in
-            part.utf8.allSatisfy { (48...57).contains($0) } ? Int(part) : nil
-        }
+        let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map(number)
         if numbers.count == 2, let quota = numbers[0], let seconds = numbers[1], (1...1_000_000).contains(quota),
             (1...31_536_000).contains(seconds)
         {
@@ -79,5 +107,10 @@ extension SettingReader {
         }
         refuse(name, "must be a quota and seconds such as 3/3600, or off (is “\(text)”)")
         return value
+    }
+
+    /// A whole number in the ten digits of ASCII.
+    private func number(_ text: Substring) -> Int? {
+        text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
     }
 }

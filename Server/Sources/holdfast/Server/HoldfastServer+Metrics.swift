@@ -2,6 +2,7 @@ import AccountCore
 import ArgumentParser
 import Foundation
 import HoldfastMetrics
+import RateLimiting
 import SQLiteStores
 import ServerMiddleware
 
@@ -33,11 +34,34 @@ extension HoldfastServer {
                 .init("holdfast_database_bytes", .gauge, "Sizes of the database's files.", size.doubleValue, labels: labels)
             )
         }
+        if let usage = limitStore.usage { readings += Self.readings(of: usage) }
         // A figure that can't be had is left out: an old one would hide that.
         if let count = try? await stores.intents.count() {
             readings.append(
                 .init("holdfast_mail_queue_length", .gauge, "Mails that are to be made or tried again.", Double(count))
             )
+        }
+        return readings
+    }
+
+    private static func readings(of limits: RateLimitUsage) -> [PrometheusReading] {
+        var readings = [
+            PrometheusReading(
+                "holdfast_rate_limit_memory_limit_bytes",
+                .gauge,
+                "The memory that the keys of all limits may take.",
+                Double(limits.limit)
+            )
+        ]
+        for table in limits.tables {
+            let labels = [("policy", table.policy)]
+            func add(_ name: String, _ kind: PrometheusKind, _ text: String, _ value: Int) {
+                readings.append(.init("holdfast_rate_limit_" + name, kind, text, Double(value), labels: labels))
+            }
+            add("memory_bytes", .gauge, "The memory that a limit's keys take.", table.bytes)
+            add("keys", .gauge, "The keys of a limit.", table.keys)
+            add("evictions_total", .counter, "Keys that were evicted, each below half of its quota.", table.evictions)
+            add("fallbacks_total", .counter, "Requests that a full limit counted by the client's network.", table.fallbacks)
         }
         return readings
     }

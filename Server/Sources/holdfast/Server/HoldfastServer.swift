@@ -71,6 +71,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             database: stores.database,
             journal: stores.folder.limitJournal,
             committed: AccountLimit.committed,
+            memory: configuration.limits.memory,
             secret: keys.limitKeys,
             clock: time,
             time: time.snapshot,

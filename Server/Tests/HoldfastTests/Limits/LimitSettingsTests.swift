@@ -37,6 +37,21 @@ import Testing
         for rule in off { #expect(rule.mode == (rule.policy.name == limit.rawValue ? .off : .enforce)) }
     }
 
+    @Test("The factors of networks have a setting for each limit that counts them")
+    func wide() throws {
+        let standard = try configuration([:]).limits
+        #expect(standard.wide.values.allSatisfy { $0 == .standard })
+        #expect(standard.rules.first { $0.policy.name == "reset-global" }?.wide == nil)
+        #expect(standard.rules.first { $0.policy.name == "reset-email" }?.wide?.use == .asFallback)
+        for limit in AccountLimit.allCases where limit.networkUse != nil {
+            let changed = try configuration([limit.wideSetting: "2, 10000"]).limits
+            #expect(changed.wide[limit] == WideLimits(near: 2, far: 10_000))
+            #expect(changed.wide.values.count { $0 != .standard } == 1)
+        }
+        #expect(try configuration(["LIMIT_MEMORY_MB": "7"]).limits.memory == 7 << 20)
+        #expect(standard.memory == 128 << 20)
+    }
+
     @Test("The older name of the limit by address still counts, and the newer one wins")
     func olderName() throws {
         let older = ["PASSWORD_RESET_MAX_ATTEMPTS_PER_HOUR": "7"]
@@ -73,6 +88,10 @@ import Testing
             ("LIMIT_RESET_IP", "0/60"), ("LIMIT_RESET_IP", "20/0"), ("LIMIT_RESET_IP", "-1/60"), ("LIMIT_RESET_IP", "+1/60"),
             ("LIMIT_RESET_IP", "1.5/60"), ("LIMIT_RESET_IP", "20/1m"), ("LIMIT_RESET_IP", "20 / 60"), ("LIMIT_RESET_IP", "none"),
             ("LIMIT_RESET_IP", "1000001/60"), ("LIMIT_RESET_IP", "20/31536001"), ("LIMIT_RESET_IP", "99999999999999999999/60"),
+            ("LIMIT_RESET_IP_WIDE", "4"), ("LIMIT_RESET_IP_WIDE", "4,"), ("LIMIT_RESET_IP_WIDE", "16,4"),
+            ("LIMIT_RESET_IP_WIDE", "0,4"), ("LIMIT_RESET_IP_WIDE", "4,10001"), ("LIMIT_RESET_IP_WIDE", "4,16,64"),
+            ("LIMIT_RESET_IP_WIDE", "+4,16"), ("LIMIT_RESET_IP_WIDE", "off"), ("LIMIT_RESET_GLOBAL_WIDE", "4,16"),
+            ("LIMIT_MEMORY_MB", "0"), ("LIMIT_MEMORY_MB", "65537"), ("LIMIT_MEMORY_MB", "64 MB"),
             ("LIMIT_LOGIN_ACCOUNT", "٣/٦٠"), ("PASSWORD_RESET_MAX_ATTEMPTS_PER_HOUR", "0"), ("RATE_LIMIT_MODE", "dry-run"),
             ("TRUSTED_PROXIES", "0.0.0.0/0"), ("TRUSTED_PROXIES", "10.0.0.1, ::/0"), ("TRUSTED_PROXIES", "proxy.example.com"),
             ("TRUSTED_PROXIES", "10.0.0.1/8"), ("CLIENT_IPV6_PREFIX", "32"), ("CLIENT_IPV6_PREFIX", "128"),

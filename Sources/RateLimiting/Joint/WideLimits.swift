@@ -1,0 +1,65 @@
+/// How a policy counts the networks that a client is in, besides the client itself.
+///
+/// A client with many addresses is a network: an IPv6 customer has a /56 or /48, a small IPv4 provider a /24. A network may take a multiple of
+/// what one client may, in the policy's window. Up to a quota of 64 all of it may come at once, of a larger one half, and the rest evenly.
+public struct WideLimits: Hashable, Sendable {
+    /// When the networks are counted.
+    public enum Use: Hashable, Sendable {
+        /// Always: each request is decided for the client and for both networks, all or nothing.
+        case jointly
+        /// Only while the policy's table is full of keys that have used more than half of their quota. The widest network then takes the
+        /// place of the key.
+        case asFallback
+    }
+
+    /// How many times the quota the near network (/56, or /24 of IPv4) may take.
+    public var near: Int
+    /// How many times the quota the far network (/48) may take.
+    public var far: Int
+    /// When the networks are counted.
+    public var use: Use
+
+    /// The factors that hold unless set otherwise.
+    public static let standard = WideLimits(near: 4, far: 16)
+
+    /// The valid factors.
+    public static let factors = 1...10_000
+
+    /// Creates wide limits.
+    /// - Precondition: The factors are among ``factors``, and `far` is not below `near`.
+    public init(near: Int, far: Int, use: Use = .jointly) {
+        precondition(Self.factors.contains(near) && Self.factors.contains(far), "factors must be from 1 to 10,000")
+        precondition(near <= far, "the far factor must not be below the near one (is \(far), \(near))")
+        (self.near, self.far, self.use) = (near, far, use)
+    }
+
+    /// The policies of the networks, near and far.
+    func policies(of policy: RateLimitPolicy) -> [RateLimitPolicy] {
+        zip(Self.suffixes, [near, far]).map { suffix, factor in
+            let quota = min(Int(Int32.max), policy.quota * factor)
+            return RateLimitPolicy(
+                name: policy.name + suffix,
+                quota: quota,
+                window: policy.window,
+                cost: policy.cost,
+                algorithm: quota <= 64 ? .slidingWindow : .strictGCRA(burst: quota / 2),
+                unit: policy.unit
+            )
+        }
+    }
+
+    static let suffixes = [".near", ".far"]
+}
+
+/// The networks that a client is in, as words that tell them apart; no text is made for them.
+public struct ClientNetworks: Hashable, Sendable {
+    /// The /56 of an IPv6 address, the /24 of an IPv4 address.
+    public var near: UInt64
+    /// The /48 of an IPv6 address.
+    public var far: UInt64?
+
+    /// Creates the networks of a client.
+    public init(near: UInt64, far: UInt64?) {
+        (self.near, self.far) = (near, far)
+    }
+}

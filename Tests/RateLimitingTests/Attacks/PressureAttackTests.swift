@@ -1,0 +1,156 @@
+import HoldfastTesting
+import Testing
+
+@testable import RateLimiting
+
+/// A full table evicts, and an oracle that stores every admission watches what that forgives.
+@Suite struct PressureAttackTests {
+    static let policies: [RateLimitPolicy] = [
+        .requests(10, per: .seconds(900)), .requests(3, per: .seconds(3_600)), .requests(60, per: .seconds(60)),
+        .requests(200, per: .seconds(60)), .requests(1, per: .seconds(10)),
+    ]
+
+    @Test(
+        "What a key is admitted beyond its quota is at most the usage evicted from it",
+        arguments: policies,
+        [PressedLimiter.Kind.capacity, .memory]
+    )
+    func pressed(policy: RateLimitPolicy, kind: PressedLimiter.Kind) {
+        var story = PressureStory(policy, PressedLimiter(policy, kind), keyCount: 600)
+        story.run(decisions: Rounds.share(8, of: 2 * Self.policies.count))
+        #expect(story.complaint == nil)
+        #expect(story.refusedInnocents == 0)
+        // Of a quota of one no key has used half or less.
+        #expect(story.evictions > 100 || policy.quota == 1)
+    }
+
+    @Test(
+        "Below the budget each decision is that of unbounded memory",
+        arguments: policies.filter { $0.algorithm == .slidingWindow },
+        [PressedLimiter.Kind.capacity, .memory]
+    )
+    func below(policy: RateLimitPolicy, kind: PressedLimiter.Kind) {
+        var story = PressureStory(policy, PressedLimiter(policy, kind), keyCount: 10)
+        story.run(decisions: Rounds.share(2, of: 2 * Self.policies.count))
+        #expect(story.complaint == nil)
+        #expect(story.evictions == 0)
+        #expect(story.refusedInnocents == 0)
+        #expect(story.differences == 0)
+    }
+}
+
+/// A limiter with room for few keys, by their number or their memory.
+struct PressedLimiter {
+    enum Kind {
+        case capacity
+        case memory
+    }
+
+    private let admits: (Int, Int64, Int) -> Bool
+    private let finds: (Int) -> Bool
+    private let used: () -> TableUsage
+
+    init(_ policy: RateLimitPolicy, _ kind: Kind) {
+        switch kind {
+        case .capacity:
+            let limiter = KeyedRateLimiter<Int, ManualClock>(policy: policy, capacity: 100, clock: ManualClock())
+            admits = { limiter.admit($0, at: .init(offset: .nanoseconds($1)), cost: $2).isAdmitted }
+            finds = { key in limiter.withTable(of: key) { table, digest, now in table.row(of: digest, at: now) != nil } }
+            used = { limiter.shards.usage }
+        case .memory:
+            let limiter = JointRateLimiter([RateLimitRule(policy)], memory: 8_192, clock: ManualClock())
+            admits = { limiter.admit([RateLimitClaim("default", key: $0, cost: $2)], at: .init(offset: .nanoseconds($1))).isAdmitted }
+            finds = { !limiter.takeChanges(of: [RateLimitClaim("default", key: $0)]).isEmpty }
+            used = { limiter.rules[0].usage }
+        }
+    }
+
+    func admit(_ key: Int, at now: Int64, cost: Int) -> Bool { admits(key, now, cost) }
+    /// Whether a key has a window of its own.
+    func knows(_ key: Int) -> Bool { finds(key) }
+    var usage: TableUsage { used() }
+}
+
+/// Requests of many keys: some ask again and again, most ask rarely, and now and then a crowd comes that is never seen again.
+private struct PressureStory {
+    private struct Admission {
+        var instant: Int64
+        var cost: Int
+        var isEvicted = false
+    }
+
+    private let policy: RateLimitPolicy
+    private let limiter: PressedLimiter
+    private let keyCount: Int
+    private let window: Int64
+    private var generator = SplitMix64(seed: 11)
+    private var admissions: [Int: [Admission]] = [:]
+    private var present: Set<Int> = []
+    private var now: Int64 = 0
+    private var usage = TableUsage()
+    private(set) var complaint: String?
+    /// Keys refused although they and all that share their window were below the quota.
+    private(set) var refusedInnocents = 0
+    /// Decisions that unbounded memory would have made differently.
+    private(set) var differences = 0
+
+    var evictions: Int { usage.evictions }
+
+    init(_ policy: RateLimitPolicy, _ limiter: PressedLimiter, keyCount: Int) {
+        (self.policy, self.limiter, self.keyCount) = (policy, limiter, keyCount)
+        window = policy.window.wait.nanoseconds
+    }
+
+    mutating func run(decisions: Int) {
+        for _ in 0..<decisions where complaint == nil {
+            // A paced limit forgets in the time of its burst.
+            let pace = policy.algorithm == .slidingWindow ? 400 : 4_000
+            now += Int64(generator.next() % UInt64(window / Int64(pace)))
+            let isHot = generator.next() % 4 == 0
+            let key = Int(generator.next() % UInt64(isHot ? max(1, keyCount / 20) : keyCount))
+            let cost = policy.burst > 2 && generator.next() % 4 == 0 ? 2 : 1
+            ask(key, cost)
+        }
+    }
+
+    private mutating func ask(_ key: Int, _ cost: Int) {
+        admissions[key, default: []].removeAll { now - $0.instant >= window }
+        let load = admissions[key, default: []].reduce(0) { $0 + $1.cost }
+        let isAdmitted = limiter.admit(key, at: now, cost: cost)
+        let before = usage
+        usage = limiter.usage
+        noteEvictions(since: before, except: key)
+        if isAdmitted {
+            admissions[key, default: []].append(Admission(instant: now, cost: cost))
+            if limiter.knows(key) {
+                present.insert(key)
+            } else {
+                // It is counted in a window that newcomers share: for the key as good as evicted.
+                forgive(key)
+            }
+        } else if load + cost <= policy.burst, policy.algorithm == .slidingWindow, usage.fallbacks == 0 {
+            refusedInnocents += 1
+        }
+        if policy.algorithm == .slidingWindow, isAdmitted != (load + cost <= policy.quota) { differences += 1 }
+        let counted = admissions[key, default: []].reduce(0) { $0 + ($1.isEvicted ? 0 : $1.cost) }
+        if counted > policy.quota { complaint = "\(counted) units at \(now) without the evicted ones" }
+    }
+
+    /// Finds the keys that were evicted by a decision, and notes their usage.
+    private mutating func noteEvictions(since before: TableUsage, except key: Int) {
+        guard usage.evictions > before.evictions else { return }
+        for other in present where other != key && !limiter.knows(other) {
+            present.remove(other)
+            let live = admissions[other, default: []].reduce(0) { $0 + (now - $1.instant < window && !$1.isEvicted ? $1.cost : 0) }
+            if policy.algorithm == .slidingWindow, live * 2 > policy.quota {
+                complaint = "a key was evicted with \(live) units of \(policy.quota)"
+            }
+            forgive(other)
+        }
+    }
+
+    private mutating func forgive(_ key: Int) {
+        guard let count = admissions[key]?.count else { return }
+        for place in 0..<count { admissions[key]?[place].isEvicted = true }
+    }
+}
