@@ -35,7 +35,7 @@ import Testing
         try await withFolder { folder in
             let environment = [
                 "ENVIRONMENT": "development", "LIMIT_TOKEN_IP": "off", "LIMIT_RESET_EMAIL": "off", "LIMIT_RESET_IP": "off",
-                "LIMIT_RESET_GLOBAL": "off", "LOG_LEVEL": "critical",
+                "LIMIT_RESET_GLOBAL": "off", "PASSWORD_RESET_MAX_ATTEMPTS_PER_HOUR": "10000", "LOG_LEVEL": "critical",
             ]
             try await withServing(environment: environment, options: ["--shared-data"], in: folder) { first in
                 try await withServing(environment: environment, options: ["--shared-data"], in: folder) { second in
