@@ -21,25 +21,26 @@ extension AttackedServer {
         }
     }
 
-    /// Waits until the email queue is empty.
-    func waitForEmptyQueue() async throws {
-        try await wait("the email queue is not empty") { server in
-            try await server.run(["mail", "queue", "--json"]).trimmingCharacters(in: .whitespacesAndNewlines) == "[]"
-        }
+    /// The email queue as JSON.
+    func queue() async throws -> String {
+        try await run(["mail", "queue", "--json"]).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// Waits until something holds, and at most two minutes.
-    /// - Returns: How long it took.
-    @discardableResult
-    func wait(
-        _ failure: String = "two minutes were not enough",
-        until holds: (AttackedServer) async throws -> Bool
-    ) async throws -> Duration {
+    /// Waits until something holds, and at most a minute.
+    /// - Returns: How long it took; `nil` if it did not hold in time.
+    func wait(until holds: (AttackedServer) async throws -> Bool) async throws -> Duration? {
         let begin = ContinuousClock.now
         while try await !holds(self) {
-            guard ContinuousClock.now - begin < .seconds(120) else { throw Failure(description: failure) }
+            guard ContinuousClock.now - begin < .seconds(60) else { return nil }
             try await Task.sleep(for: .milliseconds(100))
         }
         return ContinuousClock.now - begin
+    }
+}
+
+extension AttackReport {
+    /// Adds that something happened, after a time that is a fact of the report.
+    mutating func require(_ text: String, within wait: Duration?) {
+        require("\(text) within a minute", counted: wait.map { "after \(Int($0 / .seconds(1))) s" } ?? "not", wait != nil)
     }
 }

@@ -26,7 +26,7 @@ struct EmailBomb: Attack {
         let second = try await bomb(1)
         report.require("requesters see nothing of it", counted: "\(first); \(second)", first.served + second.served == requests)
         let other = try await server.requestReset(accounts[1], from: ClientAddresses.network48(1))
-        try await server.waitForEmptyQueue()
+        report.require("the email queue is empty", within: try await server.wait { try await $0.queue() == "[]" })
         let recipients = try server.recipients()
         let bombed = recipients[accounts[0]] ?? 0
         // An email that was in flight at the kill may have come twice.
