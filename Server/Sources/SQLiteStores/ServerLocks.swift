@@ -22,7 +22,7 @@ public struct ServerLocks: Sendable {
         )
         while true {
             let name = UUID().uuidString.lowercased()
-            // It gets its name when it is locked: nobody may take it for abandoned in between.
+            // The file gets its name when it is locked, so that no other server takes it for abandoned.
             let draft = folder.appending(path: ".\(name)").path
             let descriptor = open(draft, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
@@ -36,7 +36,7 @@ public struct ServerLocks: Sendable {
         }
     }
 
-    /// Returns whether a server lives. The file of one that has ended is removed. If that cannot be told, the server counts as alive.
+    /// Returns whether a server lives. The file of one that has ended is removed. If this cannot be determined, the server counts as alive.
     func isHeld(_ name: String) -> Bool {
         guard UUID(uuidString: name) != nil else { return true }
         return isLocked(path(name))

@@ -43,7 +43,7 @@ final class SetClocks: Sendable {
         #expect(abs(time.now().timeIntervalSince(.after(seconds))) < 0.001, sourceLocation: location)
     }
 
-    @Test("Steps of the wall clock change nothing, for a process and for those that start later", arguments: [-3_600.0, 3_600])
+    @Test("Ignores steps of the wall clock, also in processes that start later", arguments: [-3_600.0, 3_600])
     func steps(_ step: Double) async throws {
         try await withStores { stores in
             let clocks = SetClocks()
@@ -60,7 +60,7 @@ final class SetClocks: Sendable {
         }
     }
 
-    @Test("After a boot it continues by what the wall clock advanced since it was last recorded")
+    @Test("Continues after a boot by what the wall clock advanced since the last record")
     func boot() async throws {
         try await withStores { stores in
             let clocks = SetClocks()
@@ -74,7 +74,7 @@ final class SetClocks: Sendable {
         }
     }
 
-    @Test("A clock that was set back before a boot counts as a minute, and no stored time is in the future")
+    @Test("Counts a boot with a clock that was set back as a minute")
     func setBack() async throws {
         try await withStores { stores in
             let clocks = SetClocks()
@@ -89,7 +89,7 @@ final class SetClocks: Sendable {
         }
     }
 
-    @Test("Where boots have no names, a restart continues by the wall clock, and never runs backwards")
+    @Test("Continues by the wall clock where boots have no names, and never runs backwards")
     func nameless() async throws {
         try await withStores { stores in
             let clocks = SetClocks()
@@ -105,9 +105,10 @@ final class SetClocks: Sendable {
 
 /// What clock steps do to due times and grace windows, with the services that a server puts together.
 @Suite(.timeLimit(.minutes(1))) struct ClockStepTests {
-    @Test("A used refresh token is a repeat for ten seconds and then a theft, whatever the clock is set to", arguments: [
-        -3_600.0, -5, 5, 3_600,
-    ])
+    @Test(
+        "Accepts a used refresh token for ten seconds, whatever the clock is set to",
+        arguments: [-3_600.0, -5, 5, 3_600]
+    )
     func graceWindow(_ step: Double) async throws {
         for (passed, isRepeat) in [(9.0, true), (11, false)] {
             try await withStores { stores in
@@ -131,7 +132,11 @@ final class SetClocks: Sendable {
         }
     }
 
-    @Test("An email waits its backoff, and no longer, whatever the clock is set to", arguments: [-7_200.0, 7_200], [false, true])
+    @Test(
+        "Sends a failed email after its backoff, whatever the clock is set to",
+        arguments: [-7_200.0, 7_200],
+        [false, true]
+    )
     func dueTime(_ step: Double, restarts: Bool) async throws {
         try await withPostOffice { office in
             let clocks = SetClocks()
@@ -139,13 +144,8 @@ final class SetClocks: Sendable {
             try await office.stores.addAccount()
             // The first one is requested while the clock is off, and fails.
             clocks.step(-step)
-            try await office.stores.intents.enqueue(
-                MailIntent(
-                    subject: .passwordReset(try EmailAddress("ana@example.com")),
-                    language: .english,
-                    createdAt: time.now()
-                )
-            )
+            let ana = MailIntent.Subject.passwordReset(try EmailAddress("ana@example.com"))
+            try await office.stores.intents.enqueue(MailIntent(subject: ana, language: .english, createdAt: time.now()))
             let failing = FailingDelivery(times: 1, error: MailDeliveryError(.deferred, message: "451"), then: office.mailbox)
             func work() async throws {
                 let worker = try office.worker(delivery: failing, now: clocks.wall, steady: time.now)
@@ -165,7 +165,7 @@ final class SetClocks: Sendable {
         }
     }
 
-    @Test("A request from before a step forward still becomes an email, and one past the life of its link does not")
+    @Test("Sends an email from before a step forward, and none past the life of its link")
     func expiry() async throws {
         try await withPostOffice { office in
             let clocks = SetClocks()

@@ -64,7 +64,7 @@ import Testing
         #expect(!admits(&shares, 0, at: .seconds(60), quota: 1))
     }
 
-    @Test("Decides like a model with unbounded memory, and never refuses a newcomer when memory is short", arguments: 0..<8)
+    @Test("Decides like a model with unbounded memory, and refuses no newcomer when full", arguments: 0..<8)
     func property(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var exact = FairShare(capacity: 1 << 20)
@@ -76,7 +76,7 @@ import Testing
         for round in 0..<Rounds.share(5, of: 8) {
             now += .milliseconds(Int.random(in: 0...400, using: &random))
             // Half of the requests come from two networks.
-            let number = Bool.random(using: &random) ? Int.random(in: 0..<2, using: &random) : Int.random(in: 0..<500, using: &random)
+            let number = Int.random(in: 0..<(Bool.random(using: &random) ? 2 : 500), using: &random)
             let quota = round % 1_000 < 500 ? 20 : 60
             let expected = model.admits(number, at: now, quota: quota)
             let admission = exact.reserve(network(number), at: now, quota: quota, window: window)

@@ -221,7 +221,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         logger.info("Mail handed over", metadata: ["mail.intent": "\(intent.name)"])
     }
 
-    /// The requester is told nothing of it, and other emails of the account have links that work.
+    /// Ends an intent without an email. Its requester got the same response as for an unknown address.
     private func noteLimited(_ intent: MailIntent, _ token: MailedToken) {
         guard case .reset(let token) = token else { return }
         metrics.limitedResetMail()

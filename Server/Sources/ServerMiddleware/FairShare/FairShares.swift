@@ -1,5 +1,5 @@
 public import CoreMetrics
-public import RateLimiting
+import RateLimiting
 import Synchronization
 
 /// Keeps one network from using up a limit that all clients share.

@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("One network that uses up the limit for all refuses no other network, on each route", arguments: LimitedRoute.resets)
+    @Test("A network that uses up the limit for all refuses no other, on each route", arguments: LimitedRoute.resets)
     func fairShare(_ route: LimitedRoute) async throws {
         try await withServer {
             $0.limits = LimitSettings()

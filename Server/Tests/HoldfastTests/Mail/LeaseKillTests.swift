@@ -60,17 +60,21 @@ import Testing
         }
     }
 
-    @Test("Of two servers on one folder one takes over the other's email when that is killed, and not before")
+    @Test("Takes over the email of another server when that is killed, and not before")
     func shared() async throws {
         try await MailServer.run { mails in
             try await withFolder { folder in
                 let stores = try Stores(folder.appending(path: "data"))
                 for name in ["held", "ana", "bob"] { try await stores.addAccount("\(name)@example.com") }
                 let (environment, options) = (environment(mails), ["--shared-data"])
-                try await Binary.serve(environment: environment, options: options, in: folder, endingWith: SIGTERM) { url, first in
+                try await Binary.serve(environment: environment, options: options, in: folder, endingWith: SIGTERM) {
+                    url,
+                    first in
                     try await request("held@example.com", of: url)
                     try await eventually { try held(mails) == 1 }
-                    try await Binary.serve(environment: environment, options: options, in: folder, endingWith: SIGTERM) { url, _ in
+                    try await Binary.serve(environment: environment, options: options, in: folder, endingWith: SIGTERM) {
+                        url,
+                        _ in
                         // Proof that the second has looked at the queue several times.
                         for name in ["ana", "bob"] {
                             try await request("\(name)@example.com", of: url)

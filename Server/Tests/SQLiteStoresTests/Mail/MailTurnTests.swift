@@ -20,7 +20,7 @@ import Testing
         )
     }
 
-    @Test("Takes reset requests in turn by network, so that a backlog delays a newcomer by one email")
+    @Test("Takes reset requests in turn by network, the oldest of each")
     func turns() async throws {
         try await withStores { stores in
             let queue = stores.intents
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("A returned intent is the next of its network, and its network has the next turn")
+    @Test("Takes a returned intent next")
     func returned() async throws {
         try await withStores { stores in
             let queue = stores.intents
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("New requests and second tries alternate, and confirmations alone are taken while resets are paused")
+    @Test("Alternates new and due intents, and takes only confirmations during a pause")
     func alternation() async throws {
         try await withStores { stores in
             let queue = stores.intents
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("An account gets three reset emails an hour, whatever was admitted; the others end without an email")
+    @Test("Sends three reset emails an hour to an account, and ends the other intents")
     func perAccount() async throws {
         try await withPostOffice { office in
             try await office.stores.addAccount()
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test("A later try of one email counts once, and one that surely failed counts nothing")
+    @Test("Counts the tries of one email once, and an email that surely failed not at all")
     func tries() async throws {
         try await withStores { stores in
             let account = try await stores.addAccount()
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test("All networks together get the emails of the quota, evenly, and a newcomer's is among the next")
+    @Test("Sends the quota of all networks evenly, and a newcomer's email among the next")
     func overall() async throws {
         try await withPostOffice { office in
             // 100 a minute is paced: 10 in 6 s.

@@ -48,7 +48,7 @@ import Testing
         #expect(server.count("rate_limit_decisions", "all", decision: "allowed") == 10)
     }
 
-    @Test("Other limits refuse as ever, and what they refuse is taken from no share")
+    @Test("Cancels the share of a request that another limit refuses")
     func otherLimits() async throws {
         let server = server()
         for number in 0..<10 { #expect(try await ask(server, "a\(number)", from: "192.0.2.1") == 200) }
@@ -68,7 +68,7 @@ import Testing
         #expect(try await ask(server, "b", from: "192.0.2.99") == 200)
     }
 
-    @Test("A limit that is off or in shadow refuses nobody, and needs no shares", arguments: [RateLimitRule.Mode.off, .shadow])
+    @Test("Uses no shares for a limit that is off or in shadow", arguments: [RateLimitRule.Mode.off, .shadow])
     func modes(_ mode: RateLimitRule.Mode) async throws {
         let server = server(mode)
         for number in 0..<40 { #expect(try await ask(server, "a\(number)", from: "192.0.2.\(number)") == 200) }
