@@ -18,13 +18,14 @@ public enum RateLimitFields {
 
     /// The value for policies: `"reset-email";q=3;w=3600`.
     public static func policies(_ policies: [RateLimitPolicy]) -> String {
-        policies.map { policy($0, partitionKey: nil) }.joined(separator: ", ")
+        FieldText.text(capacity: policies.reduce(0) { $0 + capacity($1, partitionKey: nil) }) { text in
+            for policy in policies { add(policy, partitionKey: nil, to: &text) }
+        }
     }
 
     /// The value for one policy: `"bandwidth";q=65535;qu="content-bytes";w=10;pk=:cHJv:`. The unit is left out if it is requests.
     public static func policy(_ policy: RateLimitPolicy, partitionKey: [UInt8]?) -> String {
-        let unit = policy.unit == .requests ? "" : ";qu=\(quoted(policy.unit.rawValue))"
-        return "\(quoted(policy.name));q=\(policy.quota)\(unit);w=\(max(1, policy.window.wholeSeconds))\(key(partitionKey))"
+        FieldText.text(capacity: capacity(policy, partitionKey: partitionKey)) { add(policy, partitionKey: partitionKey, to: &$0) }
     }
 
     /// The value for what is left under one policy: `"reset-email";r=2;t=1200`.
@@ -39,17 +40,18 @@ public enum RateLimitFields {
         reset: Duration,
         partitionKey: [UInt8]? = nil
     ) -> String {
-        "\(quoted(policy.name));r=\(max(0, remaining));t=\(max(0, reset.wholeSeconds))\(key(partitionKey))"
+        let limit = RateLimitAnswer.Limit(policy: policy, remaining: remaining, reset: reset, partitionKey: partitionKey)
+        return FieldText.text(capacity: capacity(policy, partitionKey: partitionKey)) { add(limit, to: &$0) }
     }
 
     /// The value for the visible policies of an answer; `nil` if there are none.
     public static func policies(of answer: RateLimitAnswer) -> String? {
-        list(answer) { policy($0.policy, partitionKey: $0.partitionKey) }
+        list(answer) { add($0.policy, partitionKey: $0.partitionKey, to: &$1) }
     }
 
     /// The value for what is left under the visible policies of an answer; `nil` if there are none.
     public static func limits(of answer: RateLimitAnswer) -> String? {
-        list(answer) { limit($0.policy, remaining: $0.remaining, reset: $0.reset, partitionKey: $0.partitionKey) }
+        list(answer) { add($0, to: &$1) }
     }
 
     /// The value of `Retry-After`: the longest wait of those that refuse, so that it is never before the `t` of one that is used
@@ -58,26 +60,58 @@ public enum RateLimitFields {
         answer.refusal?.retryAfter.map { String(max(1, $0.wholeSeconds)) }
     }
 
-    private static func list(_ answer: RateLimitAnswer, _ item: (RateLimitAnswer.Limit) -> String) -> String? {
-        let items = answer.limits.filter(\.isVisible).map(item)
-        return items.isEmpty ? nil : items.joined(separator: ", ")
+    private static func list(
+        _ answer: RateLimitAnswer,
+        _ add: (RateLimitAnswer.Limit, inout FieldText) -> Void
+    ) -> String? {
+        var total = 0
+        for limit in answer.limits where limit.isVisible { total += capacity(limit.policy, partitionKey: limit.partitionKey) }
+        guard total > 0 else { return nil }
+        return FieldText.text(capacity: total) { text in
+            for limit in answer.limits where limit.isVisible { add(limit, &text) }
+        }
     }
 
-    private static func key(_ bytes: [UInt8]?) -> String { bytes.map { ";pk=:\(Base64.encode($0)):" } ?? "" }
+    /// At least as many bytes as a member of either field has, with what stands before it.
+    private static func capacity(_ policy: RateLimitPolicy, partitionKey: [UInt8]?) -> Int {
+        let names = FieldText.quotedCapacity(policy.name) + FieldText.quotedCapacity(policy.unit.rawValue)
+        let key = partitionKey.map { 4 * ($0.count / 3 + 1) } ?? 0
+        // Separators and the names of parameters take 18 bytes.
+        return names + key + 2 * FieldText.numberCapacity + 32
+    }
 
-    private static func quoted(_ name: String) -> String {
-        // Nearly all names are carried as they are, and each answer names some.
-        if name.utf8.allSatisfy({ (0x20...0x7e).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
-            return "\"\(name)\""
+    private static func add(_ policy: RateLimitPolicy, partitionKey: [UInt8]?, to text: inout FieldText) {
+        begin(policy, &text)
+        text.add(";q=")
+        text.add(number: policy.quota)
+        if policy.unit != .requests {
+            text.add(";qu=")
+            text.add(quoted: policy.unit.rawValue)
         }
-        let characters = name.unicodeScalars.map { scalar in
-            switch scalar {
-            case "\"", "\\": "\\\(scalar)"
-            case " "..."~": String(scalar)
-            default: "_"
-            }
-        }
-        return "\"\(characters.joined())\""
+        text.add(";w=")
+        text.add(number: Int(max(1, policy.window.wholeSeconds)))
+        end(partitionKey, &text)
+    }
+
+    private static func add(_ limit: RateLimitAnswer.Limit, to text: inout FieldText) {
+        begin(limit.policy, &text)
+        text.add(";r=")
+        text.add(number: max(0, limit.remaining))
+        text.add(";t=")
+        text.add(number: Int(max(0, limit.reset.wholeSeconds)))
+        end(limit.partitionKey, &text)
+    }
+
+    private static func begin(_ policy: RateLimitPolicy, _ text: inout FieldText) {
+        if !text.isEmpty { text.add(", ") }
+        text.add(quoted: policy.name)
+    }
+
+    private static func end(_ partitionKey: [UInt8]?, _ text: inout FieldText) {
+        guard let partitionKey else { return }
+        text.add(";pk=:")
+        text.add(Base64.encode(partitionKey))
+        text.add(":")
     }
 }
 

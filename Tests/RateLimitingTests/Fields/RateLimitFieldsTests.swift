@@ -23,6 +23,27 @@ import Testing
         )
     }
 
+    @Test("Replaces each character that a structured field can't carry, and escapes quotes and backslashes")
+    func quoting() {
+        var generator = SplitMix64(seed: 7)
+        let samples: [Unicode.Scalar] = ["a", "\"", "\\", " ", "~", "\u{7F}", "\u{1F}", "\u{E9}", "\u{2028}", "\u{1F426}", "\u{301}"]
+        for _ in 0..<500 {
+            let scalars = (0..<Int.random(in: 0...12, using: &generator)).compactMap { _ in samples.randomElement(using: &generator) }
+            let name = scalars.reduce(into: "") { $0.unicodeScalars.append($1) }
+            let quoted = scalars.map { scalar in
+                switch scalar {
+                case "\"", "\\": "\\\(scalar)"
+                case " "..."~": String(scalar)
+                default: "_"
+                }
+            }
+            let policy = RateLimitPolicy.requests(Int(Int32.max), per: .seconds(315_360_000), name: name)
+            #expect(RateLimitFields.policies([policy]) == "\"\(quoted.joined())\";q=2147483647;w=315360000")
+            let limit = RateLimitFields.limit(policy, remaining: .max, reset: .seconds(Int64.max))
+            #expect(limit == "\"\(quoted.joined())\";r=\(Int.max);t=\(Int64.max)")
+        }
+    }
+
     private func answer(wait: Duration?, hidden: Bool = false) -> RateLimitAnswer {
         RateLimitAnswer(
             limits: [.init(policy: Self.reset, isVisible: !hidden, remaining: 0, reset: .seconds(59), partitionKey: [7])],

@@ -18,12 +18,17 @@ public struct RateLimitFieldsMiddleware<Context: LimitedRequestContext>: RouterM
         next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         var response = try await next(request, context)
-        let answer = await context.limits.answer()
+        let answer = if let known = context.limits.known { known } else { await context.limits.answer() }
         guard let policies = RateLimitFields.policies(of: answer), let limits = RateLimitFields.limits(of: answer) else {
             return response
         }
-        response.headers[.rateLimitPolicy] = policies
-        response.headers[.rateLimit] = limits
+        for (name, value) in [(HTTPField.Name.rateLimitPolicy, policies), (.rateLimit, limits)] {
+            if response.headers.contains(name) {
+                response.headers[name] = value
+            } else {
+                response.headers.append(HTTPField(name: name, value: value))
+            }
+        }
         return response
     }
 }

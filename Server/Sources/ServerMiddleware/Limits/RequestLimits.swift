@@ -38,6 +38,11 @@ public final class RequestLimits: Sendable {
         }
     }
 
+    /// How the limits stand, if every claim has been decided.
+    var known: RateLimitAnswer? {
+        state.withLock { $0.pending.isEmpty ? RateLimitAnswer(limits: $0.limits) : nil }
+    }
+
     /// How the limits stand. Those about which nothing was decided, because the route failed before, are looked at now.
     func answer() async -> RateLimitAnswer {
         let pending = state.withLock { state in
