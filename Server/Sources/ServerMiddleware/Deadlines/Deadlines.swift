@@ -2,28 +2,38 @@ import Synchronization
 
 /// Ends waiting at deadlines. However many there are, one task sleeps: until the next of them.
 ///
-/// A sleep for each request would be simpler, but a cancelled sleep stays in the runtime's timer until its time has come, with some
+/// A sleep for each request would be simpler, but a canceled sleep stays in the runtime's timer until its time has come, with some
 /// 700 bytes: at thousands of requests a second half a minute's requests are a hundred megabytes.
-final class Deadlines<C: Clock>: Sendable where C.Duration == Duration {
+///
+/// The class is not generic over its clock: every request adds a deadline, and the compiler cannot specialize what is called through an
+/// existential.
+final class Deadlines: Sendable {
+    typealias Action = @Sendable () -> Void
+
     private struct State {
-        var queue = DeadlineQueue<C.Instant, @Sendable () -> Void>()
+        var queue = DeadlineQueue<Duration, Action>()
         /// The task that sleeps, and until when.
-        var watch: (task: Task<Void, Never>, until: C.Instant)?
+        var watch: (task: Task<Void, Never>, until: Duration)?
     }
 
-    private let clock: C
+    /// The time since the deadlines were created.
+    private let elapsed: @Sendable () -> Duration
+    private let sleep: @Sendable (Duration) async throws -> Void
     private let state = Mutex(State())
 
-    init(clock: C) {
-        self.clock = clock
+    init<C: Clock>(clock: C) where C.Duration == Duration {
+        let origin = clock.now
+        elapsed = { origin.duration(to: clock.now) }
+        sleep = { try await clock.sleep(until: origin.advanced(by: $0), tolerance: nil) }
     }
 
-    /// How many deadlines are waited for.
+    /// How many deadlines are pending.
     var count: Int { state.withLock(\.queue.count) }
 
-    /// Calls an action when a time has passed, unless it is taken out before.
-    func add(after time: Duration, _ action: @escaping @Sendable () -> Void) -> UInt64 {
-        let instant = clock.now.advanced(by: time)
+    /// Calls an action when a time has passed, unless it is removed before.
+    /// - Returns: The number by which it is removed.
+    func add(after time: Duration, _ action: @escaping Action) -> UInt64 {
+        let instant = elapsed() + time
         return state.withLock { state in
             if state.watch.map({ instant < $0.until }) ?? true {
                 state.watch?.task.cancel()
@@ -33,17 +43,64 @@ final class Deadlines<C: Clock>: Sendable where C.Duration == Duration {
         }
     }
 
-    /// Takes a deadline out.
+    /// Removes a deadline.
     /// - Returns: Whether it had not come yet.
     @discardableResult func remove(_ id: UInt64) -> Bool {
         state.withLock { $0.queue.remove(id) } != nil
     }
 
-    private func watching(until first: C.Instant) -> Task<Void, Never> {
+    /// Runs an operation in its own task, and waits no longer than a time for it.
+    ///
+    /// An operation that is late is canceled, and not waited for: one that ignores its cancellation would make this no deadline.
+    /// - Throws: `expired` if the time is over; errors of the operation are passed on.
+    func run<Value: Sendable>(
+        within time: Duration,
+        throwing expired: @autoclosure @escaping @Sendable () -> any Error,
+        _ operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let outcome = FirstOutcome<Value>()
+        let running = RunningTask()
+        let task = Task(executorPreference: EventLoopExecutor.current) {
+            let result = await RunningTask.$current.withValue(running) { await Result(awaiting: operation) }
+            if outcome.claim() { outcome.tell(result) }
+        }
+        running.started(task)
+        let id = add(after: time) {
+            // Canceled before the caller is resumed: an operation that reads a request's body must have been stopped when the engine goes on.
+            guard outcome.claim() else { return }
+            task.cancel()
+            outcome.tell(.failure(expired()))
+        }
+        defer { remove(id) }
+        return try await withTaskCancellationHandler {
+            try await outcome.value()
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    /// Runs a part of an operation that ``run(within:throwing:_:)`` runs, and cancels the whole operation when the part takes longer than a time.
+    ///
+    /// This takes no second task. The part must end when its task is canceled.
+    /// - Throws: `expired` if the time is over; errors of the part are passed on.
+    func run<Value>(
+        within time: Duration,
+        of operation: RunningTask,
+        throwing expired: @autoclosure () -> any Error,
+        _ part: () async throws -> Value
+    ) async throws -> Value {
+        let id = add(after: time) { operation.cancel() }
+        let result = await Result(awaiting: part)
+        // If the deadline came at the last moment, the operation is canceled: nothing that follows could be relied on.
+        guard remove(id) else { throw expired() }
+        return try result.get()
+    }
+
+    private func watching(until first: Duration) -> Task<Void, Never> {
         Task.detached { [self] in
-            var next: C.Instant? = first
+            var next: Duration? = first
             while let instant = next {
-                try? await clock.sleep(until: instant, tolerance: nil)
+                try? await sleep(instant)
                 guard !Task.isCancelled else { return }
                 next = fire()
             }
@@ -52,8 +109,8 @@ final class Deadlines<C: Clock>: Sendable where C.Duration == Duration {
 
     /// Calls what is due.
     /// - Returns: The next deadline; without one the watch has ended.
-    private func fire() -> C.Instant? {
-        let now = clock.now
+    private func fire() -> Duration? {
+        let now = elapsed()
         let (due, next) = state.withLock { state in
             let due = state.queue.due(at: now)
             let next = state.queue.next
@@ -62,5 +119,47 @@ final class Deadlines<C: Clock>: Sendable where C.Duration == Duration {
         }
         for action in due { action() }
         return next
+    }
+}
+
+/// The task of an operation that has a deadline, for parts of it that have shorter ones.
+final class RunningTask: Sendable {
+    /// The task of the operation that the current task belongs to.
+    @TaskLocal static var current: RunningTask?
+
+    private enum State {
+        case starting
+        case running(Task<Void, Never>)
+        case canceled
+    }
+
+    private let state = Mutex(State.starting)
+
+    func started(_ task: Task<Void, Never>) {
+        let isCanceled = state.withLock { state in
+            if case .canceled = state { return true }
+            state = .running(task)
+            return false
+        }
+        if isCanceled { task.cancel() }
+    }
+
+    func cancel() {
+        let task = state.withLock { state -> Task<Void, Never>? in
+            defer { state = .canceled }
+            guard case .running(let task) = state else { return nil }
+            return task
+        }
+        task?.cancel()
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate init(awaiting body: () async throws -> Success) async {
+        do {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
+        }
     }
 }

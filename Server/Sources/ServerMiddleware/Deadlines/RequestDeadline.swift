@@ -12,7 +12,7 @@ import Hummingbird
 public struct RequestDeadline: Sendable {
     private let limit: Duration
     private let heedsClients: Bool
-    private let deadlines: any DeadlineSource
+    private let deadlines: Deadlines
 
     /// Creates a deadline.
     /// - Parameters:
@@ -42,8 +42,11 @@ public struct RequestDeadline: Sendable {
     /// - Throws: ``ContractError`` with the code `SERVER_TIMEOUT` if the time is over; what the route throws is passed on.
     func run(for request: Request, _ route: @escaping @Sendable () async throws -> Response) async throws -> Response {
         // The connection ends with the answer: the route may hold on to what has come on it.
-        let expired = ContractError(.serverTimeout, headers: [.connection: "close"])
-        return try await deadlines.run(within: limit(of: request), throwing: expired, route)
+        try await deadlines.run(
+            within: limit(of: request),
+            throwing: ContractError(.serverTimeout, headers: [.connection: "close"]),
+            route
+        )
     }
 }
 
@@ -52,7 +55,7 @@ extension Request {
     /// - Throws: ``ContractError`` with the code `VALIDATION_INVALID_INPUT` for several values, and for any that is not a positive whole number.
     var clientTimeout: Duration? {
         get throws {
-            guard let value = headers[.requestTimeout] else { return nil }
+            guard let value = headers.value(of: .requestTimeout) else { return nil }
             let isNumber = !value.isEmpty && value.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
             guard isNumber, value.utf8.contains(where: { $0 != UInt8(ascii: "0") }) else {
                 throw ContractError(.validationInvalidInput, details: ["header": .string(HTTPField.Name.requestTimeout.rawName)])

@@ -14,7 +14,7 @@ public struct RequestReader: RequestDecoder, Sendable {
     /// The time in which a body must have come whole.
     public var bodyDeadline: Duration
 
-    private let deadlines: any DeadlineSource
+    private let deadlines: Deadlines
 
     /// Shared by the readers that name no clock.
     private static let deadlines = Deadlines(clock: ContinuousClock())
@@ -34,7 +34,7 @@ public struct RequestReader: RequestDecoder, Sendable {
         self.init(maximumBodySize, maximumDepth, bodyDeadline, Deadlines(clock: clock))
     }
 
-    private init(_ maximumBodySize: Int, _ maximumDepth: Int, _ bodyDeadline: Duration, _ deadlines: any DeadlineSource) {
+    private init(_ maximumBodySize: Int, _ maximumDepth: Int, _ bodyDeadline: Duration, _ deadlines: Deadlines) {
         precondition(maximumBodySize > 0, "maximumBodySize must be positive (is \(maximumBodySize))")
         precondition(bodyDeadline > .zero, "bodyDeadline must be positive (is \(bodyDeadline))")
         self.maximumBodySize = maximumBodySize
@@ -60,10 +60,31 @@ public struct RequestReader: RequestDecoder, Sendable {
         case json, form
 
         init?(_ request: Request) {
-            switch request.headers[.contentType].map({ $0.prefix { $0 != ";" }.lowercased().filter { !$0.isWhitespace } }) {
-            case "application/json": self = .json
-            case "application/x-www-form-urlencoded": self = .form
-            default: return nil
+            guard let field = request.headers.value(of: .contentType) else { return nil }
+            if Self.names(field, "application/json") {
+                self = .json
+            } else if Self.names(field, "application/x-www-form-urlencoded") {
+                self = .form
+            } else {
+                return nil
+            }
+        }
+
+        /// Whether a field names a type, in any case and with any parameters. White space counts for nothing.
+        private static func names(_ field: String, _ type: StaticString) -> Bool {
+            type.withUTF8Buffer { type in
+                var place = 0
+                for byte in field.utf8 {
+                    switch byte {
+                    case UInt8(ascii: ";"): return place == type.count
+                    case 0x09...0x0D, 0x20: continue
+                    case UInt8(ascii: "A")...UInt8(ascii: "Z"):
+                        guard place < type.count, type[place] == byte | 0x20 else { return false }
+                    default: guard place < type.count, type[place] == byte else { return false }
+                    }
+                    place += 1
+                }
+                return place == type.count
             }
         }
     }
@@ -71,7 +92,7 @@ public struct RequestReader: RequestDecoder, Sendable {
     /// Calls a closure with a request whose body is in memory, if it has one that is read at all.
     /// - Throws: As ``bytes(of:)``, and what the closure throws.
     func gathering<Result>(_ request: Request, _ next: (Request) async throws -> Result) async throws -> Result {
-        let hasBody = request.headers[.transferEncoding] != nil || request.headers[.contentLength].map { $0 != "0" } == true
+        let hasBody = request.headers.contains(.transferEncoding) || request.headers.value(of: .contentLength).map { $0 != "0" } == true
         guard !request.method.isSafe, hasBody, Media(request) != nil else { return try await next(request) }
         var whole = request
         whole.body = RequestBody(buffer: ByteBuffer(bytes: try await bytes(of: request)))
@@ -94,15 +115,19 @@ public struct RequestReader: RequestDecoder, Sendable {
     /// Reads a body whole, whatever it holds.
     /// - Throws: ``ContractError`` with the code `REQUEST_TOO_LARGE`, `REQUEST_TIMEOUT` or `REQUEST_MALFORMED`.
     func bytes(of request: Request) async throws -> [UInt8] {
-        if let length = request.headers[.contentLength].flatMap(Int.init), length > maximumBodySize {
+        if let length = request.headers.value(of: .contentLength).flatMap(Int.init), length > maximumBodySize {
             throw ContractError(.requestTooLarge)
         }
         let body = request.body
         guard !Self.isGathered else { return try await collect(body) }
         // In all, not between two bytes: a client that sends one every few seconds is slow too.
-        let tooSlow = ContractError(.requestTimeout, headers: [.connection: "close"])
-        return try await deadlines.run(within: bodyDeadline, throwing: tooSlow) { try await collect(body) }
+        guard let running = RunningTask.current else {
+            return try await deadlines.run(within: bodyDeadline, throwing: Self.tooSlow) { try await collect(body) }
+        }
+        return try await deadlines.run(within: bodyDeadline, of: running, throwing: Self.tooSlow) { try await collect(body) }
     }
+
+    private static var tooSlow: ContractError { ContractError(.requestTimeout, headers: [.connection: "close"]) }
 
     private func collect(_ body: RequestBody) async throws -> [UInt8] {
         var bytes: [UInt8] = []

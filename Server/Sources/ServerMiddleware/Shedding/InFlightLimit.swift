@@ -21,10 +21,10 @@ final class InFlightLimit: Sendable {
     private let limit: Int
     private let maximumWaiting: Int
     private let longestWait: Duration
-    private let deadlines: any DeadlineSource
+    private let deadlines: Deadlines
     private let state = Mutex(State())
 
-    init(_ limit: Int, waiting: Int, longestWait: Duration, deadlines: any DeadlineSource) {
+    init(_ limit: Int, waiting: Int, longestWait: Duration, deadlines: Deadlines) {
         (self.limit, maximumWaiting, self.longestWait, self.deadlines) = (limit, waiting, longestWait, deadlines)
     }
 

@@ -23,7 +23,7 @@ import Testing
         "JSON and forms are read, whatever their content type's case and parameters",
         arguments: [
             "application/json", "application/json; charset=utf-8", "application/json;charset=UTF-8", "Application/JSON",
-            " application/json ", "application/json ; q=1; x=\"a;b\"",
+            " application/json ", "application/json ; q=1; x=\"a;b\"", "\tAPPLICATION / JSON\t;",
         ]
     )
     func json(type: String) async throws {
@@ -41,7 +41,7 @@ import Testing
     @Test(
         "Any other content type, and none, is refused as such",
         arguments: [
-            nil, "", ";", "text/plain", "text/json", "application/problem+json", "application/jsonp",
+            nil, "", ";", "text/plain", "text/json", "application/problem+json", "application/jsonp", "application/jso", "application/js\u{F6}n", "application\u{0F}json",
             "multipart/form-data; boundary=x",
             "application/xml", "*/*", "json", "application/json, text/plain",
         ] as [String?]
@@ -158,5 +158,47 @@ import Testing
         #expect(error.code == .requestTimeout)
         #expect(error.headers[.connection] == "close")
         body.finish()
+    }
+
+    @Test("Within a route that has a deadline, a body that is too slow ends the route with 408")
+    func slowBodyOfRoute() async throws {
+        let (stream, body) = AsyncStream<ByteBuffer>.makeStream()
+        body.yield(ByteBuffer(string: "{"))
+        let (routeClock, bodyClock) = (ManualClock(), ManualClock())
+        let reader = RequestReader(clock: bodyClock)
+        let router = ContractRouter(context: MemoryContext.self, deadline: RequestDeadline(.seconds(30), clock: routeClock))
+        // The error passes the group's middleware, as any other error of the route.
+        router.group().add(middleware: ErrorFormMiddleware(.flat)).post("/") { request, _ in
+            _ = try await reader.read(Input.self, from: request)
+            return Response(status: .ok)
+        }
+        let request = Request.make(
+            .post,
+            headers: [.contentType: "application/json"],
+            body: RequestBody(asyncSequence: stream)
+        )
+        let responder = router.buildResponder()
+        async let pending = responder.respond(to: request, context: .make())
+        await bodyClock.waitForSleepers()
+        bodyClock.advance(by: .seconds(15))
+        let answer = try await Answer(try await pending)
+        #expect(answer.status == .requestTimeout)
+        #expect(answer.headers[.connection] == "close")
+        #expect(try answer.json.objectValue?["code"] == "REQUEST_TIMEOUT")
+        body.finish()
+    }
+
+    @Test("A body that arrives within its time leaves the route's time alone")
+    func bodyInTime() async throws {
+        let clock = ManualClock()
+        let reader = RequestReader(clock: clock)
+        let router = ContractRouter(context: MemoryContext.self, deadline: RequestDeadline(.seconds(30), clock: clock))
+        router.post("/") { request, _ in
+            let input = try await reader.read(Input.self, from: request)
+            clock.advance(by: .seconds(20))
+            return Response(status: Task.isCancelled || input.name != "Ana" ? .internalServerError : .ok)
+        }
+        let responder = router.buildResponder()
+        #expect(try await responder.respond(to: .post(#"{"name":"Ana"}"#), context: .make()).status == .ok)
     }
 }
