@@ -51,8 +51,9 @@ extension Request {
     /// The token of `Authorization: Bearer`.
     /// - Throws: ``ContractError`` with the code `AUTH_TOKEN_MISSING` or `AUTH_TOKEN_INVALID`.
     func bearerToken() throws -> String {
-        guard let field = headers[.authorization] else { throw ContractError(.authTokenMissing) }
-        let parts = field.split(separator: " ", omittingEmptySubsequences: true)
+        guard let field = headers.value(of: .authorization) else { throw ContractError(.authTokenMissing) }
+        // By bytes: a token is long.
+        let parts = field.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: true).map(Substring.init)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { throw ContractError(.authTokenInvalid) }
         return String(parts[1])
     }

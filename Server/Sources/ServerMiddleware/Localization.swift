@@ -16,6 +16,6 @@ public struct Localization: Hashable, Sendable {
 
     /// The language to answer a request in.
     public func language(of request: Request) -> Language {
-        LanguagePreference(acceptLanguage: request.headers[.acceptLanguage]).choose(from: supported, fallback: fallback)
+        LanguagePreference(acceptLanguage: request.headers.value(of: .acceptLanguage)).choose(from: supported, fallback: fallback)
     }
 }

@@ -8,18 +8,25 @@ package enum NewRequestID {
         let high = numbers.0 & ~0xF000 | 0x8000
         let low = numbers.1 & ~(0b11 << 62) | 0b10 << 62
         return String(unsafeUninitializedCapacity: 36) { text in
-            var end = 0
-            for nibble in 0..<32 {
-                if nibble == 8 || nibble == 12 || nibble == 16 || nibble == 20 {
-                    text[end] = UInt8(ascii: "-")
-                    end += 1
-                }
-                let half = nibble < 16 ? high : low
-                let digit = UInt8(truncatingIfNeeded: half >> UInt64(60 - nibble % 16 * 4)) & 0xF
-                text[end] = digit < 10 ? 0x30 + digit : 0x57 + digit
-                end += 1
-            }
-            return end
+            for hyphen in [8, 13, 18, 23] { text[hyphen] = UInt8(ascii: "-") }
+            text.write(high >> 32, digits: 8, at: 0)
+            text.write(high >> 16, digits: 4, at: 9)
+            text.write(high, digits: 4, at: 14)
+            text.write(low >> 48, digits: 4, at: 19)
+            text.write(low, digits: 12, at: 24)
+            return 36
+        }
+    }
+}
+
+extension UnsafeMutableBufferPointer<UInt8> {
+    /// Writes the last digits of a number: hexadecimal, in lower case.
+    func write(_ number: UInt64, digits: Int, at start: Int) {
+        var rest = number
+        for place in (start..<start + digits).reversed() {
+            let digit = UInt8(truncatingIfNeeded: rest & 0xF)
+            self[place] = digit < 10 ? 0x30 + digit : 0x57 + digit
+            rest >>= 4
         }
     }
 }

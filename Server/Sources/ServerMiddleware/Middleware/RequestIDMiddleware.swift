@@ -15,13 +15,13 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
         context: Context,
         next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        let given = request.headers[.requestID]
+        let given = request.headers.value(of: .requestID)
         let id = given.flatMap { Self.isSane($0) ? $0 : nil } ?? NewRequestID.make()
         var context = context
         context.logger[metadataKey: Logger.requestIDKey] = .string(id)
         var response = try await next(request, context)
         // An error answer has the id already, the one that its body names.
-        if response.headers[.requestID] == nil { response.headers[.requestID] = id }
+        if !response.headers.contains(.requestID) { response.headers.append(HTTPField(name: .requestID, value: id)) }
         return response
     }
 

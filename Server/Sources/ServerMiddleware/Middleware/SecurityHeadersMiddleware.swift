@@ -3,7 +3,7 @@ public import Hummingbird
 
 /// Adds to every answer the headers that keep browsers from guessing, framing, caching and leaking.
 public struct SecurityHeadersMiddleware<Context: RequestContext>: RouterMiddleware {
-    private let fields: [(HTTPField.Name, String)]
+    private let fields: [HTTPField]
 
     /// Creates the middleware.
     /// - Parameter isStrictTransport: Whether browsers are told to use HTTPS only (HSTS); right only behind TLS.
@@ -17,7 +17,7 @@ public struct SecurityHeadersMiddleware<Context: RequestContext>: RouterMiddlewa
             ("Strict-Transport-Security", isStrictTransport ? "max-age=31536000; includeSubDomains" : ""),
         ]
         fields = texts.compactMap { name, value in
-            value.isEmpty ? nil : HTTPField.Name(name).map { ($0, value) }
+            value.isEmpty ? nil : HTTPField.Name(name).map { HTTPField(name: $0, value: value) }
         }
     }
 
@@ -27,7 +27,7 @@ public struct SecurityHeadersMiddleware<Context: RequestContext>: RouterMiddlewa
         next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         var response = try await next(request, context)
-        for (name, value) in fields where response.headers[name] == nil { response.headers[name] = value }
+        for field in fields where !response.headers.contains(field.name) { response.headers.append(field) }
         return response
     }
 }

@@ -24,7 +24,7 @@ public struct ErrorForms: Hashable, Sendable {
     /// - Parameter chosen: The form that the route has chosen, if it has.
     public func form(for request: Request, chosen: ErrorForm? = nil) -> ErrorForm {
         let form = chosen ?? form(below: request.uri.path) ?? usual
-        guard let accept = request.headers[.accept] else { return form }
+        guard let accept = request.headers.value(of: .accept) else { return form }
         let preference = MediaPreference(accept: accept)
         let (problem, json) = (preference.quality(of: Self.problem), preference.quality(of: Self.json))
         if preference.names(Self.problem), problem >= json { return .problem }
@@ -35,9 +35,29 @@ public struct ErrorForms: Hashable, Sendable {
     private static let json = "application/json"
 
     private func form(below path: String) -> ErrorForm? {
-        guard !below.isEmpty else { return nil }
-        let segments = path.split(separator: "/")
-        let fitting = below.map { (path: $0.split(separator: "/"), form: $1) }.filter { segments.starts(with: $0.path) }
-        return fitting.max { $0.path.count < $1.path.count }?.form
+        var longest: (count: Int, form: ErrorForm)?
+        for (prefix, form) in below {
+            guard let count = Self.segments(of: prefix, leading: path), count > longest?.count ?? -1 else { continue }
+            longest = (count, form)
+        }
+        return longest?.form
+    }
+
+    /// The number of segments of a path with which another begins; `nil` if that begins with others. Empty segments count for nothing.
+    private static func segments(of prefix: String, leading path: String) -> Int? {
+        var (prefix, path) = (prefix.utf8[...], path.utf8[...])
+        let slash = UInt8(ascii: "/")
+        var count = 0
+        while true {
+            prefix = prefix.drop { $0 == slash }
+            path = path.drop { $0 == slash }
+            guard !prefix.isEmpty else { return count }
+            let segment = prefix.prefix { $0 != slash }
+            guard path.starts(with: segment) else { return nil }
+            path = path.dropFirst(segment.count)
+            guard path.first.map({ $0 == slash }) ?? true else { return nil }
+            prefix = prefix[segment.endIndex...]
+            count += 1
+        }
     }
 }

@@ -30,9 +30,10 @@ public struct AccessLogMiddleware<Context: RequestContext>: RouterMiddleware {
             level: level,
             "Request",
             metadata: [
-                "http.method": "\(request.method.rawValue)", "http.route": "\(route)", "http.status": "\(response.status.code)",
-                "http.ms": "\(Int((begin.duration(to: clock.now) / .milliseconds(1)).rounded()))",
-                Logger.requestIDKey: "\(response.headers[.requestID] ?? "none")",
+                "http.method": .string(request.method.rawValue), "http.route": .string(route),
+                "http.status": .string(String(response.status.code)),
+                "http.ms": .string(String(Int((begin.duration(to: clock.now) / .milliseconds(1)).rounded()))),
+                Logger.requestIDKey: .string(response.headers.value(of: .requestID) ?? "none"),
             ]
         )
         return response

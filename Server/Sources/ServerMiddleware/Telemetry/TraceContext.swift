@@ -29,7 +29,7 @@ public struct TraceContext: Hashable, Sendable {
     /// A trace that begins here. Nobody keeps it unless told to.
     public static func new() -> TraceContext {
         let (high, low) = UniqueNumbers.next()
-        return TraceContext(traceID: digits(max(1, high)) + digits(low), spanID: newSpan(), isSampled: false)
+        return TraceContext(traceID: digits(max(1, high), low), spanID: newSpan(), isSampled: false)
     }
 
     /// The next operation of the same trace.
@@ -42,13 +42,12 @@ public struct TraceContext: Hashable, Sendable {
 
     private static func newSpan() -> String { digits(max(1, UniqueNumbers.next().0)) }
 
-    private static func digits(_ number: UInt64) -> String {
-        String(unsafeUninitializedCapacity: 16) { text in
-            for place in 0..<16 {
-                let digit = UInt8(truncatingIfNeeded: number >> UInt64(60 - place * 4)) & 0xF
-                text[place] = digit < 10 ? 0x30 + digit : 0x57 + digit
+    private static func digits(_ numbers: UInt64...) -> String {
+        String(unsafeUninitializedCapacity: 16 * numbers.count) { text in
+            for (index, number) in numbers.enumerated() {
+                text.write(number, digits: 16, at: 16 * index)
             }
-            return 16
+            return 16 * numbers.count
         }
     }
 
