@@ -35,8 +35,11 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
         index = RouteIndex(isCaseInsensitive: options.contains(.caseInsensitive))
         self.deadline = deadline
         for middleware in outermost { router.add(middleware: middleware) }
-        router.add(middleware: RequestIDMiddleware())
-        router.add(middleware: ContractErrorMiddleware(renderer: renderer, routes: index))
+        // Together they take less than one after the other: the router calls what is added through closures.
+        router.addMiddleware {
+            RequestIDMiddleware()
+            ContractErrorMiddleware(renderer: renderer, routes: index)
+        }
     }
 
     /// The routes so far.

@@ -264,20 +264,24 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         }
     }
 
+    /// What sees every response as it is sent. As one chain it takes less than as six: the compiler knows the types of its parts.
+    @MiddlewareFixedTypeBuilder<Request, Response, Context>
+    private var outermost: some MiddlewareProtocol<Request, Response, Context> {
+        TraceContextMiddleware()
+        AccessLogMiddleware(quiet: ["/health/live", "/health/ready", "/metrics"])
+        RequestMetricsMiddleware(metrics: metrics)
+        LingeringCloseMiddleware()
+        SecurityHeadersMiddleware(isStrictTransport: configuration.environment == .production)
+        RateLimitFieldsMiddleware()
+    }
+
     /// All routes behind the middleware that every request passes.
     func router() throws -> ContractRouter<Context> {
         let router = ContractRouter(
             context: Context.self,
             renderer: renderer,
             deadline: configuration.requestDeadline,
-            outermost: [
-                TraceContextMiddleware(),
-                AccessLogMiddleware(quiet: ["/health/live", "/health/ready", "/metrics"]),
-                RequestMetricsMiddleware(metrics: metrics),
-                LingeringCloseMiddleware(),
-                SecurityHeadersMiddleware(isStrictTransport: configuration.environment == .production),
-                RateLimitFieldsMiddleware(),
-            ]
+            outermost: [outermost]
         )
         HealthRoutes(checks: [
             .init("database") { [stores] in try await stores.database.ping() },
