@@ -16,9 +16,12 @@ extension Account {
         account.created_at
         """
 
+    /// The number of ``columns``.
+    static let columnCount = 8
+
     /// Reads a row that begins with ``columns``.
     init(row: Row) throws {
-        guard let id = UUID(uuidString: row[0]), let state = State(rawValue: row[4]),
+        guard let id = UUID(text: row[0]), let state = State(rawValue: row[4]),
             let email = try? EmailAddress(row[1]), let firstName = try? FirstName(stored: row[2])
         else { throw CorruptRow(table: "account") }
         self.init(
@@ -36,7 +39,7 @@ extension Account {
 
 extension Session {
     init(row: Row) throws {
-        guard let id = UUID(uuidString: row["id"]), let account = UUID(uuidString: row["account_id"]) else {
+        guard let id = UUID(text: row["id"]), let account = UUID(text: row["account_id"]) else {
             throw CorruptRow(table: "session")
         }
         self.init(
@@ -50,8 +53,8 @@ extension Session {
 extension MailIntent {
     init(row: Row) throws {
         let email = (row["email"] as String?).flatMap { try? EmailAddress($0) }
-        let account = (row["account_id"] as String?).flatMap { UUID(uuidString: $0) }
-        guard let id = UUID(uuidString: row["id"]),
+        let account = (row["account_id"] as String?).flatMap { UUID(text: $0) }
+        guard let id = UUID(text: row["id"]),
             let subject = email.map({ Subject.passwordReset($0) })
                 ?? account.map({ Subject.passwordChanged(Account.ID(rawValue: $0)) })
         else { throw CorruptRow(table: "mail_intent") }
@@ -79,7 +82,7 @@ extension MailIntent {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
-                id.uuidString.lowercased(), subject.kind, email, account, language.rawValue, created, created, failures,
+                id.text, subject.kind, email, account, language.rawValue, created, created, failures,
                 origin.client, origin.requestID,
             ]
         )
@@ -89,7 +92,7 @@ extension MailIntent {
 extension QueuedMail {
     /// Reads a row that has been joined with the account's address.
     init(row: Row) throws {
-        guard let id = UUID(uuidString: row["id"]), let state = State(rawValue: row["state"]) else {
+        guard let id = UUID(text: row["id"]), let state = State(rawValue: row["state"]) else {
             throw CorruptRow(table: "mail_intent")
         }
         self.init(

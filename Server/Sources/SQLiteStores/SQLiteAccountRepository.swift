@@ -77,18 +77,21 @@ public struct SQLiteAccountRepository: AccountRepository {
 
     public func account(email: EmailAddress) async throws -> Account? {
         try database.lookUp { database in
-            try database.firstRow(
+            try database.first(
                 sql: "SELECT \(Account.columns) FROM account WHERE email_key = ?",
-                arguments: [email.normalized]
+                arguments: [email.normalized],
+                Account.init(row:)
             )
-            .map(Account.init(row:))
         }
     }
 
     public func account(id: Account.ID) async throws -> Account? {
         try database.lookUp { database in
-            try database.firstRow(sql: "SELECT \(Account.columns) FROM account WHERE id = ?", arguments: [id.description])
-                .map(Account.init(row:))
+            try database.first(
+                sql: "SELECT \(Account.columns) FROM account WHERE id = ?",
+                arguments: [id.description],
+                Account.init(row:)
+            )
         }
     }
 

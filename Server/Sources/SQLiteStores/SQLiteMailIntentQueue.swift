@@ -251,5 +251,5 @@ private struct MailTurns {
 
 extension UUID {
     /// The text that is the key of a row.
-    fileprivate var key: String { uuidString.lowercased() }
+    fileprivate var key: String { text }
 }

@@ -50,7 +50,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
 
     public func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)? {
         try database.lookUp { database in
-            let row = try database.firstRow(
+            try database.first(
                 sql: """
                     SELECT \(Account.columns), reset_token.created_at AS minted_at, reset_token.expires_at
                     FROM reset_token JOIN account ON account.id = reset_token.account_id
@@ -58,15 +58,14 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
                     WHERE digest = ? AND consumed_at IS NULL AND expires_at > ? AND account.state IN ('active', 'frozen')
                     """,
                 arguments: [digest.bytes, now.timeIntervalSince1970]
-            )
-            return try row.map { row in
+            ) { row in
                 let account = try Account(row: row)
                 let token = StoredResetToken(
                     digest: digest,
                     accountID: account.id,
                     recipient: account.email,
-                    createdAt: Date(timeIntervalSince1970: row["minted_at"]),
-                    expiresAt: Date(timeIntervalSince1970: row["expires_at"])
+                    createdAt: Date(timeIntervalSince1970: row[Account.columnCount]),
+                    expiresAt: Date(timeIntervalSince1970: row[Account.columnCount + 1])
                 )
                 return (token, account)
             }
@@ -76,13 +75,13 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
     public func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool {
         try database.lookUp { database in
             // Where there is no such link the next one is read, if there is one: reading a row takes a time that would tell.
-            try database.firstRow(
+            try database.first(
                 sql: """
                     SELECT digest = ?1 AND consumed_at IS NULL AND expires_at <= ?2
                     FROM reset_token WHERE digest >= ?1 ORDER BY digest LIMIT 1
                     """,
                 arguments: [digest.bytes, now.timeIntervalSince1970]
-            )?[0] ?? false
+            ) { $0[0] } ?? false
         }
     }
 

@@ -80,7 +80,7 @@ public struct SQLiteSessionStore: SessionStore {
 
     public func isAlive(_ id: Session.ID) async throws -> Bool {
         try database.lookUp { database in
-            try database.firstRow(sql: "SELECT 1 FROM session WHERE id = ?", arguments: [id.description]) != nil
+            try database.first(sql: "SELECT 1 FROM session WHERE id = ?", arguments: [id.description]) { _ in true } ?? false
         }
     }
 

@@ -15,6 +15,10 @@ public struct EmailAddress: Sendable {
     /// Reads an address; spaces around it do not count. O(length).
     /// - Throws: ``EmailRefusal``.
     public init(_ typed: String) throws(EmailRefusal) {
+        guard !Self.isPlain(typed) else {
+            (text, normalized) = (typed, typed)
+            return
+        }
         let composed = try Self.composed(typed)
         let parts = composed.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, let local = parts.first, let domain = parts.last else { throw .notOneAtSign }
@@ -24,6 +28,43 @@ public struct EmailAddress: Sendable {
         guard text.utf8.count <= 254 else { throw .tooLong }
         self.text = text
         self.normalized = text.lowercased()
+    }
+
+    /// Whether a text is an address as it would be written here, which nearly all are: lower-case ASCII without punycode. Everything else
+    /// takes the longer path, whatever is wrong with it.
+    private static func isPlain(_ text: String) -> Bool {
+        var (local, label, labels, count) = (0, 0, 0, 0)
+        var isLetters = true
+        var last: UInt8 = 0
+        for byte in text.utf8 {
+            count += 1
+            if labels == 0 {
+                if byte == UInt8(ascii: "@") {
+                    labels = 1
+                } else if isLocal(byte), !(0x41...0x5A).contains(byte) {
+                    local += 1
+                } else {
+                    return false
+                }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "."):
+                guard label > 0, last != UInt8(ascii: "-") else { return false }
+                (label, labels, isLetters) = (0, labels + 1, true)
+                continue
+            case 0x61...0x7A: break
+            case 0x30...0x39: isLetters = false
+            case UInt8(ascii: "-"):
+                // Third and fourth place: a label of punycode, or one that looks like it.
+                guard label != 0, label != 2 else { return false }
+                isLetters = false
+            default: return false
+            }
+            (label, last) = (label + 1, byte)
+            guard label <= 63 else { return false }
+        }
+        return (1...64).contains(local) && labels >= 2 && label >= 2 && isLetters && count <= 254 && count - local - 1 <= 253
     }
 
     /// The text without white space around it, in NFKC. Visible ASCII is that already, as nearly all addresses are.

@@ -14,8 +14,7 @@ public struct FirstName: BoundedText {
 
     /// Validates the name of a new account.
     public init(_ text: String) throws(TextRefusal) {
-        // Most names consist of letters alone.
-        if (1...Self.maximumLength).contains(text.utf8.count), text.utf8.allSatisfy({ (0x61...0x7A).contains($0 | 0x20) }) {
+        if Self.isLetters(text, atMost: Self.maximumLength) {
             rawValue = text
             return
         }
@@ -28,7 +27,12 @@ public struct FirstName: BoundedText {
 
     /// Validates the name of an account that exists already, in the database or in another system: any characters on one line, at most 100 of them.
     public init(stored text: String) throws(TextRefusal) {
-        rawValue = try Self.trimmed(text)
+        rawValue = Self.isLetters(text, atMost: Self.longestStored) ? text : try Self.trimmed(text)
+    }
+
+    /// Whether a text consists of letters of ASCII alone, as most names do.
+    private static func isLetters(_ text: String, atMost limit: Int) -> Bool {
+        (1...limit).contains(text.utf8.count) && text.utf8.allSatisfy { (0x61...0x7A).contains($0 | 0x20) }
     }
 
     private static func trimmed(_ text: String) throws(TextRefusal) -> String {

@@ -15,7 +15,24 @@ public struct UserID: RawRepresentable, Codable, Hashable, Sendable {
 
     /// Creates an id from a UUID.
     public init(_ id: UUID) {
-        rawValue = id.uuidString.lowercased()
+        rawValue = String(unsafeUninitializedCapacity: 36) { text in
+            var end = 0
+            func add(_ digit: UInt8) {
+                text[end] = digit < 10 ? 0x30 + digit : 0x57 + digit
+                end += 1
+            }
+            withUnsafeBytes(of: id.uuid) { bytes in
+                for place in bytes.indices {
+                    if place == 4 || place == 6 || place == 8 || place == 10 {
+                        text[end] = UInt8(ascii: "-")
+                        end += 1
+                    }
+                    add(bytes[place] >> 4)
+                    add(bytes[place] & 0xF)
+                }
+            }
+            return end
+        }
     }
 
     /// Decodes an id from a JSON string or integer.

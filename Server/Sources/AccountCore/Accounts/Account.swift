@@ -12,7 +12,7 @@ public struct Account: Hashable, Sendable, Identifiable {
             self.rawValue = rawValue
         }
 
-        public var description: String { rawValue.uuidString.lowercased() }
+        public var description: String { rawValue.text }
     }
 
     /// Whether the account may be used.

@@ -299,7 +299,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
 
 extension MailIntent {
     /// The id as `holdfast mail queue` shows it.
-    fileprivate var name: String { id.uuidString.lowercased() }
+    fileprivate var name: String { id.text }
 
     /// What a log tells of a mail that was not handed over.
     fileprivate func metadata(reason: String, failures: Int) -> Logger.Metadata {

@@ -37,7 +37,7 @@ public struct AccessTokens: Sendable {
     /// - Throws: ``AccountError`` with the code `AUTH_TOKEN_INVALID` or, if it is ours but has run out, `AUTH_TOKEN_EXPIRED`.
     public func read(_ token: String, at now: Date) async throws -> Claims {
         guard token.utf8.count <= 2_048, let payload = try? await keys.verify(token, as: Payload.self),
-            let account = UUID(uuidString: payload.sub), let session = UUID(uuidString: payload.sid)
+            let account = UUID(text: payload.sub), let session = UUID(text: payload.sid)
         else { throw AccountError.tokenInvalid }
         guard Double(payload.exp) > now.timeIntervalSince1970 else { throw AccountError.tokenExpired }
         return Claims(

@@ -10,7 +10,7 @@ public struct Session: Hashable, Sendable, Identifiable {
             self.rawValue = rawValue
         }
 
-        public var description: String { rawValue.uuidString.lowercased() }
+        public var description: String { rawValue.text }
     }
 
     /// What the session is known by.
