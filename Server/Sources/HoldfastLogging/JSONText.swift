@@ -7,6 +7,11 @@ struct JSONText {
     /// Adds a string.
     mutating func add(_ string: String) {
         text += "\""
+        if string.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
+            text += string
+            text += "\""
+            return
+        }
         for scalar in string.unicodeScalars {
             switch scalar {
             case "\"": text += "\\\""
@@ -49,7 +54,7 @@ struct JSONText {
                 add(item, depth: depth + 1)
             }
             text += "]"
-        default: add(LogLine.bounded("\(value)", LogLine.longestValue))
+        default: add(LogLine.bounded(LogLine.text(of: value), LogLine.longestValue))
         }
     }
 }

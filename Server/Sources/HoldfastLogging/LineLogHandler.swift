@@ -16,7 +16,8 @@ public struct LineLogHandler: LogHandler {
     /// Takes a line without its end.
     public typealias Sink = @Sendable (String) -> Void
 
-    public var metadata: Logger.Metadata = [:]
+    /// A request's logger has few values, and each that is added copies those before: a list takes less than a dictionary.
+    private var values: [(key: String, value: Logger.MetadataValue)] = []
     public var logLevel: Logger.Level = .info
     public var metadataProvider: Logger.MetadataProvider?
     private let label: String
@@ -39,15 +40,31 @@ public struct LineLogHandler: LogHandler {
     }
 
     public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
+        get { values.first { $0.key == key }?.value }
+        set {
+            switch (values.firstIndex { $0.key == key }, newValue) {
+            case (let index?, let value?): values[index].value = value
+            case (let index?, nil): values.remove(at: index)
+            case (nil, let value?): values.append((key, value))
+            case (nil, nil): break
+            }
+        }
+    }
+
+    public var metadata: Logger.Metadata {
+        get { Dictionary(values.map { ($0.key, $0.value) }) { $1 } }
+        set { values = newValue.map { ($0.key, $0.value) } }
     }
 
     public func log(event: LogEvent) {
-        var all = metadata
-        if let provided = metadataProvider?.get() { all.merge(provided) { $1 } }
-        if let own = event.metadata { all.merge(own) { $1 } }
-        let line = LogLine(time: now(), level: event.level, label: label, message: event.message.description, metadata: all)
+        let line = LogLine(
+            time: now(),
+            level: event.level,
+            label: label,
+            message: event.message.description,
+            metadata: [event.metadata, metadataProvider?.get()],
+            values: values
+        )
         sink(format == .json ? line.json : line.text)
     }
 

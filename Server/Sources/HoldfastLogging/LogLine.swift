@@ -14,17 +14,37 @@ struct LogLine {
     let level: Logger.Level
     let label: String
     let message: String
-    let metadata: Logger.Metadata
+    private let requestID: String?
+    /// Sorted by their keys, without the request's id.
+    private let pairs: [(key: String, value: Logger.MetadataValue)]
 
-    private var pairs: [(key: String, value: Logger.MetadataValue)] {
+    /// - Parameters:
+    ///   - metadata: Of equal keys the value in the first dictionary counts.
+    ///   - values: More of it, which counts where no dictionary has the key.
+    init(
+        time: Date,
+        level: Logger.Level,
+        label: String,
+        message: String,
+        metadata: [Logger.Metadata?],
+        values: [(key: String, value: Logger.MetadataValue)]
+    ) {
+        (self.time, self.level, self.label, self.message) = (time, level, label, message)
+        var requestID: String?
         var pairs: [(key: String, value: Logger.MetadataValue)] = []
-        pairs.reserveCapacity(metadata.count)
-        for (key, value) in metadata where key != Logger.requestIDKey { pairs.append((key, value)) }
+        pairs.reserveCapacity(metadata.reduce(values.count) { $0 + ($1?.count ?? 0) })
+        func add(_ key: String, _ value: Logger.MetadataValue, behind dictionaries: ArraySlice<Logger.Metadata?>) {
+            guard !dictionaries.contains(where: { $0?[key] != nil }) else { return }
+            if key == Logger.requestIDKey { requestID = Self.text(of: value) } else { pairs.append((key, value)) }
+        }
+        for (place, members) in metadata.enumerated() {
+            for (key, value) in members ?? [:] { add(key, value, behind: metadata[..<place]) }
+        }
+        for (key, value) in values { add(key, value, behind: metadata[...]) }
         pairs.sort { $0.key < $1.key }
-        return pairs.count > Self.mostValues ? Array(pairs.prefix(Self.mostValues)) : pairs
+        self.requestID = requestID.map { Self.bounded($0, 128) }
+        self.pairs = pairs.count > Self.mostValues ? Array(pairs.prefix(Self.mostValues)) : pairs
     }
-
-    private var requestID: String? { metadata[Logger.requestIDKey].map { Self.bounded("\($0)", 128) } }
 
     /// One object of JSON.
     var json: String {
@@ -46,12 +66,23 @@ struct LogLine {
 
     /// A line for people.
     var text: String {
-        var line = "\(LogTime.text(of: time)) \(level.rawValue) \(Self.plain(label)): "
+        var line = LogTime.text(of: time)
+        line.reserveCapacity(256)
+        line += " "
+        line += level.rawValue
+        line += " "
+        line += Self.plain(label)
+        line += ": "
         line += Self.plain(Self.bounded(message, Self.longestMessage))
-        if let requestID { line += " request_id=\(Self.plain(requestID))" }
+        if let requestID {
+            line += " request_id="
+            line += Self.plain(requestID)
+        }
         for (key, value) in pairs {
-            let shown = LogRedaction.isSecret(key: key) ? LogRedaction.hidden : Self.shown(value)
-            line += " \(Self.plain(Self.bounded(key, 128)))=\(Self.plain(shown))"
+            line += " "
+            line += Self.plain(Self.bounded(key, 128))
+            line += "="
+            line += LogRedaction.isSecret(key: key) ? LogRedaction.hidden : Self.plain(Self.shown(value))
         }
         return line
     }
@@ -62,8 +93,13 @@ struct LogLine {
             var json = JSONText()
             json.add(value, depth: 0)
             return json.text
-        default: return bounded("\(value)", longestValue)
+        default: return bounded(text(of: value), longestValue)
         }
+    }
+
+    /// The text of a value, without a detour for one that is a text already.
+    static func text(of value: Logger.MetadataValue) -> String {
+        if case .string(let text) = value { text } else { "\(value)" }
     }
 
     /// The text with nothing that begins a new line, moves a cursor or turns the writing round.

@@ -49,7 +49,8 @@ public enum LogRedaction {
         var text = text
         return text.withUTF8 { bytes in
             var run = 0
-            for (index, byte) in bytes.enumerated() {
+            for index in bytes.indices {
+                let byte = bytes[index]
                 if byte == UInt8(ascii: "@") || byte == UInt8(ascii: "%") { return true }
                 run = byte.isWord ? run + 1 : 0
                 if run == 43 { return true }
@@ -65,12 +66,14 @@ public enum LogRedaction {
 
     /// Whether what has this name is not to be shown, whatever it is.
     static func isSecret(key: String) -> Bool {
-        let isSeparator = { (byte: UInt8) in byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") }
-        let begin = key.utf8.lastIndex(where: isSeparator).map(key.utf8.index(after:))
-        return secretWords.contains(key[(begin ?? key.startIndex)...].lowercased())
+        var key = key
+        return key.withUTF8 { key in
+            let begin = key.lastIndex { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "_") }.map { $0 + 1 } ?? 0
+            return secretWords.contains { equals(key[begin...], $0) }
+        }
     }
 
-    private static let secretWords: Set<String> = ["password", "secret", "authorization", "cookie", "token", "email", "address"]
+    private static let secretWords: [StaticString] = ["password", "secret", "authorization", "cookie", "token", "email", "address"]
 
     private static func endOfRun(_ bytes: [UInt8], _ start: Int) -> Int {
         bytes[start...].firstIndex { !$0.isWord } ?? bytes.count
@@ -94,7 +97,7 @@ public enum LogRedaction {
 
     /// What follows a scheme of HTTP authentication.
     private static func credentialRange(_ bytes: [UInt8], _ word: Range<Int>) -> Range<Int>? {
-        guard isScheme(bytes[word], "bearer") || isScheme(bytes[word], "basic") else { return nil }
+        guard equals(bytes[word], "bearer") || equals(bytes[word], "basic") else { return nil }
         var begin = word.upperBound
         while begin < bytes.count, bytes[begin] == UInt8(ascii: " ") || bytes[begin] == UInt8(ascii: ":") { begin += 1 }
         var end = begin
@@ -103,7 +106,8 @@ public enum LogRedaction {
         return begin > word.upperBound && end - begin >= 8 ? begin..<end : nil
     }
 
-    private static func isScheme(_ word: ArraySlice<UInt8>, _ name: StaticString) -> Bool {
+    /// Whether a word is a name in lower-case letters, in either case.
+    private static func equals(_ word: some Collection<UInt8>, _ name: StaticString) -> Bool {
         guard word.count == name.utf8CodeUnitCount else { return false }
         return name.withUTF8Buffer { zip(word, $0).allSatisfy { $0 | 0x20 == $1 } }
     }

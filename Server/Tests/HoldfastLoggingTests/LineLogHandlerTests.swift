@@ -31,6 +31,30 @@ import Testing
         )
     }
 
+    @Test("A value of the line replaces one of the provider, and that one of the logger")
+    func precedence() {
+        let lines = Lines()
+        var handler = LineLogHandler(label: "holdfast", format: .text, now: { Date(timeIntervalSince1970: 0) }) { line in
+            lines.all.withLock { $0.append(line) }
+        }
+        handler.metadataProvider = .init { ["b": "provider", "c": "provider", "hb.request.id": "provider"] }
+        handler.metadata = ["a": "logger", "b": "logger", "c": "logger"]
+        handler[metadataKey: "d"] = "logger"
+        handler[metadataKey: "e"] = "logger"
+        handler[metadataKey: "e"] = nil
+        handler[metadataKey: "a"] = "changed"
+        handler[metadataKey: "f"] = nil
+        #expect(handler[metadataKey: "a"] == "changed" && handler[metadataKey: "e"] == nil)
+        #expect(handler.metadata == ["a": "changed", "b": "logger", "c": "logger", "d": "logger"])
+        var logger = Logger(label: "holdfast") { _ in handler }
+        logger.info("Event", metadata: ["c": "line"])
+        logger[metadataKey: "hb.request.id"] = "logger"
+        logger.info("Event", metadata: ["hb.request.id": "line"])
+        let rest = "Event request_id=provider a=changed b=provider c=line d=logger"
+        #expect(lines.all.withLock { $0.first }?.hasSuffix(rest) == true)
+        #expect(lines.last.contains("request_id=line a=changed b=provider c=provider d=logger"))
+    }
+
     @Test("JSON is one object with the same, and can be read again")
     func json() throws {
         let lines = Lines()
