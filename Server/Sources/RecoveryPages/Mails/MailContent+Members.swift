@@ -1,3 +1,4 @@
+import ErrorContract
 import Mustache
 
 // Members by their names, for templates. Without these they are found by reflection, which took most of the time that a mail takes.
@@ -28,7 +29,7 @@ extension MailContent.Line: MustacheParent {
     func child(named name: String) -> Any? {
         switch name {
         case "plain": plain
-        case "runs": runs
+        case "runs": runs.map(Run.init)
         default: nil
         }
     }
@@ -60,6 +61,19 @@ extension MailContent.Footnote: MustacheParent {
         switch name {
         case "text": text
         case "link": link
+        default: nil
+        }
+    }
+}
+
+/// A run with its members by name.
+private struct Run: MustacheParent {
+    let run: TextRun
+
+    func child(named name: String) -> Any? {
+        switch name {
+        case "text": run.text
+        case "direction": run.direction
         default: nil
         }
     }
