@@ -16,9 +16,9 @@ demo:
 bench:
 	@scripts/bench $(FILTER)
 
-# Look for an answer that the error decoder traps on or misreads; RUNS=… says how long.
+# Search for inputs that break the readers of untrusted bytes; ARGS="bodies --minutes 15" chooses target and time.
 fuzz:
-	@scripts/fuzz $(RUNS)
+	@scripts/fuzz $(ARGS)
 
 # Check the form of the code.
 lint:

@@ -368,6 +368,21 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "FuzzTests",
+            dependencies: [
+                "holdfast", "AccountCore", "AccountImport", "AccountRoutes", "AppLinks", "Argon2", "Idempotency", "ServerMiddleware",
+                accountContract, errorContract, rateLimiting, httpTypes, logging, crypto, hummingbird, holdfastTesting,
+                .product(name: "AccountKit", package: "holdfast"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "HoldfastTests",
             dependencies: [
                 "holdfast", "holdfast-terminal-app", "holdfast-notes-app", "AccountCore", "AccountRoutes", "APIReference",

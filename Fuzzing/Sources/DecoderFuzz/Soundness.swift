@@ -1,1 +1,0 @@
-../../../Tests/ErrorContractTests/Decoding/Soundness.swift

@@ -1,0 +1,1 @@
+../../../../Tests/ErrorContractTests/Decoding/Soundness.swift
