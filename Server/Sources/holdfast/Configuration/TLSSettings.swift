@@ -30,6 +30,7 @@ struct TLSSettings: Sendable {
             privateKey: .privateKey(privateKey)
         )
         configuration.minimumTLSVersion = .tlsv12
+        configuration.cipherSuiteValues = Self.cipherSuites
         configuration.applicationProtocols = ["http/1.1"]
         guard (try? NIOSSLContext(configuration: configuration)) != nil else {
             settings.refuse("TLS_KEY", "is not the key of the first certificate in TLS_CERT")
@@ -38,6 +39,13 @@ struct TLSSettings: Sendable {
         certificates = chain
         self.configuration = configuration
     }
+
+    /// The suites of TLS 1.2: forward secrecy and authenticated encryption only. Those of TLS 1.3 have both.
+    private static let cipherSuites: [NIOTLSCipher] = [
+        .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
+        .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+        .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+    ]
 
     /// When the first of the certificates ends.
     var end: Date? {

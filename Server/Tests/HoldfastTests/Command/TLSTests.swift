@@ -49,6 +49,25 @@ import Testing
         }
     }
 
+    @Test(
+        "Takes suites of TLS 1.2 with forward secrecy and authenticated encryption only",
+        arguments: [
+            ("ECDHE-ECDSA-AES128-GCM-SHA256", true), ("ECDHE-ECDSA-CHACHA20-POLY1305", true), ("ECDHE-ECDSA-AES128-SHA", false),
+        ]
+    )
+    func suites(name: String, isTaken: Bool) async throws {
+        try await withFolder { folder in
+            try await makeCertificate(in: folder)
+            try await withServing(environment: environment, in: folder) { url in
+                let run = try await curl(
+                    ["--cacert", "cert.pem", "--tls-max", "1.2", "--ciphers", name, "\(url)/health/live"],
+                    in: folder
+                )
+                #expect((run.status == 0) == isTaken, "\(run.errors)")
+            }
+        }
+    }
+
     @Test("A page may be sent to the origin that is served")
     func origin() async throws {
         try await withFolder { folder in
