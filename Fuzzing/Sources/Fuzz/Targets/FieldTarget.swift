@@ -58,6 +58,10 @@ struct FieldTarget: FuzzTarget {
             head: HTTPRequest(method: .post, scheme: "https", authority: "example.com", path: "/", headerFields: headers),
             body: RequestBody(buffer: ByteBuffer())
         )
+        if let cookie = request.cookies["__Host-device"] {
+            let fields = headers[values: .cookie].joined(separator: "; ")
+            try require(fields.contains(cookie.value), "a cookie that no field has")
+        }
         let localization = Localization()
         let language = localization.language(of: request)
         try require(localization.supported.contains(language), "a language without texts")
