@@ -370,7 +370,8 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "holdfast", "AccountCore", "AccountImport", "AccountRoutes", "AppLinks", "Argon2", "Idempotency", "ServerMiddleware",
+                "holdfast", "AccountCore", "AccountImport", "AccountRoutes", "AppLinks", "Argon2", "Idempotency",
+                "ServerMiddleware",
                 accountContract, errorContract, rateLimiting, httpTypes, logging, crypto, hummingbird, holdfastTesting,
                 .product(name: "AccountKit", package: "holdfast"),
                 .product(name: "Configuration", package: "swift-configuration"),
