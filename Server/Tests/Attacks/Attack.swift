@@ -48,7 +48,7 @@ public typealias AttackProgress = @Sendable (String) -> Void
 public enum Attacks {
     /// The types of all attacks.
     public static let all: [any Attack.Type] = [
-        ResetGlobal.self, EmailBomb.self, ClockStep.self, LeaseKill.self,
+        ResetGlobal.self, EmailBomb.self, ClockStep.self, LeaseKill.self, LoginAccountTable.self,
     ]
 
     /// Starts a server with an attack's settings, runs the attack and stops the server.

@@ -9,6 +9,8 @@ struct ResolvedClaim {
     let whenFull: WhenFull
     /// Whether it is the claim itself, which responses show.
     let isNarrow: Bool
+    /// Whether it counts only if the claim before it is skipped.
+    let isFallback: Bool
     let isRefundable: Bool
     var answer = TableAnswer(delay: 0, mode: .off)
     /// Whether it is not asked and not charged, because the table is full.
@@ -105,9 +107,7 @@ struct JointDecision {
     }
 
     /// Whether a network's claim was added for a claim before it that does not need it.
-    private func isUnusedFallback(_ place: Int) -> Bool {
-        place > 0 && claims[place - 1].whenFull == .fallBack && !claims[place - 1].isSkipped
-    }
+    private func isUnusedFallback(_ place: Int) -> Bool { claims[place].isFallback && !claims[place - 1].isSkipped }
 
     /// One instant for all, and none has seen a later one: the latest of theirs, which all of them then know.
     private mutating func agree(on now: Int64) {

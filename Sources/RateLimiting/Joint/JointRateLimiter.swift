@@ -65,7 +65,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
             KeyShards(
                 rule: rule,
                 capacity: capacity,
-                shardCount: KeyShards.count(capacity: min(capacity, memory / Self.bytesOfKey), keysEach: 16_384),
+                shardCount: KeyShards.count(capacity: min(capacity, memory / Self.bytesOfKey), keysEach: 32_768),
                 memory: (pool, memory / 4 / tables.count),
                 recordsChanges: recordsChanges
             )
@@ -228,7 +228,8 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
             _ table: Int,
             _ digest: KeyDigest,
             _ whenFull: ResolvedClaim.WhenFull,
-            isNarrow: Bool = false
+            isNarrow: Bool = false,
+            isFallback: Bool = false
         ) {
             let resolved = ResolvedClaim(
                 table: table,
@@ -237,6 +238,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
                 shard: rules[table].shard(of: digest),
                 whenFull: whenFull,
                 isNarrow: isNarrow,
+                isFallback: isFallback,
                 isRefundable: claim.isRefundable
             )
             memory.initializeElement(at: count, to: resolved)
@@ -253,7 +255,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
                 if let far = networks.far { add(claim, place.first + 2, secret.digest(of: far), .bucket) }
             } else if hasFallbacks {
                 let table = place.first + (networks.far == nil ? 1 : 2)
-                add(claim, table, secret.digest(of: networks.far ?? networks.near), .bucket)
+                add(claim, table, secret.digest(of: networks.far ?? networks.near), .bucket, isFallback: true)
             }
         }
         return UnsafeMutableBufferPointer(rebasing: memory[..<count])

@@ -91,7 +91,11 @@ extension WindowTable where Window: ~Copyable {
         if key == .everyone {
             return changeBuckets { window, terms in window.restore(snapshot, at: now, terms: terms, time: time) }
         }
-        change(key, at: now) { window, terms in window.restore(snapshot, at: now, terms: terms, time: time) }
+        // A row of this boot still says the truth of a key that is not known otherwise: it need not be saved again.
+        let isSaved = snapshot.time.bootID == time.bootID && !time.bootID.isEmpty && bucketCount == 0 && !find(key.word).isFound
+        change(key, at: now, isSaved: isSaved) { window, terms in
+            window.restore(snapshot, at: now, terms: terms, time: time)
+        }
     }
 
     /// Spends the whole quota some time ago, for one key or for all of them and for newcomers. O(keys) if for all.
@@ -127,7 +131,13 @@ extension WindowTable where Window: ~Copyable {
 
     /// Adds debt to a key. If there is no room for it, it takes the place of one that owes less than half of its quota; a key that owes more
     /// than half is added in any case: what is saved was in memory before.
-    mutating func change(_ key: KeyDigest, at now: Int64, _ add: (inout Window, RateLimitTerms) -> Void) {
+    /// - Parameter isSaved: Whether the key then owes what was saved.
+    mutating func change(
+        _ key: KeyDigest,
+        at now: Int64,
+        isSaved: Bool = false,
+        _ add: (inout Window, RateLimitTerms) -> Void
+    ) {
         let (index, isFound) = find(key.word)
         if isFound { return change(at: index, add) }
         var window = newWindow(for: key.word)
@@ -142,7 +152,8 @@ extension WindowTable where Window: ~Copyable {
                 return
             }
         }
-        noteChange(at: insert(window, for: key.word))
+        let place = insert(window, for: key.word)
+        if !isSaved { noteChange(at: place) }
     }
 
     /// Forgets what a key owes, or what all of them owe. O(keys) if all.

@@ -104,7 +104,7 @@ private struct PressureStory {
     mutating func run(decisions: Int) {
         for _ in 0..<decisions where complaint == nil {
             // A paced limit forgets in the time of its burst.
-            let pace = policy.algorithm == .slidingWindow ? 400 : 4_000
+            let pace = policy.algorithm == .slidingWindow ? 400 : 40_000
             now += Int64(generator.next() % UInt64(window / Int64(pace)))
             let isHot = generator.next() % 4 == 0
             let key = Int(generator.next() % UInt64(isHot ? max(1, keyCount / 20) : keyCount))

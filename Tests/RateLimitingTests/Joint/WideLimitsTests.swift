@@ -96,6 +96,28 @@ import Testing
         for client in 0..<16 { #expect(limiter.check([RateLimitClaim("ip", key: client)]).limits[0].remaining == 1) }
     }
 
+    @Test("Each rule of a request counts its networks in its own way, with and without fallbacks in use", arguments: [1, 100])
+    func several(capacity: Int) {
+        let rules: [RateLimitRule] = [
+            RateLimitRule(.requests(3, per: .seconds(60), name: "account"), wide: WideLimits(near: 4, far: 16, use: .asFallback)),
+            RateLimitRule(.requests(5, per: .seconds(60), name: "client"), wide: .standard),
+            RateLimitRule(.requests(50, per: .seconds(60), name: "all")),
+        ]
+        let limiter = JointRateLimiter(rules, capacity: capacity, clock: clock)
+        _ = limiter.admit([RateLimitClaim("account", key: "junk", cost: 3)])
+        let networks = ClientNetworks(near: 1, far: 2)
+        let claims = [
+            RateLimitClaim("account", key: "ana", networks: networks), RateLimitClaim("client", key: 7, networks: networks),
+            RateLimitClaim("all"),
+        ]
+        for left in [2, 1, 0] {
+            let limits = limiter.admit(claims).limits
+            #expect(limits.map(\.policy.name) == ["account", "client", "all"])
+            #expect(limits.map(\.remaining) == [capacity == 1 ? 3 : left, left + 2, left + 47])
+        }
+        #expect(limiter.admit(claims).isAdmitted == (capacity == 1), "a network may take 48")
+    }
+
     @Test("Without a fallback in use the networks of such a limit are not counted")
     func unused() {
         let limiter = limiter(3, .asFallback)

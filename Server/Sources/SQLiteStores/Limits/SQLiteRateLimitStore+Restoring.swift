@@ -8,57 +8,69 @@ extension SQLiteRateLimitStore {
     func restore() async throws {
         guard let journal else { return }
         let now = time()
-        let (rows, wasClean) = try await read()
-        let notes = wasClean ? [:] : self.notes(journal.remains.notes, since: rows, at: now)
-        for row in rows where notes[row.id] == nil { limiter.restore(row.saved, at: now) }
-        if !wasClean {
-            let saved = Dictionary(rows.map { ($0.id, $0.saved) }) { $1 }
-            for (id, notes) in notes { limiter.recount(notes, of: id.key, under: id.policy, since: saved[id], at: now) }
-            logger.notice(
-                "The process before was killed: its last limits are counted",
-                metadata: ["limit.keys": "\(notes.count)"]
-            )
+        let policies = Dictionary(limiter.policyNames.map { (JournalFile.hash($0), $0) }) { first, _ in first }
+        let notes = Dictionary(grouping: journal.remains.notes.filter { policies[$0.policy] != nil }) { note in
+            LimitRow.ID(policy: policies[note.policy] ?? "", key: KeyDigest(rawValue: note.key))
+        }
+        let past = try await read(notes: Set(notes.keys), at: now)
+        if !past.wasClean {
+            recount(notes, since: past.noted, at: now)
             chargeLost(journal.remains, at: now)
         }
         // What was taken over is saved under this boot's time before anything is forgotten.
         try await saveAll()
-        try await remove(rows.filter { $0.saved.isExpired(at: now) })
+        try await remove(past.expired)
         journal.begin(at: now)
     }
 
-    /// Reads the rows, and notes that from now on they aren't the whole truth.
-    private func read() async throws -> (rows: [LimitRow], wasClean: Bool) {
-        let (rows, corrupt, wasClean) = try await database.write { database in
+    /// What the process before has saved.
+    private struct Past {
+        var wasClean: Bool
+        /// The rows of keys that were admitted since; only if it was killed.
+        var noted: [LimitRow.ID: LimitRow] = [:]
+        var expired: [LimitRow] = []
+        var corrupt = 0
+    }
+
+    /// Restores the rows, one at a time, but for those of keys that were admitted since, and notes that from now on they aren't the whole truth.
+    private func read(notes: Set<LimitRow.ID>, at now: SnapshotTime) async throws -> Past {
+        let past = try await database.write { [limiter] database in
             let wasClean = try Bool.fetchOne(database, sql: "SELECT is_clean FROM rate_limit_process") ?? true
+            var past = Past(wasClean: wasClean)
             try database.execute(
                 sql: "INSERT INTO rate_limit_process (id, is_clean) VALUES (1, 0) ON CONFLICT (id) DO UPDATE SET is_clean = 0"
             )
-            let all = try Row.fetchAll(database, sql: "SELECT * FROM rate_limit")
-            let rows = all.compactMap { try? LimitRow(row: $0) }
-            return (rows, all.count - rows.count, wasClean)
+            let rows = try Row.fetchCursor(database, sql: "SELECT * FROM rate_limit")
+            while let row = try rows.next() {
+                guard let row = try? LimitRow(row: row) else {
+                    past.corrupt += 1
+                    continue
+                }
+                if row.saved.isExpired(at: now) { past.expired.append(row) }
+                if !wasClean && notes.contains(row.id) { past.noted[row.id] = row } else { limiter.restore(row.saved, at: now) }
+            }
+            return past
         }
-        if corrupt > 0 { logger.error("Rows of limits can't be read", metadata: ["limit.rows": "\(corrupt)"]) }
-        return (rows, wasClean)
+        if past.corrupt > 0 { logger.error("Rows of limits can't be read", metadata: ["limit.rows": "\(past.corrupt)"]) }
+        return past
     }
 
-    /// The journal's notes by policy and key, without those that the rows cover.
-    private func notes(
-        _ notes: [AdmissionJournal.Note],
-        since rows: [LimitRow],
-        at now: SnapshotTime
-    ) -> [LimitRow.ID: [JointRateLimiter<C>.Recounted]] {
-        let names = limiter.policyNames
-        let policies = Dictionary(names.map { (JournalFile.hash($0), $0) }) { first, _ in first }
-        let thisBoot = rows.filter { $0.saved.state.time.bootID == now.bootID }
-        let covers = Dictionary(thisBoot.map { ($0.id, $0.covers) }) { $1 }
-        return notes.reduce(into: [:]) { byKey, note in
-            guard let policy = policies[note.policy] else { return }
-            let id = LimitRow.ID(policy: policy, key: KeyDigest(rawValue: note.key))
-            guard note.bootNanoseconds >= covers[id] ?? .min else { return }
-            var time = now
-            time.bootNanoseconds = note.bootNanoseconds
-            byKey[id, default: []].append(.init(units: Int(note.units), at: time))
+    /// Counts the journal's notes, without those that the rows cover.
+    private func recount(_ notes: [LimitRow.ID: [AdmissionJournal.Note]], since rows: [LimitRow.ID: LimitRow], at now: SnapshotTime) {
+        for (id, notes) in notes {
+            let row = rows[id]
+            let covers = row.flatMap { $0.saved.state.time.bootID == now.bootID ? $0.covers : nil } ?? .min
+            let admissions = notes.filter { $0.bootNanoseconds >= covers }.map { note in
+                var time = now
+                time.bootNanoseconds = note.bootNanoseconds
+                return JointRateLimiter<C>.Recounted(units: Int(note.units), at: time)
+            }
+            limiter.recount(admissions, of: id.key, under: id.policy, since: row?.saved, at: now)
         }
+        logger.notice(
+            "The process before was killed: its last limits are counted",
+            metadata: ["limit.keys": "\(notes.count)"]
+        )
     }
 
     private func chargeLost(_ remains: AdmissionJournal.Remains, at now: SnapshotTime) {

@@ -90,7 +90,7 @@ import Testing
             ("LIMIT_RESET_IP", "1000001/60"), ("LIMIT_RESET_IP", "20/31536001"), ("LIMIT_RESET_IP", "99999999999999999999/60"),
             ("LIMIT_RESET_IP_WIDE", "4"), ("LIMIT_RESET_IP_WIDE", "4,"), ("LIMIT_RESET_IP_WIDE", "16,4"),
             ("LIMIT_RESET_IP_WIDE", "0,4"), ("LIMIT_RESET_IP_WIDE", "4,10001"), ("LIMIT_RESET_IP_WIDE", "4,16,64"),
-            ("LIMIT_RESET_IP_WIDE", "+4,16"), ("LIMIT_RESET_IP_WIDE", "off"), ("LIMIT_RESET_GLOBAL_WIDE", "4,16"),
+            ("LIMIT_RESET_IP_WIDE", "+4,16"), ("LIMIT_RESET_IP_WIDE", "off"),
             ("LIMIT_MEMORY_MB", "0"), ("LIMIT_MEMORY_MB", "65537"), ("LIMIT_MEMORY_MB", "64 MB"),
             ("LIMIT_LOGIN_ACCOUNT", "٣/٦٠"), ("PASSWORD_RESET_MAX_ATTEMPTS_PER_HOUR", "0"), ("RATE_LIMIT_MODE", "dry-run"),
             ("TRUSTED_PROXIES", "0.0.0.0/0"), ("TRUSTED_PROXIES", "10.0.0.1, ::/0"), ("TRUSTED_PROXIES", "proxy.example.com"),
