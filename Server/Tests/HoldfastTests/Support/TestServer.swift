@@ -75,10 +75,13 @@ struct TestServer: Sendable {
 }
 
 extension ServerConfiguration {
-    /// How many reset requests one address may make; `nil` for any number.
+    /// How many reset requests one address may make, and how many emails it gets; `nil` for any number.
     var resetEmailLimit: RateLimitPolicy? {
         get { limits.policies[.resetEmail] }
-        set { limits.policies[.resetEmail] = newValue }
+        set {
+            limits.policies[.resetEmail] = newValue
+            limits.resetMailsPerAccount = newValue ?? AccountLimit.resetEmail.policy(10_000, perSeconds: 3_600)
+        }
     }
 }
 
