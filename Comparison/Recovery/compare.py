@@ -1,9 +1,10 @@
 """Puts Holdfast and django-rest-passwordreset on gunicorn to the same work, and prints a table.
 
-Throughput of reset requests for unknown and known addresses, 50 concurrent confirms of one token, what the time of an answer tells
+Throughput of reset requests for unknown and known addresses and of validations, 50 concurrent confirms of one token, what the time of an answer tells
 (AUC), and what happens when mail can't be sent or the mail server is slow. Both keep their data in SQLite (WAL, synchronous=FULL, as
 durable as each other), send mails by SMTP to the same mail server, serve the same number of people, and have their limits
-switched off. Each address is asked for once. The load comes from the same machine, over kept connections.
+switched off. The load comes from the same machine, over kept connections: from wrk, and for known addresses, each of which is requested once,
+from Python.
 """
 
 import argparse
@@ -27,10 +28,30 @@ CALLERS = 50
 OFF = {f"LIMIT_{name}": "off" for name in ["RESET_IP", "RESET_GLOBAL", "RESET_EMAIL", "TOKEN_IP"]}
 
 
+SCRIPT = HERE / "compare.lua"
+
+
 class Side:
     def __init__(self, options, folder, mail_port):
         self.options, self.folder, self.mail_port = options, folder, mail_port
         self.mailbox = folder / "mails"
+
+    def tokens(self, addresses):
+        """The tokens in the emails that requests for addresses bring."""
+        before = set(self.mailbox.glob("*.eml"))
+        connection = Connection(self.port)
+        for address in addresses:
+            connection.post(self.request, {"email": address})
+        connection.close()
+        deadline = time.monotonic() + 120
+        while len(mails := set(self.mailbox.glob("*.eml")) - before) < len(addresses):
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"only {len(mails)} of {len(addresses)} emails came")
+            time.sleep(0.1)
+        # The last one may not be written completely.
+        time.sleep(0.5)
+        texts = [text_of(email.message_from_bytes(mail.read_bytes())) for mail in mails]
+        return [found[1] for text in texts if (found := re.search(r"token=([A-Za-z0-9_-]+)", text))]
 
     def link(self, address):
         """The token in the mail that a request for an address brings."""
@@ -41,16 +62,19 @@ class Side:
         for _ in range(2_000):
             found = sorted(self.mailbox.glob("*.eml"))[before:]
             for message in map(email.message_from_bytes, (mail.read_bytes() for mail in found)):
-                text = "".join(part.get_payload(decode=True).decode() for part in message.walk() if not part.is_multipart())
-                if message["To"] == address and (token := re.search(r"token=([A-Za-z0-9_-]+)", text)):
+                if message["To"] == address and (token := re.search(r"token=([A-Za-z0-9_-]+)", text_of(message))):
                     return token[1]
             time.sleep(0.01)
         raise RuntimeError("no mail came")
 
 
+def text_of(message):
+    return "".join(part.get_payload(decode=True).decode() for part in message.walk() if not part.is_multipart())
+
+
 class Ours(Side):
     name = "Holdfast"
-    request, confirm = "/api/request-password-reset/", "/api/confirm-password-reset/"
+    request, confirm, validate = "/api/request-password-reset/", "/api/confirm-password-reset/", "/api/validate-reset-token/"
 
     @contextlib.contextmanager
     def serving(self):
@@ -66,7 +90,7 @@ class Ours(Side):
 
 class Peer(Side):
     name = "django-rest-passwordreset"
-    request, confirm = "/", "/confirm/"
+    request, confirm, validate = "/", "/confirm/", "/validate_token/"
 
     @contextlib.contextmanager
     def serving(self):
@@ -119,6 +143,22 @@ def serving(kind, options, mail):
                     connection.post(side.request, {"email": strangers(1)[0]})
                     connection.close()
                 yield side
+
+
+def rush(side, path, member, lines=None):
+    """Responses per second to wrk; how many of them were not 200; and the time in which 95 of 100 came."""
+    words = [path, member]
+    if lines:
+        file = side.folder / f"{member}s"
+        file.write_text("\n".join(lines) + "\n")
+        words.append(file)
+    options = side.options
+    command = ["wrk", "-t1", f"-c{options.connections}", f"-d{options.seconds}s", "--timeout", "10s", "-s", SCRIPT]
+    command += [f"http://127.0.0.1:{side.port}", "--", *words]
+    output = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True).stdout
+    requests, seconds, refused, broken, p95 = map(float, re.search(r"^RESULT (.*)$", output, re.MULTILINE)[1].split())
+    failed = refused + broken
+    return f"{requests / seconds:,.0f}/s, p95 {p95:.1f} ms" + (f", **{failed:.0f} not 200**" if failed else "")
 
 
 def throughput(side, addresses, threads=8):
@@ -188,7 +228,10 @@ def rows(kind, options):
     cells = {}
     if "throughput" in options.parts:
         with serving(kind, options, "fast") as side:
-            cells["reset requests, unknown addresses"] = throughput(side, strangers(options.people))
+            tokens = side.tokens(side.known[-20:])
+            cells["validations"] = rush(side, side.validate, "token", tokens)
+            cells["reset requests, unknown addresses"] = rush(side, side.request, "email")
+        with serving(kind, options, "fast") as side:
             cells["reset requests, known addresses, each once"] = throughput(side, side.known)
     if "race" in options.parts:
         with serving(kind, options, "fast") as side:
@@ -208,8 +251,10 @@ def main():
     parser.add_argument("binary")
     parser.add_argument("--parts", nargs="+", choices=parts, default=parts, help="what is compared: all, or some of these")
     parser.add_argument("--people", type=int, default=1_020, help="accounts of each side, and addresses that have none (1020)")
+    parser.add_argument("--seconds", type=int, default=10, help="how long wrk measures each (10)")
+    parser.add_argument("--connections", type=int, default=16, help="of wrk (16: one for each thread of two workers)")
     parser.add_argument("--rounds", type=int, default=20, help="races (20)")
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 2, help="of gunicorn, with 8 threads each (as many as cores)")
+    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)), help="of gunicorn, with 8 threads each (as many as cores)")
     options = parser.parse_args()
     columns = {}
     for kind in [Ours, Peer]:

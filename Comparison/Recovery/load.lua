@@ -2,11 +2,11 @@
 --   reset     FILE holds known addresses; every second request names one of them, each once, and the others are nobody's
 --   validate  FILE holds tokens
 --   login     as reset, with a password that is wrong
---   refresh   FILE holds one refresh token; each answer brings the next
+--   refresh   FILE holds refresh tokens, at least one for each connection; each response brings another
 --   me        FILE holds an access token
 --   get       FILE is the path itself
 -- PAUSE is the mean time between two requests of a connection, in milliseconds; 0 is none.
-local kind, lines, pause, sent, headers, stem
+local kind, lines, pause, sent, headers, stem, first
 
 function init(arguments)
     kind, pause, sent = arguments[1], tonumber(arguments[3] or "0"), 0
@@ -22,8 +22,9 @@ function init(arguments)
         function delay() return math.floor(pause * (0.5 + math.random())) end
     end
     if kind == "refresh" then
+        first = 1
         function response(status, _, body)
-            if status == 200 then lines[1] = body:match('"refresh_token":"([^"]+)"') or lines[1] end
+            lines[#lines + 1] = status == 200 and body:match('"refresh_token":"([^"]+)"') or nil
         end
     end
     if kind == "login" then
@@ -50,9 +51,14 @@ function request()
     if kind == "login" then
         return post("/api/auth/login", '{"email":"' .. address() .. '","password":"not the password of anybody"}')
     end
+    if kind == "refresh" then
+        -- Without one left, the server refuses.
+        local token = lines[first] or "none"
+        first = first + 1
+        return post("/api/auth/refresh", '{"refresh_token":"' .. token .. '"}')
+    end
     local line = lines[(sent - 1) % #lines + 1]
     if kind == "validate" then return post("/api/validate-reset-token/", '{"token":"' .. line .. '"}') end
-    if kind == "refresh" then return post("/api/auth/refresh", '{"refresh_token":"' .. lines[1] .. '"}') end
     if kind == "me" then return wrk.format("GET", "/api/auth/me", { Authorization = "Bearer " .. line }) end
     return wrk.format("GET", line)
 end

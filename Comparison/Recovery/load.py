@@ -19,14 +19,14 @@ import threading
 import time
 import urllib.request
 
-from measuring import Server, people
+from measuring import Server, people, processor_seconds
 
 SCRIPT = pathlib.Path(__file__).with_name("load.lua")
 LIMITS = ["RESET_EMAIL", "RESET_IP", "RESET_GLOBAL", "LOGIN_ACCOUNT", "LOGIN_IP", "REFRESH_IP", "REGISTER_IP", "TOKEN_IP"]
 ENVIRONMENT = {f"LIMIT_{name}": "1000000/1" for name in LIMITS} | {
     "ENVIRONMENT": "production", "PASSWORD_RESET_BASE_URL": "https://app.example.com", "LOG_LEVEL": "info",
 }
-PARTS = ["start", "reset", "validate", "mixed", "hammer"]
+PARTS = ["start", "reset", "validate", "me", "refresh", "mixed", "hammer"]
 
 
 class Wrk:
@@ -35,14 +35,17 @@ class Wrk:
     def __init__(self, server, seconds, connections, kind, file, pause=0):
         url = f"http://127.0.0.1:{server.port}"
         command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "10s", "-s", SCRIPT, url, "--", kind, file, str(pause)]
+        self.served, self.before = server.process.pid, processor_seconds(server.process.pid)
         self.process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True)
 
     def result(self):
         output = self.process.communicate()[0]
+        spent = processor_seconds(self.served) - self.before
         words = re.search(r"^RESULT (.*)$", output, re.MULTILINE)[1].split()
         keys = ["requests", "seconds", "refused", "broken", "p50", "p99", "p999", "max", "hashed"]
         result = dict(zip(keys, map(float, words)))
         result["rate"] = result["requests"] / result["seconds"]
+        result["cpu"] = 1e6 * spent / max(result["requests"], 1)
         return result
 
 
@@ -106,13 +109,15 @@ def ask_for_links(server, folder, addresses):
     return [token for token in map(token_in, sorted(mails)) if token]
 
 
-def row(name, result, target="", note=""):
-    print(f"| {name} | {target} | {result['rate']:,.0f} | {result['p50']:.1f} | {result['p99']:.1f} | {result['p999']:.1f} "
+def row(name, result, target="", note="", is_alone=False):
+    cpu = f"{result['cpu']:.0f}" if is_alone else ""
+    print(f"| {name} | {target} | {result['rate']:,.0f} | {cpu} | {result['p50']:.1f} | {result['p99']:.1f} | {result['p999']:.1f} "
           f"| {result['refused']:.0f} | {result['broken']:.0f} | {note} |", flush=True)
 
 
 def head():
-    print("\n| | target | requests/s | p50, ms | p99 | p99.9 | other than 2xx | broken | |\n|---|---|--:|--:|--:|--:|--:|--:|---|", flush=True)
+    print("\n| | target | requests/s | CPU of the server, µs per request | p50, ms | p99 | p99.9 | other than 2xx | broken | |")
+    print("|---|---|--:|--:|--:|--:|--:|--:|--:|---|", flush=True)
 
 
 def start(binary, folder):
@@ -148,12 +153,17 @@ class Load:
     def wrk(self, seconds, connections, kind, file, pause=0):
         return Wrk(self.server, seconds, connections, kind, file, pause)
 
+    def sessions(self, count):
+        """Files of the access and refresh tokens of sessions of one new account."""
+        person = {"email": f"{secrets.token_hex(6)}@example.com", "password": "a quiet walk by the sea", "first_name": "Ana"}
+        pairs = [post(self.server, "/api/auth/register", person)]
+        while len(pairs) < count:
+            pairs.append(post(self.server, "/api/auth/login", person))
+        return [write_lines(self.folder, name, [pair[name] for pair in pairs]) for name in ("access_token", "refresh_token")]
+
     def others(self, seconds, pause):
         """Each route that hashes nothing, by one connection with pauses."""
-        person = {"email": f"{secrets.token_hex(6)}@example.com", "password": "a quiet walk by the sea", "first_name": "Ana"}
-        pair = post(self.server, "/api/auth/register", person)
-        access = write_lines(self.folder, "access", [pair["access_token"]])
-        refresh = write_lines(self.folder, "refresh", [pair["refresh_token"]])
+        access, refresh = self.sessions(1)
         page = "/reset-password?token=" + self.tokens.read_text().split()[0]
         work = {
             "me": ("me", access), "refresh": ("refresh", refresh), "validate": ("validate", self.tokens),
@@ -194,14 +204,24 @@ def main():
 
 def measure(load, parts, options):
     seconds, connections, server = options.seconds, options.connections, load.server
+
+    def alone(name, kind, file, target=""):
+        row(name, load.wrk(seconds, connections, kind, file).result(), target, is_alone=True)
+
     with Memory(server.process) as memory:
         head()
         load.wrk(2, connections, "validate", load.tokens).result()
         if "validate" in parts:
-            row("validate", load.wrk(seconds, connections, "validate", load.tokens).result(), "12,000/s, 25 ms")
-            row("validate, every second token invalid", load.wrk(seconds, connections, "validate", load.mixed_tokens).result())
+            alone("validate", "validate", load.tokens, "12,000/s, 25 ms")
+            alone("validate, every second token invalid", "validate", load.mixed_tokens)
         if "reset" in parts:
-            row("reset request, known and unknown in turn", load.wrk(seconds, connections, "reset", load.known).result(), "8,000/s, 25 ms")
+            alone("reset request, known and unknown in turn", "reset", load.known, "8,000/s, 25 ms")
+        if {"me", "refresh"} & set(parts):
+            access, refresh = load.sessions(2 * connections)
+            if "me" in parts:
+                alone("me", "me", access)
+            if "refresh" in parts:
+                alone("refresh", "refresh", refresh)
         if "mixed" in parts:
             for name, wrk in load.others(seconds, 10).items():
                 row(f"{name}, all these at once", wrk.result())

@@ -51,6 +51,12 @@ class Server:
         self.process.wait()
 
 
+def processor_seconds(pid):
+    """The processor time of a process so far, user and system."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 @contextlib.contextmanager
 def mail_server(kind, folder=None):
     """The port of a mail server that is fast, slow (2 s for each mail) or refused (nobody listens)."""

@@ -1,6 +1,7 @@
 import ErrorContract
 import Foundation
 import Hummingbird
+import HummingbirdCore
 import Logging
 import NIOCore
 import RateLimiting
@@ -13,6 +14,8 @@ enum BenchMiddleware {
     /// What stands before the route.
     enum Variant: String, CaseIterable {
         case bare, id, contract, limit, kept
+        /// All of it as the documentation mounts it: a ``ContractRouter`` on its own engine, with its deadline.
+        case documented
     }
 
     static func main() async throws {
@@ -23,8 +26,11 @@ enum BenchMiddleware {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for variant in Variant.allCases {
                 group.addTask {
-                    if variant == .bare { return try await serve(bareRouter(), variant) }
-                    try await serve(router(variant, kept: kept), variant)
+                    switch variant {
+                    case .bare: try await serve(bareRouter(), variant)
+                    case .documented: try await serve(documentedRouter(), variant, server: .contractHTTP1())
+                    default: try await serve(router(variant, kept: kept), variant)
+                    }
                 }
             }
             group.addTask { try await kept.run() }
@@ -52,6 +58,13 @@ enum BenchMiddleware {
         return router
     }
 
+    private static func documentedRouter() -> ContractRouter<BenchContext> {
+        let router = ContractRouter(context: BenchContext.self, outermost: [RateLimitFieldsMiddleware()])
+        router.add(middleware: RateLimitMiddleware(RateLimits(rules), .client("bench-ip")))
+        router.get("/") { _, _ in "Hello" }
+        return router
+    }
+
     private static func router(
         _ variant: Variant,
         kept: SQLiteRateLimitStore<ContinuousClock>
@@ -69,12 +82,16 @@ enum BenchMiddleware {
         return router
     }
 
-    private static func serve<Context: RequestContext>(_ router: Router<Context>, _ variant: Variant) async throws
-    where Context.Source == ApplicationRequestContextSource {
+    private static func serve<Builder: HTTPResponderBuilder>(
+        _ router: Builder,
+        _ variant: Variant,
+        server: HTTPServerBuilder = .http1()
+    ) async throws where Builder.Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
         var logger = Logger(label: "bench")
         logger.logLevel = .error
         let application = Application(
             router: router,
+            server: server,
             configuration: .init(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { channel in
                 FileHandle.standardOutput.write(Data("\(variant.rawValue) \(channel.localAddress?.port ?? 0)\n".utf8))
