@@ -73,7 +73,9 @@ public enum LogRedaction {
         }
     }
 
-    private static let secretWords: [StaticString] = ["password", "secret", "authorization", "cookie", "token", "email", "address"]
+    private static let secretWords: [StaticString] = [
+        "password", "secret", "authorization", "cookie", "token", "email", "address",
+    ]
 
     private static func endOfRun(_ bytes: [UInt8], _ start: Int) -> Int {
         bytes[start...].firstIndex { !$0.isWord } ?? bytes.count

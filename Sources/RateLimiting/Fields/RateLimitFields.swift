@@ -25,7 +25,9 @@ public enum RateLimitFields {
 
     /// The value for one policy: `"bandwidth";q=65535;qu="content-bytes";w=10;pk=:cHJv:`. The unit is left out if it is requests.
     public static func policy(_ policy: RateLimitPolicy, partitionKey: [UInt8]?) -> String {
-        FieldText.text(capacity: capacity(policy, partitionKey: partitionKey)) { add(policy, partitionKey: partitionKey, to: &$0) }
+        FieldText.text(capacity: capacity(policy, partitionKey: partitionKey)) {
+            add(policy, partitionKey: partitionKey, to: &$0)
+        }
     }
 
     /// The value for what is left under one policy: `"reset-email";r=2;t=1200`.

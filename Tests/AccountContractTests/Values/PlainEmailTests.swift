@@ -16,10 +16,14 @@ import Testing
     @Test("Reads an address of plain ASCII as any other")
     func samePaths() {
         var generator = SplitMix64(seed: 11)
-        let parts = ["a", "b", "Z", "9", "-", "--", ".", "..", "@", "xn--", "com", "x", "_", "+", "%", " ", "é", "example", "co.uk", "\u{0}"]
+        let parts = [
+            "a", "b", "Z", "9", "-", "--", ".", "..", "@", "xn--", "com", "x", "_", "+", "%", " ", "é", "example", "co.uk",
+            "\u{0}",
+        ]
         var accepted = 0
         for _ in 0..<20_000 {
-            let text = (0..<Int.random(in: 1...9, using: &generator)).compactMap { _ in parts.randomElement(using: &generator) }.joined()
+            let text = (0..<Int.random(in: 1...9, using: &generator)).compactMap { _ in parts.randomElement(using: &generator) }
+                .joined()
             #expect(read(text) == read(" " + text), "\(text.debugDescription)")
             if case .success = read(text) { accepted += 1 }
         }

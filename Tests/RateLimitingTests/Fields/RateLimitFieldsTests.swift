@@ -26,9 +26,13 @@ import Testing
     @Test("Replaces each character that a structured field can't carry, and escapes quotes and backslashes")
     func quoting() {
         var generator = SplitMix64(seed: 7)
-        let samples: [Unicode.Scalar] = ["a", "\"", "\\", " ", "~", "\u{7F}", "\u{1F}", "\u{E9}", "\u{2028}", "\u{1F426}", "\u{301}"]
+        let samples: [Unicode.Scalar] = [
+            "a", "\"", "\\", " ", "~", "\u{7F}", "\u{1F}", "\u{E9}", "\u{2028}", "\u{1F426}", "\u{301}",
+        ]
         for _ in 0..<500 {
-            let scalars = (0..<Int.random(in: 0...12, using: &generator)).compactMap { _ in samples.randomElement(using: &generator) }
+            let scalars = (0..<Int.random(in: 0...12, using: &generator)).compactMap { _ in
+                samples.randomElement(using: &generator)
+            }
             let name = scalars.reduce(into: "") { $0.unicodeScalars.append($1) }
             let quoted = scalars.map { scalar in
                 switch scalar {

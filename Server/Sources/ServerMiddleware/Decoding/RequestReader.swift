@@ -92,7 +92,8 @@ public struct RequestReader: RequestDecoder, Sendable {
     /// Calls a closure with a request whose body is in memory, if it has one that is read at all.
     /// - Throws: As ``bytes(of:)``, and what the closure throws.
     func gathering<Result>(_ request: Request, _ next: (Request) async throws -> Result) async throws -> Result {
-        let hasBody = request.headers.contains(.transferEncoding) || request.headers.value(of: .contentLength).map { $0 != "0" } == true
+        let hasBody =
+            request.headers.contains(.transferEncoding) || request.headers.value(of: .contentLength).map { $0 != "0" } == true
         guard !request.method.isSafe, hasBody, Media(request) != nil else { return try await next(request) }
         var whole = request
         whole.body = RequestBody(buffer: ByteBuffer(bytes: try await bytes(of: request)))

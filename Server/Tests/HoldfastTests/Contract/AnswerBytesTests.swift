@@ -7,14 +7,19 @@ import Testing
 @testable import AccountRoutes
 
 @Suite struct AnswerBytesTests {
-    private static let names = ["Ana", "", "Zo\u{EB} \"Z\" O\u{2019}Neil\\/", "a/b", "\u{1F426}\u{301}", "tab\there\n", "\u{7F}\u{1F}\u{0}"]
+    private static let names = [
+        "Ana", "", "Zo\u{EB} \"Z\" O\u{2019}Neil\\/", "a/b", "\u{1F426}\u{301}", "tab\there\n", "\u{7F}\u{1F}\u{0}",
+    ]
 
     private func check(_ answer: some MembersAnswer, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let response: Response = try .json(answer)
         let collector = ByteCollector()
         try await response.body.write(collector)
         let expected = try Response.answerEncoder.encode(answer)
-        #expect(String(decoding: collector.bytes, as: UTF8.self) == String(decoding: expected, as: UTF8.self), sourceLocation: sourceLocation)
+        #expect(
+            String(decoding: collector.bytes, as: UTF8.self) == String(decoding: expected, as: UTF8.self),
+            sourceLocation: sourceLocation
+        )
     }
 
     @Test("Responses have the bytes that the encoder writes", arguments: names)

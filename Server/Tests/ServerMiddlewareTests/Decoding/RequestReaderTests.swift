@@ -41,7 +41,8 @@ import Testing
     @Test(
         "Any other content type, and none, is refused as such",
         arguments: [
-            nil, "", ";", "text/plain", "text/json", "application/problem+json", "application/jsonp", "application/jso", "application/js\u{F6}n", "application\u{0F}json",
+            nil, "", ";", "text/plain", "text/json", "application/problem+json", "application/jsonp", "application/jso",
+            "application/js\u{F6}n", "application\u{0F}json",
             "multipart/form-data; boundary=x",
             "application/xml", "*/*", "json", "application/json, text/plain",
         ] as [String?]
