@@ -194,6 +194,8 @@ extension HTTPResponder where Context == HoldfastContext {
         let response = try await respond(to: request, context: context)
         let writer = BodyCollector()
         if message.head.method != .head { try await response.body.write(writer) }
+        // An open channel and its handlers hold each other.
+        _ = try? await channel.finish(acceptAlreadyClosed: true)
         return Connection.Reply(status: response.status, headers: response.headers, body: writer.bytes.withLock { $0 })
     }
 }
