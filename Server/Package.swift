@@ -329,7 +329,7 @@ let package = Package(
         .target(
             name: "Attacks",
             dependencies: [
-                "Argon2", accountContract,
+                "Argon2", "FileMail", accountContract,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),

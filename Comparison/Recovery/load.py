@@ -22,7 +22,10 @@ import urllib.request
 from measuring import Server, people, processor_seconds
 
 SCRIPT = pathlib.Path(__file__).with_name("load.lua")
-LIMITS = ["RESET_EMAIL", "RESET_IP", "RESET_GLOBAL", "LOGIN_ACCOUNT", "LOGIN_IP", "REFRESH_IP", "REGISTER_IP", "TOKEN_IP"]
+LIMITS = [
+    "RESET_EMAIL", "RESET_IP", "RESET_GLOBAL", "LOGIN_ACCOUNT", "LOGIN_FAILURES", "LOGIN_DEVICE", "LOGIN_IP", "REFRESH_IP", "REGISTER_IP",
+    "TOKEN_IP",
+]
 ENVIRONMENT = {f"LIMIT_{name}": "1000000/1" for name in LIMITS} | {
     "ENVIRONMENT": "production", "PASSWORD_RESET_BASE_URL": "https://app.example.com", "LOG_LEVEL": "info",
 }

@@ -23,7 +23,9 @@ from measuring import Connection, Server, auc, mail_server, measure, people, per
 RESET, LOGIN = "/api/request-password-reset/", "/api/auth/login"
 LOGOUT = "/api/auth/logout"
 VALIDATE, CONFIRM = "/api/validate-reset-token/", "/api/confirm-password-reset/"
-LIMITS = ["RESET_IP", "RESET_GLOBAL", "RESET_EMAIL", "LOGIN_ACCOUNT", "LOGIN_IP", "TOKEN_IP", "REGISTER_IP"]
+LIMITS = [
+    "RESET_IP", "RESET_GLOBAL", "RESET_EMAIL", "LOGIN_ACCOUNT", "LOGIN_FAILURES", "LOGIN_DEVICE", "LOGIN_IP", "TOKEN_IP", "REGISTER_IP",
+]
 OFF = {f"LIMIT_{name}": "off" for name in LIMITS}
 
 

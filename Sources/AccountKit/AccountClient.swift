@@ -6,7 +6,10 @@ public import ResilientHTTP
 
 /// The account API for an app: sessions and password reset.
 ///
-/// Keeps the session's credentials in a ``ResilientHTTP/CredentialStore``. Every call throws ``ErrorContract/APIError``; failures of
+/// Keeps the session's credentials in a ``ResilientHTTP/CredentialStore``, and beside them the device tokens of the accounts that signed in
+/// on this device. A device token stays after a sign-out, is sent with the next sign-in to its account, and keeps the failed attempts of
+/// others from standing in the way of that sign-in.
+/// Every call throws ``ErrorContract/APIError``; failures of
 /// the store are thrown as one with the kind `custom`.
 ///
 /// Every POST carries an `Idempotency-Key`, so that the client's own retries repeat a request whose response was lost. A method that
@@ -16,6 +19,7 @@ public struct AccountClient: Sendable {
     public var api: APIClient
     /// The session; give it to the client of the app's own API.
     public let session: Session
+    private let devices: DeviceTokenBook
 
     /// Creates a client.
     /// - Parameters:
@@ -28,6 +32,8 @@ public struct AccountClient: Sendable {
         prompt: Session.SignInPrompt? = nil
     ) {
         self.api = api
+        let devices = DeviceTokenBook(store: store.secretStore(named: "device-tokens"), server: api.baseURL)
+        self.devices = devices
         var refreshing = api
         // The session repeats a failed refresh itself, and no call waits for more than one at a time.
         refreshing.policies.set(.sessionRefresh, for: "/api/auth/refresh", method: .post)
@@ -43,6 +49,7 @@ public struct AccountClient: Sendable {
                     headers: [.idempotencyKey: "\"\(IdempotencyKeyMiddleware.randomKey())\""],
                     context: "session_refresh"
                 )
+                if let email = answer.user.email { await devices.keep(answer.deviceToken, for: email) }
                 return Credentials(answer, now: api.surroundings.wallClock())
             },
             revoke: { credentials in
@@ -94,11 +101,15 @@ public struct AccountClient: Sendable {
         password: Password,
         submission: Submission = Submission()
     ) async throws(APIError) -> AccountUser {
-        let request = LoginRequest(email: email, password: password)
+        let request = LoginRequest(email: email, password: password, deviceToken: await devices.token(for: email))
         do throws(APIError) {
             return try await begin(AccountPath.login, request, email, submission, context: "user_login")
         } catch {
-            throw error.refusingSignIn()
+            var refusal = error.refusingSignIn()
+            if refusal.kind == .rateLimited, refusal.details["reset_password"] == true {
+                refusal.presentationText = ContractText.signInLimited(wait: refusal.retryAfter)
+            }
+            throw refusal
         }
     }
 
@@ -146,13 +157,13 @@ public struct AccountClient: Sendable {
         submission: Submission = Submission()
     ) async throws(APIError) -> String {
         do throws(APIError) {
-            return try await message(
+            let answer: MessageAnswer = try await post(
                 AccountPath.requestPasswordReset,
                 PasswordResetRequest(email: email),
                 submission,
-                default: ContractText.resetRequested,
                 context: "password_reset_request"
             )
+            return answer.message ?? api.catalogue.text(ContractText.resetRequested, in: api.language)
         } catch {
             guard error.kind == .rateLimited else { throw error }
             var limited = error
@@ -184,13 +195,14 @@ public struct AccountClient: Sendable {
         newPassword: Password,
         submission: Submission = Submission()
     ) async throws(APIError) -> String {
-        try await message(
+        let response: PasswordChangedResponse = try await post(
             AccountPath.confirmPasswordReset,
             ConfirmPasswordResetRequest(token: link.token, email: link.email, newPassword: newPassword),
             submission,
-            default: ContractText.passwordChanged,
             context: "password_reset_confirm"
         )
+        await devices.keep(response.deviceToken, for: link.email)
+        return response.message ?? api.catalogue.text(ContractText.passwordChanged, in: api.language)
     }
 }
 
@@ -203,6 +215,7 @@ extension AccountClient {
         context: String
     ) async throws(APIError) -> AccountUser {
         let answer: SessionAnswer = try await post(path, request, submission, context: context)
+        await devices.keep(answer.deviceToken, for: email)
         do {
             try await session.hold(Credentials(answer, now: api.surroundings.wallClock()))
         } catch {
@@ -211,18 +224,6 @@ extension AccountClient {
         var user = answer.user
         user.email = user.email ?? email
         return user
-    }
-
-    /// Posts a mutation whose response is a text alone.
-    private func message(
-        _ path: String,
-        _ request: some Encodable,
-        _ submission: Submission,
-        default text: LocalizedText,
-        context: String
-    ) async throws(APIError) -> String {
-        let answer: MessageAnswer = try await post(path, request, submission, context: context)
-        return answer.message ?? api.catalogue.text(text, in: api.language)
     }
 
     private func credentials(context: String) async throws(APIError) -> Credentials {

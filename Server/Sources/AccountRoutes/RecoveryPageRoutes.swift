@@ -49,7 +49,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         router.get("/reset-password") { request, context in await page(request, context) { try await openReset($0) } }
         let used = router.limited(by: limits, .client(.tokenIP))
         used.post("/reset-password") { request, context in
-            await page(request, context) { try await sendReset($0, context) }
+            await respond(request, context) { try await sendReset($0, context) }
         }
         router.limited(by: limits, .client(.resetIP), .everybody(.resetGlobal))
             .post("/reset-password/request") { request, context in
@@ -74,28 +74,30 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    private func sendReset(_ request: Request, _ context: Context) async throws -> RecoveryPage.Kind {
+    /// - Returns: The page, and the device token of the browser if the password was changed.
+    private func sendReset(_ request: Request, _ context: Context) async throws -> (RecoveryPage.Kind, DeviceToken?) {
         let form = try await reader.read(ResetForm.self, from: request)
         try await limits.admit(in: context)
         let typed = form.email.flatMap { $0.isEmpty ? nil : $0 }
         let email = typed.flatMap { try? EmailAddress($0) }
-        guard let token = try? ResetToken(form.token), (email == nil) == (typed == nil) else { return .invalidLink }
+        guard let token = try? ResetToken(form.token), (email == nil) == (typed == nil) else { return (.invalidLink, nil) }
         let link = ResetLink(token: token, email: email)
         do {
             let (account, _) = try await recovery.validate(token, email: link.email)
-            let again = { RecoveryPage.Kind.reset(link: link, name: account.firstName.rawValue, problem: $0) }
+            let again = { (problem: LocalizedText?) -> (RecoveryPage.Kind, DeviceToken?) in
+                (.reset(link: link, name: account.firstName.rawValue, problem: problem), nil)
+            }
             guard let password = try? Password(form.newPassword), !form.confirmPassword.isEmpty else {
                 return again(ContractText.fieldsEmpty)
             }
             guard form.newPassword == form.confirmPassword else { return again(ContractText.passwordsDiffer) }
             do {
-                try await recovery.confirm(token, email: link.email, newPassword: password)
-                return .changed
+                return (.changed, try await recovery.confirm(token, email: link.email, newPassword: password))
             } catch let error as AccountError where error.code == .authWeakPassword {
                 return again(error.weaknesses.first?.message)
             }
         } catch let error as AccountError where error.code == .authResetTokenInvalid {
-            return .deadLink(email: form.email ?? "")
+            return (.deadLink(email: form.email ?? ""), nil)
         }
     }
 
@@ -143,10 +145,22 @@ extension RecoveryPageRoutes {
         _ context: Context,
         _ make: (Request) async throws -> RecoveryPage.Kind
     ) async -> Response {
+        await respond(request, context) { (try await make($0), nil) }
+    }
+
+    /// Answers with a page, whatever happens, and stores a device token in the browser.
+    private func respond(
+        _ request: Request,
+        _ context: Context,
+        _ make: (Request) async throws -> (RecoveryPage.Kind, DeviceToken?)
+    ) async -> Response {
         let language = localization.language(of: request)
         do {
             guard request.method != .post || origins.admits(request) else { throw ContractError(.resourceForbidden) }
-            return respond(RecoveryPage(try await make(request), language: language))
+            let (kind, device) = try await make(request)
+            var response = respond(RecoveryPage(kind, language: language))
+            if let device { response.headers[.setCookie] = DeviceCookie.field(device) }
+            return response
         } catch {
             let failure = ContractError(domain: error)
             if failure.isFault {

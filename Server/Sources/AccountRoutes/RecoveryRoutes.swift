@@ -103,8 +103,9 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         try await limits.admit(in: context)
         let language = localization.language(of: request)
         return try await translatingDomainErrors {
-            try await recovery.confirm(body.token, email: body.email, newPassword: body.newPassword)
-            return try .json(MessageAnswer(message: ContractText.passwordChanged.text(in: language)), language: language)
+            let device = try await recovery.confirm(body.token, email: body.email, newPassword: body.newPassword)
+            let message = ContractText.passwordChanged.text(in: language)
+            return try .json(PasswordChangedResponse(message: message, deviceToken: device), language: language)
         }
     }
 

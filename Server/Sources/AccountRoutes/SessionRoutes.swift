@@ -56,9 +56,11 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
 
     @Sendable private func login(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(LoginRequest.self, from: request)
-        try await limits.admitSignIn(with: body.email, request, in: context)
         return try await translatingDomainErrors {
-            let opened = try await signIn.signIn(email: body.email, password: body.password)
+            let tokens = [body.deviceToken, DeviceCookie.token(in: request)].compactMap { $0 }
+            let device = try await signIn.device(provenBy: tokens, for: body.email)
+            let admission = try await limits.admitSignIn(with: body.email, device: device, request, in: context)
+            let opened = try await signIn.signIn(email: body.email, password: body.password) { await admission.settle($0) }
             return try .json(try SessionAnswer(opened, rules: signIn.rules))
         }
     }
@@ -106,7 +108,8 @@ extension SessionAnswer {
             user: AccountUser(opened.account),
             accessToken: opened.accessToken,
             refreshToken: try RefreshToken(opened.refreshToken.text),
-            expiresIn: Int(rules.accessTokenLifetime.components.seconds)
+            expiresIn: Int(rules.accessTokenLifetime.components.seconds),
+            deviceToken: opened.deviceToken
         )
     }
 }

@@ -22,15 +22,18 @@ public struct IdempotencyClaim: Hashable, Sendable {
     public let fingerprint: RequestDigest
     /// Tells this claim from every other one of the key: who has lost a key must not answer for who has it now.
     public let id: UInt64
+    /// The 256-bit key that encrypts the stored response. It depends on the client's key, which is not stored.
+    let seal: RequestDigest
 
     /// Creates a claim.
-    public init(
+    init(
         key: RequestDigest,
         client: KeyDigest,
         fingerprint: RequestDigest,
+        seal: RequestDigest,
         id: UInt64 = .random(in: 0...UInt64(Int64.max))
     ) {
-        (self.key, self.client, self.fingerprint, self.id) = (key, client, fingerprint, id)
+        (self.key, self.client, self.fingerprint, self.id, self.seal) = (key, client, fingerprint, id, seal)
     }
 }
 

@@ -33,10 +33,12 @@ public struct IdempotencySecret: Sendable {
         body: [UInt8]
     ) -> IdempotencyClaim {
         let owner = clients.digest(of: client)
+        let name = [Array("\(owner.rawValue)".utf8), Array(method.utf8), Array(route.utf8), Array(key.text.utf8)]
         return IdempotencyClaim(
-            key: digest("key", [Array("\(owner.rawValue)".utf8), Array(method.utf8), Array(route.utf8), Array(key.text.utf8)]),
+            key: digest("key", name),
             client: owner,
-            fingerprint: digest("request", [Array(method.utf8), Array(path.utf8), body])
+            fingerprint: digest("request", [Array(method.utf8), Array(path.utf8), body]),
+            seal: digest("seal", name)
         )
     }
 

@@ -1,3 +1,4 @@
+import Crypto
 public import HTTPTypes
 
 /// An answer that is kept, to be given again to a repeated request.
@@ -19,6 +20,24 @@ public struct KeptAnswer: Hashable, Sendable {
         self.status = status
         self.headers = HTTPFields(headers.filter { Self.isSafe($0.name) })
         self.body = body
+    }
+
+    /// Returns the response with an encrypted body (AES-256-GCM), as a store keeps it. Only a request with the key of the claim can be
+    /// answered from it: the database and the server's secret do not suffice to read it.
+    package func sealed(for claim: IdempotencyClaim) throws -> KeptAnswer {
+        var answer = self
+        let box = try AES.GCM.seal(body, using: SymmetricKey(data: claim.seal.rawValue))
+        answer.body = Array(box.nonce) + box.ciphertext + box.tag
+        return answer
+    }
+
+    /// Returns the response with its body in clear.
+    /// - Throws: `CryptoKitError` if the body was not encrypted for the key of the claim.
+    package func opened(for claim: IdempotencyClaim) throws -> KeptAnswer {
+        var answer = self
+        let box = try AES.GCM.SealedBox(combined: body)
+        answer.body = Array(try AES.GCM.open(box, using: SymmetricKey(data: claim.seal.rawValue)))
+        return answer
     }
 
     /// Whether a field is kept: those that describe the answer's content and lead to what was made. Nothing that identifies

@@ -14,8 +14,12 @@ import Testing
         let email = try EmailAddress("ana@example.com")
         let user = AccountUser(id: UserID(UUID()), email: email, firstName: "Ana")
         let token = try RefreshToken("token")
+        let device = try DeviceToken(String(repeating: "A", count: 96))
         let answers: [(NamedSchema, any Encodable)] = [
-            (AccountAnswers.session, SessionAnswer(user: user, accessToken: "a.b.c", refreshToken: token, expiresIn: 900)),
+            (
+                AccountAnswers.session,
+                SessionAnswer(user: user, accessToken: "a.b.c", refreshToken: token, expiresIn: 900, deviceToken: device)
+            ), (AccountAnswers.passwordChanged, PasswordChangedResponse(message: "Done", deviceToken: device)),
             (AccountAnswers.user, UserAnswer(user: user)), (AccountAnswers.message, MessageAnswer(message: "Done")),
             (AccountAnswers.legacyReset, LegacyResetAnswer(message: "Done")),
             (
@@ -39,7 +43,7 @@ import Testing
             (
                 AccountRequests.register(.everything),
                 RegisterRequest(email: email, password: password, firstName: try FirstName("Ana"), locale: .spanish)
-            ), (AccountRequests.login, LoginRequest(email: email, password: password)),
+            ), (AccountRequests.login, LoginRequest(email: email, password: password, deviceToken: try DeviceToken("token"))),
             (AccountRequests.refresh, RefreshRequest(refreshToken: try RefreshToken("token"))),
             (AccountRequests.passwordReset, PasswordResetRequest(email: email)),
             (AccountRequests.validateResetToken, ValidateResetTokenRequest(token: token, email: email)),

@@ -79,18 +79,46 @@ import Testing
     func tampered() async throws {
         let tokens = await AccessTokens(keys: keys)
         let token = try await tokens.issue(for: try makeAccount(), session: session, at: now, lifetime: .seconds(900))
-        // The last character of a part may carry spare bits that say nothing.
-        let spare = Set(
-            token.indices.filter { index in
-                let next = token.index(after: index)
-                return next == token.endIndex || token[next] == "."
-            }
-        )
-        for index in token.indices where !spare.contains(index) && token[index] != "." {
+        for index in token.indices where token[index] != "." {
             var changed = token
             changed.replaceSubrange(index...index, with: token[index] == "A" ? "B" : "A")
             await #expect(throws: AccountError.tokenInvalid) { try await tokens.read(changed, at: now) }
         }
+    }
+
+    @Test("Another text for the bytes of a token is refused: padding, spare bits, plain base64")
+    func notCanonical() async throws {
+        let tokens = await AccessTokens(keys: keys)
+        var (padded, spare, plain) = (0, 0, 0)
+        for _ in 0..<20 {
+            let token = try await tokens.issue(for: try makeAccount(), session: session, at: now, lifetime: .seconds(900))
+            let parts = token.split(separator: ".").map(String.init)
+            for number in parts.indices {
+                func with(_ part: String) -> String {
+                    parts.enumerated().map { $0.offset == number ? part : $0.element }.joined(separator: ".")
+                }
+                var others: [String] = []
+                let missing = (4 - parts[number].count % 4) % 4
+                if missing > 0 {
+                    others.append(with(parts[number] + String(repeating: "=", count: missing)))
+                    padded += 1
+                    // The same bytes, with a spare bit set.
+                    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+                    let last = try #require(parts[number].last.flatMap { alphabet.firstIndex(of: $0) })
+                    others.append(with(String(parts[number].dropLast()) + String(alphabet[last + 1])))
+                    spare += 1
+                }
+                if parts[number].contains(where: { "-_".contains($0) }) {
+                    others.append(with(parts[number].replacing("-", with: "+").replacing("_", with: "/")))
+                    plain += 1
+                }
+                others += [with(parts[number] + " "), with(parts[number] + "\n"), with(parts[number] + "=")]
+                for other in others {
+                    await #expect(throws: AccountError.tokenInvalid) { try await tokens.read(other, at: now) }
+                }
+            }
+        }
+        #expect(padded > 0 && spare > 0 && plain > 0)
     }
 
     @Test("A token of another key is refused, though it has run out as well")

@@ -12,6 +12,8 @@ import Testing
         #expect(keys.accessTokens == ServerKeys(secret: secret).accessTokens)
         #expect(keys.limitKeys == ServerKeys(secret: secret).limitKeys)
         #expect(keys.accessTokens != secret)
+        #expect(keys.deviceTokens == ServerKeys(secret: secret).deviceTokens)
+        #expect(![secret, keys.accessTokens, keys.idempotencyKeys, keys.decoys].contains(keys.deviceTokens))
         let accessBytes = keys.accessTokens.withUnsafeBytes { Array($0) }
         let secretBytes = secret.withUnsafeBytes { Array($0) }
         #expect(!accessBytes.starts(with: keys.limitKeys.bytes) && !secretBytes.starts(with: keys.limitKeys.bytes))

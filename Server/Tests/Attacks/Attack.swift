@@ -48,14 +48,15 @@ public typealias AttackProgress = @Sendable (String) -> Void
 public enum Attacks {
     /// The types of all attacks.
     public static let all: [any Attack.Type] = [
-        ResetGlobal.self, EmailBomb.self, ClockStep.self, LeaseKill.self, LoginAccountTable.self,
+        ResetGlobal.self, EmailBomb.self, ClockStep.self, LeaseKill.self, LoginAccountTable.self, LoginFailures.self,
+        TimeoutJunk.self,
     ]
 
     /// Starts a server with an attack's settings, runs the attack and stops the server.
     public static func run(
         _ attack: any Attack,
         binary: String,
-        progress: @escaping AttackProgress = { _ in }
+        progress: AttackProgress = { _ in }
     ) async throws -> AttackReport {
         try await AttackedServer.serving(binary: binary, settings: attack.settings) {
             try await attack.run(on: $0, progress: progress)

@@ -14,6 +14,8 @@ import Testing
             ("ana@localhost", "[address]"),
             ("Authorization: Bearer abc.def-123", "Authorization: Bearer [hidden]"), ("basic dXNlcjpwYXNz", "basic [hidden]"),
             ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln, then", "[token], then"), ("?token=\(token)", "?token=[token]"),
+            ("__Host-device=\(token)\(token); Path=/", "__Host-device=[token]; Path=/"),
+            (#""device_token":"\#(token)\#(token)""#, #""device_token":"[token]""#),
             ("\(token)\(token)", "[token]"), ("a \(token) b \(token)", "a [token] b [token]"),
             ("ana@b.c bea@d.e", "[address] [address]"),
             (token + "@example.com", "[token]@example.com"),

@@ -24,6 +24,20 @@ public struct RefreshToken: BoundedText {
     }
 }
 
+/// Proof that a device has signed in to an account before. It authenticates nobody: with it, failed attempts of other devices don't
+/// stand in the way of a sign-in.
+public struct DeviceToken: BoundedText {
+    /// The longest token, in UTF-8 bytes.
+    public static let maximumLength = 512
+    /// The secret.
+    public let rawValue: String
+
+    /// Reads a secret; spaces belong to it.
+    public init(_ text: String) throws(TextRefusal) {
+        rawValue = try Secrets.bounded(text, bytes: Self.maximumLength)
+    }
+}
+
 /// A password as it was typed. Whether it is strong enough is the server's policy, not this type's.
 public struct Password: BoundedText {
     /// Far above every policy; keeps the cost of refusing a password small.
@@ -59,4 +73,5 @@ public protocol SecretText: CustomStringConvertible, CustomDebugStringConvertibl
 
 extension ResetToken: SecretText {}
 extension RefreshToken: SecretText {}
+extension DeviceToken: SecretText {}
 extension Password: SecretText {}

@@ -53,14 +53,23 @@ public struct SessionAnswer: Codable, Hashable, Sendable {
     public var tokenType: String
     /// The lifetime of the access token in seconds; `nil` if the server doesn't send it.
     public var expiresIn: Int?
+    /// The token that the device sends with its next sign-in to this account, also after a sign-out; `nil` if the server sends none.
+    public var deviceToken: DeviceToken?
 
     /// Creates a response.
-    public init(user: AccountUser, accessToken: String, refreshToken: RefreshToken?, expiresIn: Int?) {
+    public init(
+        user: AccountUser,
+        accessToken: String,
+        refreshToken: RefreshToken?,
+        expiresIn: Int?,
+        deviceToken: DeviceToken? = nil
+    ) {
         self.user = user
         self.accessToken = accessToken
         self.refreshToken = refreshToken
         self.tokenType = "Bearer"
         self.expiresIn = expiresIn
+        self.deviceToken = deviceToken
     }
 
     /// Decodes a response.
@@ -72,6 +81,7 @@ public struct SessionAnswer: Codable, Hashable, Sendable {
         refreshToken = try container.decodeIfPresent(RefreshToken.self, forKey: .refreshToken)
         tokenType = container.ifReadable(.tokenType) ?? "Bearer"
         expiresIn = container.seconds(.expiresIn)
+        deviceToken = container.ifReadable(.deviceToken)
         user = try container.ifReadable(.user) ?? AccountUser(from: decoder)
     }
 
@@ -81,6 +91,7 @@ public struct SessionAnswer: Codable, Hashable, Sendable {
         case refreshToken = "refresh_token"
         case tokenType = "token_type"
         case expiresIn = "expires_in"
+        case deviceToken = "device_token"
     }
 }
 
@@ -112,7 +123,7 @@ public struct UserAnswer: Codable, Hashable, Sendable {
     }
 }
 
-/// The response to a reset request and to a confirmed reset.
+/// The response to a reset request.
 public struct MessageAnswer: Codable, Hashable, Sendable {
     /// Always true.
     public var success: Bool
@@ -134,6 +145,36 @@ public struct MessageAnswer: Codable, Hashable, Sendable {
 
     enum CodingKeys: String, CodingKey {
         case success, message
+    }
+}
+
+/// The response to a confirmed reset.
+public struct PasswordChangedResponse: Codable, Hashable, Sendable {
+    /// Always true.
+    public var success: Bool
+    /// The text for the user, in the language of the response; `nil` if another backend sends none.
+    public var message: String?
+    /// The token that the device sends with its next sign-in to the account; `nil` if the server sends none.
+    public var deviceToken: DeviceToken?
+
+    /// Creates a response.
+    public init(message: String?, deviceToken: DeviceToken?) {
+        self.success = true
+        self.message = message
+        self.deviceToken = deviceToken
+    }
+
+    /// Decodes a response; inside a wrapper (`{"success":true,"data":{"message":…}}`) there is no second `success`.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        success = container.ifReadable(.success) ?? true
+        message = container.ifReadable(.message)
+        deviceToken = container.ifReadable(.deviceToken)
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case success, message
+        case deviceToken = "device_token"
     }
 }
 

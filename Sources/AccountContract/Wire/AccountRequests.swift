@@ -31,11 +31,27 @@ public struct LoginRequest: Codable, Hashable, Sendable {
     public var email: EmailAddress
     /// The password as it was typed.
     public var password: Password
+    /// The device token of an earlier response to this device, if it has one.
+    public var deviceToken: DeviceToken?
 
     /// Creates a request.
-    public init(email: EmailAddress, password: Password) {
+    public init(email: EmailAddress, password: Password, deviceToken: DeviceToken? = nil) {
         self.email = email
         self.password = password
+        self.deviceToken = deviceToken
+    }
+
+    /// Decodes a request. A string that is no device token counts as none.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        email = try container.decode(EmailAddress.self, forKey: .email)
+        password = try container.decode(Password.self, forKey: .password)
+        deviceToken = try container.decodeIfPresent(String.self, forKey: .deviceToken).flatMap { try? DeviceToken($0) }
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case email, password
+        case deviceToken = "device_token"
     }
 }
 

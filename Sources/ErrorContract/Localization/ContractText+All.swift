@@ -3,7 +3,8 @@ extension ContractText {
     static let all: [LocalizedText] = limits + passwords + screens + labels + fields + general
 
     private static let limits = [
-        tooManyAttemptsTitle, resetLimitedWait, resetLimitedLater, limitedWait, limitedLater, throttledWait, waitShort,
+        tooManyAttemptsTitle, resetLimitedWait, resetLimitedLater, limitedWait, limitedLater,
+        signInLimitedWait, signInLimitedLater, throttledWait, waitShort,
         unavailableWait, unavailableLater, tryAgainWait, resetCooldownTitle, resetCooldown, WaitPhrase.seconds,
         WaitPhrase.minutes, WaitPhrase.hours,
     ]

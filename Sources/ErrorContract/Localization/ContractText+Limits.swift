@@ -22,6 +22,12 @@ extension ContractText {
         wait.map { limitedWait.filling("wait", with: WaitPhrase($0).text) } ?? limitedLater
     }
 
+    /// A sign-in that is refused because too many sign-ins to the address failed. A reset signs in nevertheless.
+    /// - Parameter wait: The time until the next attempt is admitted, or `nil` if unknown.
+    public static func signInLimited(wait: Duration?) -> LocalizedText {
+        wait.map { signInLimitedWait.filling("wait", with: WaitPhrase($0).text) } ?? signInLimitedLater
+    }
+
     /// A request held back by the client itself.
     /// - Parameter wait: The time until the next one is admitted, or `nil` if unknown.
     public static func throttled(wait: Duration?) -> LocalizedText {
@@ -80,6 +86,22 @@ extension ContractText {
         pt: "Muitas tentativas. Tente novamente mais tarde.",
         fr: "Trop de tentatives. Réessayez plus tard.",
         de: "Zu viele Versuche. Versuche es später erneut."
+    )
+    static let signInLimitedWait = LocalizedText(
+        en: "Too many failed attempts. Please try again in {wait}, or reset your password to sign in now.",
+        es: "Demasiados intentos fallidos. Intenta de nuevo en {wait}, o restablece tu contraseña para iniciar sesión ahora.",
+        he: "יותר מדי ניסיונות כושלים. נא לנסות שוב בעוד {wait}, או לאפס את הסיסמה כדי להתחבר עכשיו.",
+        pt: "Muitas tentativas falharam. Por favor, tente novamente em {wait} ou redefina sua senha para entrar agora.",
+        fr: "Trop d’essais infructueux. Réessayez dans {wait} ou réinitialisez votre mot de passe pour vous connecter.",
+        de: "Zu viele Fehlversuche. Versuche es in {wait} erneut oder setze dein Passwort zurück, um dich jetzt anzumelden."
+    )
+    static let signInLimitedLater = LocalizedText(
+        en: "Too many failed attempts. Please try again later, or reset your password to sign in now.",
+        es: "Demasiados intentos fallidos. Intenta de nuevo más tarde, o restablece tu contraseña para iniciar sesión ahora.",
+        he: "יותר מדי ניסיונות כושלים. נא לנסות שוב מאוחר יותר, או לאפס את הסיסמה כדי להתחבר עכשיו.",
+        pt: "Muitas tentativas falharam. Por favor, tente novamente mais tarde ou redefina sua senha para entrar agora.",
+        fr: "Trop d’essais infructueux. Réessayez plus tard ou réinitialisez votre mot de passe pour vous connecter.",
+        de: "Zu viele Fehlversuche. Versuche es später erneut oder setze dein Passwort zurück, um dich jetzt anzumelden."
     )
     static let throttledWait = LocalizedText(
         en: "Too many requests. Please wait {wait} before trying again.",

@@ -16,9 +16,16 @@ public protocol CredentialStore: Sendable {
     func save(_ credentials: Credentials?, replacing expected: Credentials?) async throws -> Bool
     /// Runs a closure while no other process that shares the store runs one. A refresh loads, calls the server and saves in one such step.
     func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value
+    /// Returns a store for another secret, which stays when the credentials are removed. A store of credentials that survive the process
+    /// returns one whose secret survives it, too.
+    /// - Parameter name: Distinguishes the secrets of an app: lowercase letters and hyphens.
+    func secretStore(named name: String) -> any SecretStore
 }
 
 extension CredentialStore {
+    /// Returns a store in memory.
+    public func secretStore(named name: String) -> any SecretStore { MemorySecretStore() }
+
     /// Runs the closure at once: a store that no other process shares needs no lock.
     public func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
         try await body()

@@ -19,7 +19,8 @@ public struct FileCredentialStore: CredentialStore {
 
     /// Creates a store.
     /// - Parameters:
-    ///   - file: The file; its folder must exist. Two files beside it, ending in `.lock` and `.write-lock`, are locks.
+    ///   - file: The file; its folder must exist. Two files beside it, ending in `.lock` and `.write-lock`, are locks. Others, such as
+    ///     the one ending in `.device-tokens`, contain secrets that outlive the session.
     ///   - clock: The clock on which a wait for another process is slept.
     ///   - lockTimeout: The longest wait for another process.
     public init(file: URL, clock: MonotonicClock = .continuous, lockTimeout: Duration = .seconds(30)) {
@@ -51,48 +52,73 @@ public struct FileCredentialStore: CredentialStore {
         try await locked(".lock", body)
     }
 
+    /// Returns the store of a file beside this one.
+    public func secretStore(named name: String) -> any SecretStore {
+        SecretFile(url: URL(fileURLWithPath: file.path + "." + name))
+    }
+
     private func read() throws -> Credentials? {
-        guard let data = try? Data(contentsOf: file) else {
-            guard !FileManager.default.fileExists(atPath: file.path) else { throw CocoaError(.fileReadNoPermission) }
-            return nil
-        }
-        return try? JSONDecoder().decode(Credentials.self, from: data)
+        try SecretFile(url: file).read().flatMap { try? JSONDecoder().decode(Credentials.self, from: $0) }
     }
 
     private func write(_ credentials: Credentials?) throws {
-        guard let credentials else {
-            guard unlink(file.path) == 0 || errno == ENOENT else { throw Self.failure() }
-            return
-        }
-        let fresh = file.path + ".\(UInt64.random(in: .min ... .max))"
-        // Created readable for its owner only, rather than made so afterwards.
-        let descriptor = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Self.failure() }
-        do {
-            let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-            try handle.write(contentsOf: try JSONEncoder().encode(credentials))
-            try handle.close()
-            guard rename(fresh, file.path) == 0 else { throw Self.failure() }
-        } catch {
-            unlink(fresh)
-            throw error
-        }
+        try SecretFile(url: file).write(try credentials.map { try JSONEncoder().encode($0) })
     }
 
     private func locked<Value: Sendable>(_ suffix: String, _ body: @Sendable () async throws -> Value) async throws -> Value {
         let descriptor = open(file.path + suffix, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Self.failure() }
+        guard descriptor >= 0 else { throw POSIXError.last }
         defer { close(descriptor) }
         let deadline = clock.now + lockTimeout
         // Polled: a thread that waits in the kernel is lost to all other tasks.
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            guard errno == EWOULDBLOCK || errno == EINTR, clock.now < deadline else { throw Self.failure() }
+            guard errno == EWOULDBLOCK || errno == EINTR, clock.now < deadline else { throw POSIXError.last }
             try await clock.sleep(until: min(deadline, clock.now + .milliseconds(20)))
         }
         return try await body()
     }
 
-    private static func failure() -> POSIXError {
-        POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+}
+
+/// A file that only its owner can read, replaced as a whole.
+private struct SecretFile: SecretStore {
+    let url: URL
+
+    func loadSecret() async throws -> Data? { try read() }
+
+    func saveSecret(_ secret: Data?) async throws { try write(secret) }
+
+    func read() throws -> Data? {
+        guard let data = try? Data(contentsOf: url) else {
+            guard !FileManager.default.fileExists(atPath: url.path) else { throw CocoaError(.fileReadNoPermission) }
+            return nil
+        }
+        return data
     }
+
+    /// Replaces the file; `nil` removes it.
+    func write(_ data: Data?) throws {
+        guard let data else {
+            guard unlink(url.path) == 0 || errno == ENOENT else { throw POSIXError.last }
+            return
+        }
+        let fresh = url.path + ".\(UInt64.random(in: .min ... .max))"
+        // Created readable for its owner only, rather than made so afterwards.
+        let descriptor = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw POSIXError.last }
+        do {
+            let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            try handle.write(contentsOf: data)
+            try handle.close()
+            guard rename(fresh, url.path) == 0 else { throw POSIXError.last }
+        } catch {
+            unlink(fresh)
+            throw error
+        }
+    }
+}
+
+extension POSIXError {
+    /// The error of the last failed call.
+    fileprivate static var last: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }

@@ -63,6 +63,7 @@
         }
 
         private let item: KeychainItem
+        private let attributes: SecItemAttributes
 
         /// Creates a store; nothing is read or written.
         /// - Parameters:
@@ -78,7 +79,7 @@
             accessibility: Accessibility = .afterFirstUnlockThisDeviceOnly,
             keychain: Keychain = .dataProtection
         ) {
-            let attributes = SecItemAttributes(
+            attributes = SecItemAttributes(
                 service: service,
                 account: account,
                 accessGroup: accessGroup,
@@ -98,6 +99,13 @@
         /// - Throws: ``Failure``.
         public func save(_ credentials: Credentials?) async throws {
             try await reportingFailure { try await item.store(credentials) }
+        }
+
+        /// Returns the store of another item of the same service, whose account ends in the name.
+        public func secretStore(named name: String) -> any SecretStore {
+            var other = attributes
+            other.account += "." + name
+            return KeychainItem(other, functions: KeychainServices())
         }
 
         private func reportingFailure<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {

@@ -77,6 +77,15 @@ extension KeychainItem {
     }
 }
 
+extension KeychainItem: SecretStore {
+    func loadSecret() async throws -> Data? { try await read() }
+
+    func saveSecret(_ secret: Data?) async throws {
+        guard let secret else { return try await remove() }
+        try await write(secret)
+    }
+}
+
 /// The four functions of keychain services, `SecItemAdd` and so on: the seam between ``KeychainItem`` and the system.
 protocol SecItemFunctions: Sendable {
     /// Adds an item.

@@ -32,6 +32,20 @@ import Testing
         #expect(try decoded(SessionAnswer.self, text) == answer)
     }
 
+    @Test("A device token is written as a member, and one that can't be read counts as none")
+    func deviceToken() throws {
+        let device = try DeviceToken("dt")
+        var answer = SessionAnswer(user: try user(), accessToken: "at", refreshToken: nil, expiresIn: nil, deviceToken: device)
+        #expect(try json(answer).contains(#""device_token":"dt""#))
+        #expect(try decoded(SessionAnswer.self, json(answer)) == answer)
+        answer.deviceToken = nil
+        #expect(try decoded(SessionAnswer.self, #"{"device_token":7,\#(json(answer).dropFirst())"#) == answer)
+        let changed = PasswordChangedResponse(message: "Done", deviceToken: device)
+        #expect(try json(changed) == #"{"device_token":"dt","message":"Done","success":true}"#)
+        #expect(try decoded(PasswordChangedResponse.self, json(changed)) == changed)
+        #expect(try decoded(PasswordChangedResponse.self, "{}") == PasswordChangedResponse(message: nil, deviceToken: nil))
+    }
+
     @Test("The signed-in account is written with exactly these keys")
     func me() throws {
         let text = #"{"user":{"email":"a@b.co","first_name":"Ana","id":"00000000-0000-4000-8000-00000000000a"}}"#

@@ -36,6 +36,21 @@ import Testing
         #expect(try decoded(LoginRequest.self, #"{"email":"A@B.co","password":"p"}"#) == request)
     }
 
+    @Test("A sign-in carries a device token, and a text that is none counts as none")
+    func deviceToken() throws {
+        let (email, password) = (try EmailAddress("a@b.co"), try Password("p"))
+        let request = LoginRequest(email: email, password: password, deviceToken: try DeviceToken("d"))
+        #expect(try json(request) == #"{"device_token":"d","email":"a@b.co","password":"p"}"#)
+        #expect(try decoded(LoginRequest.self, json(request)) == request)
+        for none in ["null", #""""#, "\"\(String(repeating: "d", count: 513))\""] {
+            let body = #"{"email":"a@b.co","password":"p","device_token":\#(none)}"#
+            #expect(try decoded(LoginRequest.self, body) == LoginRequest(email: email, password: password))
+        }
+        #expect(throws: DecodingError.self) {
+            try decoded(LoginRequest.self, #"{"email":"a@b.co","password":"p","device_token":7}"#)
+        }
+    }
+
     @Test("A refresh is written with exactly these keys")
     func refresh() throws {
         #expect(try json(RefreshRequest(refreshToken: try RefreshToken("r"))) == #"{"refresh_token":"r"}"#)

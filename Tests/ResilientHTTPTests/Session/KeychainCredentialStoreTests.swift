@@ -42,6 +42,18 @@ import Testing
         #expect(keychain.items.isEmpty)
     }
 
+    @Test("An item stores any secret beside the credentials, and stays when they are removed")
+    func secret() async throws {
+        let secrets = item(account: "session.device-tokens")
+        #expect(try await secrets.loadSecret() == nil)
+        try await item().store(.number(1))
+        try await secrets.saveSecret(Data("secret".utf8))
+        try await item().store(nil)
+        #expect(try await secrets.loadSecret() == Data("secret".utf8))
+        try await secrets.saveSecret(nil)
+        #expect(keychain.items.isEmpty)
+    }
+
     @Test("Passes access group and accessibility to the keychain")
     func parameters() async throws {
         try await item(accessGroup: "ABCDE12345.com.example.shared", accessibility: .whenUnlocked).store(.number(1))

@@ -9,7 +9,8 @@ enum AccountAnswers {
             Field("access_token", .text(), .required, "What calls carry as `Authorization: Bearer`."),
             Field("refresh_token", .named(AccountValues.refreshToken), .required, "Each use gives a new one."),
             Field("token_type", .constant("Bearer")),
-            Field("expires_in", .integer(1...86_400), .required, "The life of the access token, in seconds.")
+            Field("expires_in", .integer(1...86_400), .required, "The life of the access token, in seconds."),
+            Field("device_token", .named(AccountValues.deviceToken))
         )
     )
 
@@ -20,6 +21,15 @@ enum AccountAnswers {
         .object(
             Field("success", .constant(true)),
             Field("message", .text(), .required, "The text for the person, in the language of the answer.")
+        )
+    )
+
+    static let passwordChanged = NamedSchema(
+        "PasswordChangedResponse",
+        .object(
+            Field("success", .constant(true)),
+            Field("message", .text(), .required, "The text for the user, in the language of the response."),
+            Field("device_token", .named(AccountValues.deviceToken))
         )
     )
 

@@ -8,8 +8,16 @@ enum AccountExamples {
 
     static let session: JSONValue = [
         "access_token": "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiI4QzNFMEI1MiJ9.Zm9yLXNob3ctb25seQ",
-        "expires_in": 900, "refresh_token": "Zc1o3mJ6Xb0uV4kQ9tR2sY7wE5nH8gLd0aPfKiBxMvA", "token_type": "Bearer", "user": user,
+        "device_token": .string(deviceToken), "expires_in": 900, "refresh_token": "Zc1o3mJ6Xb0uV4kQ9tR2sY7wE5nH8gLd0aPfKiBxMvA",
+        "token_type": "Bearer", "user": user,
     ]
+
+    private static let deviceToken =
+        "jD4LUg4LTGKaTQxajjt_EMqM" + String(repeating: "Zm9yLXNob3ctb25seS4u", count: 3) + "Zm9yLXNob3cu"
+
+    static func passwordChanged(_ text: String) -> JSONValue {
+        ["device_token": .string(deviceToken), "message": .string(text), "success": true]
+    }
 
     static let register: JSONObject = [
         "email": "ana@example.com", "password": "correct horse battery", "first_name": "Ana", "locale": "es",

@@ -21,7 +21,16 @@ enum AccountRequests {
 
     static let login = NamedSchema(
         "LoginRequest",
-        .object(Field("email", .named(AccountValues.email)), Field("password", .named(AccountValues.password)))
+        .object(
+            Field("email", .named(AccountValues.email)),
+            Field("password", .named(AccountValues.password)),
+            Field(
+                "device_token",
+                .text(),
+                .nullable,
+                "The device token of the last response to this device. Any other text counts as none."
+            )
+        )
     )
 
     static let refresh = NamedSchema(

@@ -61,6 +61,17 @@ enum AccountValues {
         )
     )
 
+    static let deviceToken = NamedSchema(
+        "DeviceToken",
+        .text(
+            TextRules(length: 96...96, pattern: "^[A-Za-z0-9_-]+$"),
+            """
+            Proof that the device has signed in to the account, valid for 180 days. It authenticates nobody. The device \
+            stores it, also after a sign-out, and sends it with the next sign-in, which then does not count the failed attempts of others.
+            """
+        )
+    )
+
     static let user = NamedSchema(
         "AccountUser",
         .object(

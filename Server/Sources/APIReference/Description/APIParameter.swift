@@ -1,9 +1,9 @@
 import ErrorContract
 
-/// A value of the request that stands in its path, its query or its headers. None but those in the path is required.
+/// A value of the request that stands in its path, its query, its headers or a cookie. None but those in the path is required.
 struct APIParameter: Sendable {
     enum Place: String, Sendable {
-        case path, query, header
+        case path, query, header, cookie
     }
 
     let name: String

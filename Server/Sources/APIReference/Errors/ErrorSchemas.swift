@@ -60,7 +60,8 @@ enum ErrorSchemas {
                     retryAfter,
                     Field("field_errors", .map(of: .list(of: message)), .optional, "The texts of all problems, by field."),
                     reasons,
-                    check
+                    check,
+                    resetPassword
                 ),
                 .required,
                 "Further facts."
@@ -122,6 +123,7 @@ enum ErrorSchemas {
             Field("errors", .list(of: .named(problemItem)), .optional, "All problems with the input."),
             reasons,
             check,
+            resetPassword,
             meaning: "An error as a problem of RFC 9457, for `Accept: application/problem+json`."
         )
     )
@@ -144,9 +146,16 @@ enum ErrorSchemas {
             retryAfter,
             Field("validation_errors", .list(of: .named(violation), atLeast: 1), .optional, "All problems with the input."),
             reasons,
-            check
+            check,
+            resetPassword
         ),
         .required,
         "Further facts."
+    )
+    private static let resetPassword = Field(
+        "reset_password",
+        .constant(true),
+        .optional,
+        "Too many sign-ins failed. The device that confirms a password reset can sign in before the wait is over."
     )
 }

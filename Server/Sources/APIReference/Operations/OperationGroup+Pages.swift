@@ -41,7 +41,7 @@ extension OperationGroup {
             "Send the form for a new password",
             "Does what confirming by the API does.",
             answers: [
-                .page(200, "The password has been changed."),
+                .page(200, "The password has been changed.").with { $0.headers = [deviceCookie] },
                 .page(400, "The form again, with what was wrong; or the token is no token."),
                 .page(410, "The link is unknown, expired or used; the page offers to send a new one."),
             ]
@@ -73,6 +73,13 @@ extension OperationGroup {
             $0.errorStyle = .page
         }
     }
+
+    private static let deviceCookie = APIHeader(
+        name: "Set-Cookie",
+        schema: .text(TextRules(pattern: "^__Host-device=")),
+        isRequired: false,
+        about: "The device token of the browser, as the cookie `__Host-device`."
+    )
 
     private static let sendRequest = APIOperation(
         .post,

@@ -61,11 +61,18 @@ extension OperationGroup {
             id: "confirmPasswordReset",
             "Set a new password",
             """
-            Exactly one of any number of confirmations with one token succeeds. It ends all sessions of the account and does not sign \
-            in. A password that is too weak leaves the token usable.
+            Exactly one of any number of confirmations with one token succeeds. It ends all sessions of the account, voids all its \
+            device tokens but the one of the response, and does not sign in. A password that is too weak leaves the token usable.
             """,
             answers: [
-                message("The password has been changed.", ContractText.passwordChanged.text(in: .english))
+                APIAnswer(
+                    200,
+                    "The password has been changed.",
+                    .json(
+                        AccountAnswers.passwordChanged,
+                        example: AccountExamples.passwordChanged(ContractText.passwordChanged.text(in: .english))
+                    )
+                ).with { $0.isLocalized = true }
             ]
         ).with {
             $0.request = RequestContent(

@@ -38,15 +38,24 @@ extension OperationGroup {
         "Sign in",
         """
         A wrong password and a missing account are answered alike, in the same time. That an account is inactive or suspended is told \
-        only after the right password.
+        only after the right password. An attempt counts for the account only if its password is checked, and as a failure only if it \
+        is wrong. With a valid `device_token` of the account, the failures of other devices don't count.
         """,
         answers: [session(200, "The account, signed in.")]
     ).with {
         $0.request = RequestContent(AccountRequests.login, example: AccountExamples.login)
         $0.ownCodes = [.authInvalidCredentials, .authUserInactive, .authUserSuspended]
         $0.asksStore = true
-        $0.limits = ["login-account", "login-ip"]
+        $0.limits = ["login-account", "login-failures", "login-device", "login-ip"]
+        $0.parameters = [deviceCookie]
     }
+
+    private static let deviceCookie = APIParameter(
+        name: "__Host-device",
+        place: .cookie,
+        schema: .text(),
+        about: "The device token of a browser, which the page for a new password sets. Any other text counts as none."
+    )
 
     private static let refresh = APIOperation(
         .post,

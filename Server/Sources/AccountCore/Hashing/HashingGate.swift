@@ -50,7 +50,8 @@ public final class HashingGate: Sendable {
     /// Whether a password has a hash. With no hash, or with ``Account/unusablePassword``, a decoy is checked, so that it takes the
     /// same time as for an account.
     /// - Parameter address: Whose password it is said to be; decides which decoy.
-    /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE` if too many wait.
+    /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE` if too many wait; `CancellationError`. It throws only if the
+    ///   password was not checked.
     public func verify(_ password: Password, against hash: String?, of address: String = "") async throws -> Bool {
         let usable = hash == Account.unusablePassword ? nil : hash
         let checked = usable ?? decoys.withLock { $0.decoy(at: decoyKey.point(of: address)) } ?? decoy

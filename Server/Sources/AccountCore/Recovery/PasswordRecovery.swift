@@ -8,6 +8,7 @@ public struct PasswordRecovery: Sendable {
     private let intents: any MailIntentQueue
     private let tokens: any ResetTokenStore
     private let gate: HashingGate
+    private let devices: DeviceTokens
     private let policy: PasswordPolicy
     private let audit: (any AuditNoting)?
     private let metrics: AccountMetrics
@@ -22,6 +23,7 @@ public struct PasswordRecovery: Sendable {
         intents: any MailIntentQueue,
         tokens: any ResetTokenStore,
         gate: HashingGate,
+        devices: DeviceTokens,
         policy: PasswordPolicy,
         audit: (any AuditNoting)? = nil,
         metrics: AccountMetrics = AccountMetrics(),
@@ -31,6 +33,7 @@ public struct PasswordRecovery: Sendable {
         self.intents = intents
         self.tokens = tokens
         self.gate = gate
+        self.devices = devices
         self.policy = policy
         self.audit = audit
         self.metrics = metrics
@@ -64,20 +67,23 @@ public struct PasswordRecovery: Sendable {
     }
 
     /// Sets a new password by a token. Exactly one of any number of concurrent calls with one token succeeds.
+    /// - Returns: The device token of the caller. Every earlier one of the account is void.
     /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, which leaves the token usable,
     ///   `AUTH_RESET_TOKEN_INVALID` or `SERVER_SERVICE_UNAVAILABLE`.
-    public func confirm(_ token: ResetToken, email: EmailAddress?, newPassword: Password) async throws {
-        try await metrics.watching(.confirm) {
+    @discardableResult
+    public func confirm(_ token: ResetToken, email: EmailAddress?, newPassword: Password) async throws -> DeviceToken {
+        let device = try await metrics.watching(.confirm) {
             await hasExpired(token)
         } _: {
             try await consume(token, email: email, newPassword: newPassword)
         }
         metrics.count(.confirmed)
+        return device
     }
 
-    private func consume(_ token: ResetToken, email: EmailAddress?, newPassword: Password) async throws {
+    private func consume(_ token: ResetToken, email: EmailAddress?, newPassword: Password) async throws -> DeviceToken {
         try require(policy.weaknesses(of: newPassword, email: email, firstName: nil))
-        let account = try await find(token, email: email).account
+        var account = try await find(token, email: email).account
         try require(policy.weaknesses(of: newPassword, email: account.email, firstName: account.firstName))
         let hash = try await gate.hash(newPassword)
         let confirmation = MailIntent(subject: .passwordChanged(account.id), language: account.language, createdAt: steady())
@@ -87,6 +93,9 @@ public struct PasswordRecovery: Sendable {
         }
         audit?.note(.passwordReset, of: account.id)
         if account.state == .frozen { audit?.note(.recovered, of: account.id) }
+        // As the confirmation has left it.
+        account.epoch += 1
+        return devices.issue(for: account, device: UUID(), at: now())
     }
 
     private func find(

@@ -11,8 +11,7 @@ public struct SecretToken: Sendable, CustomStringConvertible {
     /// Makes a new token from the system's random source.
     public init() {
         let key = SymmetricKey(size: .bits256)
-        let base64 = key.withUnsafeBytes { Data($0).base64EncodedString() }
-        text = String(base64.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }.prefix { $0 != "=" })
+        text = key.withUnsafeBytes { Base64URL.encoded($0) }
     }
 
     /// What is kept of the token.

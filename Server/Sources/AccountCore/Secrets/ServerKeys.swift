@@ -6,6 +6,8 @@ public import RateLimiting
 public struct ServerKeys: Sendable {
     /// Signs access tokens.
     public let accessTokens: SymmetricKey
+    /// Signs device tokens.
+    public let deviceTokens: SymmetricKey
     /// Turns what limits are counted by into keys that can't be read back.
     public let limitKeys: KeySecret
     /// Hashes idempotency keys, and the requests that they were used for.
@@ -21,6 +23,7 @@ public struct ServerKeys: Sendable {
             HKDF<SHA256>.deriveKey(inputKeyMaterial: secret, info: Data("holdfast/\(purpose)".utf8), outputByteCount: 32)
         }
         accessTokens = derived("access-tokens")
+        deviceTokens = derived("device-tokens")
         idempotencyKeys = derived("idempotency-keys")
         decoys = derived("decoys")
         let limitKeys = derived("limit-keys").withUnsafeBytes { KeySecret(bytes: $0.prefix(16)) }

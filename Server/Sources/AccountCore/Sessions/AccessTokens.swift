@@ -36,7 +36,7 @@ public struct AccessTokens: Sendable {
     /// Reads a token.
     /// - Throws: ``AccountError`` with the code `AUTH_TOKEN_INVALID` or, if it is ours but has run out, `AUTH_TOKEN_EXPIRED`.
     public func read(_ token: String, at now: Date) async throws -> Claims {
-        guard token.utf8.count <= 2_048, let payload = try? await keys.verify(token, as: Payload.self),
+        guard token.utf8.count <= 2_048, token.isCanonicalJWT, let payload = try? await keys.verify(token, as: Payload.self),
             let account = UUID(text: payload.sub), let session = UUID(text: payload.sid)
         else { throw AccountError.tokenInvalid }
         guard Double(payload.exp) > now.timeIntervalSince1970 else { throw AccountError.tokenExpired }
@@ -45,6 +45,15 @@ public struct AccessTokens: Sendable {
             sessionID: Session.ID(rawValue: session),
             epoch: payload.epoch
         )
+    }
+}
+
+extension String {
+    /// Whether the text is three parts of canonical base64url. Decoders accept other texts for the same bytes: with padding, with `+`
+    /// and `/`, or with unused bits set. One token has one text.
+    fileprivate var isCanonicalJWT: Bool {
+        let parts = split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 3 && parts.allSatisfy { !$0.isEmpty && Base64URL.decoded($0) != nil }
     }
 }
 

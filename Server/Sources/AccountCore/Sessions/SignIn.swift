@@ -12,12 +12,25 @@ public struct SignIn: Sendable {
         public let accessToken: String
         /// What the session is continued with, once.
         public let refreshToken: SecretToken
+        /// What the device sends with its next sign-in.
+        public let deviceToken: DeviceToken
+    }
+
+    /// Whether the password of an attempt to sign in was checked.
+    public enum PasswordCheck: Hashable, Sendable {
+        /// It was not: a lookup failed, the attempt was canceled, or too many passwords were waiting.
+        case notMade
+        /// It was wrong, or there is no account.
+        case wrong
+        /// It was right, whether or not the account may be used.
+        case right
     }
 
     private let accounts: any AccountRepository
     private let sessions: any SessionStore
     private let gate: HashingGate
     private let tokens: AccessTokens
+    private let devices: DeviceTokens
     private let policy: PasswordPolicy
     private let audit: (any AuditNoting)?
     private let metrics: AccountMetrics
@@ -35,6 +48,7 @@ public struct SignIn: Sendable {
         sessions: any SessionStore,
         gate: HashingGate,
         tokens: AccessTokens,
+        devices: DeviceTokens,
         policy: PasswordPolicy,
         rules: SessionRules = SessionRules(),
         audit: (any AuditNoting)? = nil,
@@ -46,6 +60,7 @@ public struct SignIn: Sendable {
         self.sessions = sessions
         self.gate = gate
         self.tokens = tokens
+        self.devices = devices
         self.policy = policy
         self.rules = rules
         self.audit = audit
@@ -89,17 +104,60 @@ public struct SignIn: Sendable {
         return account
     }
 
-    /// Signs in. A wrong password and a missing account take the same work; the account's state is told only after the right
-    /// password.
-    /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS`, `AUTH_USER_INACTIVE`, `AUTH_USER_SUSPENDED` or
-    ///   `SERVER_SERVICE_UNAVAILABLE`.
-    public func signIn(email: EmailAddress, password: Password) async throws -> Opened {
-        try await metrics.watchingLogin { try await openSession(email: email, password: password) }
+    /// Finds the device that one of several device tokens proves for an address.
+    ///
+    /// A token of another account, an expired, void or forged one counts as none. Only a token that this server has issued causes a
+    /// lookup, and that one looks up the account of the token: the time says nothing about the address.
+    /// - Returns: The id of the device, or `nil` if no token is valid for the account of the address.
+    public func device(provenBy candidates: [DeviceToken], for email: EmailAddress) async throws -> UUID? {
+        for candidate in candidates {
+            guard let claims = devices.read(candidate, at: now()),
+                let account = try await accounts.account(id: claims.accountID),
+                account.email == email, claims.belong(to: account)
+            else { continue }
+            return claims.deviceID
+        }
+        return nil
     }
 
-    private func openSession(email: EmailAddress, password: Password) async throws -> Opened {
-        let account = try await accounts.account(email: email)
-        let isRight = try await gate.verify(password, against: account?.passwordHash, of: email.normalized)
+    /// Signs in. A wrong password and a missing account take the same work; the account's state is told only after the right
+    /// password.
+    /// - Parameter report: Called exactly once, as soon as it is known whether the password was checked; also if the caller is canceled.
+    /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS`, `AUTH_USER_INACTIVE`, `AUTH_USER_SUSPENDED` or
+    ///   `SERVER_SERVICE_UNAVAILABLE`.
+    public func signIn(
+        email: EmailAddress,
+        password: Password,
+        reportingCheck report: (PasswordCheck) async -> Void = { _ in }
+    ) async throws -> Opened {
+        try await metrics.watchingLogin { try await openSession(email: email, password: password, report) }
+    }
+
+    /// The account of an address, and whether a password is its password.
+    private func check(
+        _ password: Password,
+        of email: EmailAddress,
+        _ report: (PasswordCheck) async -> Void
+    ) async throws -> (account: Account?, isRight: Bool) {
+        let result: (account: Account?, isRight: Bool)
+        do {
+            let account = try await accounts.account(email: email)
+            // Throws only if the password was not checked.
+            result = (account, try await gate.verify(password, against: account?.passwordHash, of: email.normalized))
+        } catch {
+            await report(.notMade)
+            throw error
+        }
+        await report(result.isRight ? .right : .wrong)
+        return result
+    }
+
+    private func openSession(
+        email: EmailAddress,
+        password: Password,
+        _ report: (PasswordCheck) async -> Void
+    ) async throws -> Opened {
+        let (account, isRight) = try await check(password, of: email, report)
         guard isRight, let account else {
             if let account { audit?.note(.signInFailed, of: account.id) }
             throw AccountError.invalidCredentials
@@ -167,6 +225,8 @@ public struct SignIn: Sendable {
 
     private func opened(_ account: Account, session: Session.ID, refresh: SecretToken) async throws -> Opened {
         let access = try await tokens.issue(for: account, session: session, at: now(), lifetime: rules.accessTokenLifetime)
-        return Opened(account: account, accessToken: access, refreshToken: refresh)
+        // By the session's id, a device that refreshes has one quota of failures, not one for each refresh.
+        let device = devices.issue(for: account, device: session.rawValue, at: now())
+        return Opened(account: account, accessToken: access, refreshToken: refresh, deviceToken: device)
     }
 }

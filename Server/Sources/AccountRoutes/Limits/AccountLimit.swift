@@ -9,8 +9,13 @@ public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
     case resetIP = "reset-ip"
     /// Reset requests in all.
     case resetGlobal = "reset-global"
-    /// Attempts of one client to sign in with one address, right or wrong: nobody can lock out the address for others.
+    /// Passwords of one address that one client has had checked, right or wrong. A client can't lock out the address for others.
     case loginAccount = "login-account"
+    /// Wrong passwords of one address, of all clients together, counted alike whether or not there is an account.
+    case loginFailures = "login-failures"
+    /// Wrong passwords of one device that has proved by its device token that it signed in to the account before. Such an attempt is
+    /// not charged to `login-failures`.
+    case loginDevice = "login-device"
     /// Attempts of one client to sign in.
     case loginIP = "login-ip"
     /// Sessions continued by one client.
@@ -27,6 +32,8 @@ public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
         case .resetIP: policy(20, perSeconds: 60)
         case .resetGlobal: policy(600, perSeconds: 60)
         case .loginAccount: policy(10, perSeconds: 900)
+        case .loginFailures: policy(50, perSeconds: 3_600)
+        case .loginDevice: policy(10, perSeconds: 900)
         case .loginIP: policy(60, perSeconds: 60)
         case .refreshIP: policy(60, perSeconds: 60)
         case .registerIP: policy(10, perSeconds: 3_600)
@@ -39,7 +46,8 @@ public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
         RateLimitPolicy(name: rawValue, quota: quota, window: .seconds(seconds))
     }
 
-    /// The limit as a rule. Answers never tell how much all others ask, nor what a dry run would say.
+    /// The limit as a rule. Responses don't report the requests of other clients, nor whether a device token is valid, nor the result
+    /// of a dry run.
     /// - Parameters:
     ///   - policy: What is admitted; ``standard`` if `nil`.
     ///   - wide: What the networks of a client may take, for limits that have a key.
@@ -51,7 +59,7 @@ public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
         RateLimitRule(
             policy ?? standard,
             mode: mode,
-            isVisible: self != .resetGlobal && mode == .enforce,
+            isVisible: !Self.hidden.contains(self) && mode == .enforce,
             wide: networkUse.map { WideLimits(near: wide.near, far: wide.far, use: $0) }
         )
     }
@@ -61,10 +69,12 @@ public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
     public var networkUse: WideLimits.Use? {
         switch self {
         case .resetIP, .loginIP, .refreshIP, .registerIP, .tokenIP: .jointly
-        case .resetEmail, .loginAccount: .asFallback
+        case .resetEmail, .loginAccount, .loginFailures, .loginDevice: .asFallback
         case .resetGlobal: nil
         }
     }
+
+    private static let hidden: Set<AccountLimit> = [.resetGlobal, .loginFailures, .loginDevice]
 
     /// The names of those that are counted by reset requests alone, whose intents keep what they owe.
     public static let committed = Set([resetEmail, resetIP, resetGlobal].map(\.rawValue))

@@ -1,5 +1,7 @@
 import AccountContract
+import AccountCore
 import ErrorContract
+import Foundation
 import Hummingbird
 import RateLimiting
 import ServerMiddleware
@@ -16,19 +18,52 @@ extension RateLimits {
         let client = client(of: request, in: context)
         let claim = RateLimitClaim(AccountLimit.resetEmail.rawValue, key: email.normalized, networks: client.networks)
         let sharing = shares.map { (table: $0, client: client) }
-        return try await admit([claim], in: context, sharing: sharing) { ContractText.resetLimited(wait: $0) }
+        return try await admit([claim], in: context, sharing: sharing) { _, wait in
+            ContractError(.rateLimitExceeded, message: ContractText.resetLimited(wait: wait), retryAfter: wait)
+        }
     }
 
-    /// Counts an attempt to sign in, whatever its outcome will be.
+    /// Reserves an attempt to sign in. ``RateLimitAdmission/settle(_:)`` must follow when its outcome is known.
+    /// - Parameter device: The device that the request's device token proves, if it has a valid one.
     func admitSignIn(
         with email: EmailAddress,
+        device: UUID?,
         _ request: Request,
         in context: some LimitedRequestContext
-    ) async throws {
+    ) async throws -> RateLimitAdmission {
         let client = client(of: request, in: context)
         let key = JointKey(email.normalized, client)
-        let claim = RateLimitClaim(AccountLimit.loginAccount.rawValue, key: key, networks: client.networks)
-        try await admit([claim], in: context)
+        let failures =
+            if let device {
+                RateLimitClaim(AccountLimit.loginDevice.rawValue, key: device.uuidString, networks: client.networks, isRefundable: true)
+            } else {
+                RateLimitClaim(AccountLimit.loginFailures.rawValue, key: email.normalized, networks: client.networks, isRefundable: true)
+            }
+        let attempts = RateLimitClaim(AccountLimit.loginAccount.rawValue, key: key, networks: client.networks, isRefundable: true)
+        return try await admit([attempts, failures], in: context) { policy, wait in
+            guard policy.name == failures.policy else {
+                return ContractError.limited(by: policy, wait: wait)
+            }
+            return ContractError(
+                .rateLimitExceeded,
+                message: ContractText.signInLimited(wait: wait),
+                details: ["reset_password": true],
+                retryAfter: wait
+            )
+        }
+    }
+}
+
+extension RateLimitAdmission {
+    /// Refunds what an attempt to sign in is not charged: everything that counts for the account if the password was not checked, the
+    /// failure if it was right. The limits of the client stay charged.
+    func settle(_ check: SignIn.PasswordCheck) async {
+        let (failures, device) = (AccountLimit.loginFailures.rawValue, AccountLimit.loginDevice.rawValue)
+        switch check {
+        case .notMade: await refund(AccountLimit.loginAccount.rawValue, failures, device)
+        case .right: await refund(failures, device)
+        case .wrong: break
+        }
     }
 }
 

@@ -75,7 +75,8 @@ public final class IdempotencyKeys: Sendable {
         }
         do {
             let outcome = try await store.claim(claim, lease: lease, at: now())
-            if case .finished(let answer?) = outcome {
+            // A body that can't be decrypted, such as one that was stored before bodies were encrypted, counts as not stored.
+            if case .finished(let stored?) = outcome, let answer = try? stored.opened(for: claim) {
                 leave(claim)
                 metrics.count(.replayed)
                 return answer
@@ -123,7 +124,7 @@ public final class IdempotencyKeys: Sendable {
             case .released: try await store.release(claim)
             case .answered(let answer):
                 let expiry = now().addingTimeInterval(lifetime / .seconds(1))
-                try await store.finish(claim, with: answer, until: expiry)
+                try await store.finish(claim, with: try answer?.sealed(for: claim), until: expiry)
             }
         }
         let result = await write.result

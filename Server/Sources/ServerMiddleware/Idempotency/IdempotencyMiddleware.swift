@@ -12,8 +12,8 @@ public import RateLimiting
 /// ```
 /// A repeated request gets the answer of the first with `Idempotency-Replayed: true`; while that is worked on,
 /// `REQUEST_CONFLICT` with Retry-After; with another path or body, `REQUEST_KEY_REUSED`. What is thrown, 408, 429 and 5xx are not
-/// kept: the key is free again. Kept are answers whose body has a known length of at most 64 KiB, in clear: don't put it around
-/// routes that answer with secrets.
+/// kept: the key is free again. Kept are answers whose body has a known length of at most 64 KiB. The body is encrypted with a key
+/// that depends on the client's key, so don't let clients use keys that can be guessed where responses contain secrets.
 ///
 /// It belongs on a group of a ``ContractRouter`` or another, within the deadline of its routes: a route that goes on after its
 /// deadline then keeps its key, and its answer is given to the repetition.

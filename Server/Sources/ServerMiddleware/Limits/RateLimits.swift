@@ -1,5 +1,5 @@
 public import CoreMetrics
-public import ErrorContract
+import ErrorContract
 import HoldfastLogging
 public import Hummingbird
 import Logging
@@ -51,7 +51,7 @@ public final class RateLimits: Sendable {
     ///   - claims: What the request asks besides what the middleware claimed for it. Each names a policy of its own.
     ///   - context: The request's context.
     ///   - shares: Admits a client of a network that has used little of a limit that all clients share, and the client.
-    ///   - text: The text of a refusal, given the wait.
+    ///   - error: Returns the error of a refusal, given the policy that refuses and the wait.
     /// - Returns: The admission, for whoever keeps it together with what the request does.
     /// - Throws: ``ContractError`` with the code `RATE_LIMIT_EXCEEDED` and the longest wait; then no policy counts the request.
     ///   With the code `SERVER_SERVICE_UNAVAILABLE` if the store could not decide.
@@ -60,7 +60,7 @@ public final class RateLimits: Sendable {
         _ claims: [RateLimitClaim] = [],
         in context: some LimitedRequestContext,
         sharing shares: (table: FairShares, client: ClientAddress)? = nil,
-        refusing text: (Duration) -> LocalizedText = { ContractText.limited(wait: $0) }
+        refusing error: (RateLimitPolicy, Duration) -> ContractError = { ContractError.limited(by: $0, wait: $1) }
     ) async throws -> RateLimitAdmission {
         var claims = claims + context.limits.takePending(of: self)
         let answer: RateLimitAnswer
@@ -84,7 +84,7 @@ public final class RateLimits: Sendable {
         log.note(refusal, isShadow: false, context.logger)
         // What no wait helps may at least wait for a window.
         let wait = refusal.retryAfter ?? refusal.policy.window
-        throw ContractError(.rateLimitExceeded, message: text(wait), retryAfter: wait)
+        throw error(refusal.policy, wait)
     }
 
     /// The memory that the limits take; `nil` if the store has no bound of its own.
@@ -103,6 +103,13 @@ public final class RateLimits: Sendable {
             metrics.storeFailed(claims)
             return []
         }
+    }
+}
+
+extension ContractError {
+    /// The error of a request that a limit refuses, with the usual text.
+    public static func limited(by policy: RateLimitPolicy, wait: Duration) -> ContractError {
+        ContractError(.rateLimitExceeded, message: ContractText.limited(wait: wait), retryAfter: wait)
     }
 }
 

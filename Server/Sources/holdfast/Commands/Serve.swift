@@ -33,6 +33,8 @@ struct Serve: AsyncParsableCommand {
               LIMIT_RESET_EMAIL                      the same as quota/seconds, such as 3/3600, or off
               LIMIT_RESET_IP, LIMIT_RESET_GLOBAL     reset requests of one client (20/60), and in all (600/60)
               LIMIT_LOGIN_ACCOUNT, LIMIT_LOGIN_IP    sign-ins of one client with one address (10/900), with any (60/60)
+              LIMIT_LOGIN_FAILURES                   wrong passwords for one address, of all clients together (50/3600)
+              LIMIT_LOGIN_DEVICE                     wrong passwords of one device that signed in before (10/900)
               LIMIT_REFRESH_IP, LIMIT_REGISTER_IP    sessions continued (60/60), registrations (10/3600) of one client
               LIMIT_TOKEN_IP                         links looked at or used by one client (30/60)
               LIMIT_…_WIDE                           how many times the quota /56 or /24, and /48 may take (4,16)

@@ -18,18 +18,25 @@ import Testing
             let unused = try await server.resetLink(for: "ana@example.com")
             let client = server.client()
             _ = try await client.validateReset(link)
-            _ = try await client.confirmReset(link, newPassword: try Password("a very secret password"))
+            let confirmation = #"{"token":"\#(link.token.rawValue)","new_password":"a very secret password"}"#
+            let key = ["Idempotency-Key: a-key-that-stores-the-response"]
+            let confirmed = try await server.post("/api/confirm-password-reset/", confirmation, headers: key).json()
+            let confirmedDevice = try #require(confirmed["device_token"]?.stringValue)
             let session = try await server.post(
                 "/api/auth/login",
                 #"{"email":"ana@example.com","password":"a very secret password"}"#
             ).json()
             let refresh = try #require(session["refresh_token"]?.stringValue)
             let access = try #require(session["access_token"]?.stringValue)
+            let device = try #require(session["device_token"]?.stringValue)
+            let cookie = ["Cookie: __Host-device=\(device)"]
+            let body = #"{"email":"ana@example.com","password":"a wrong password","device_token":"\#(device)"}"#
+            _ = try await server.post("/api/auth/login?device_token=\(device)", body, headers: cookie)
             _ = try await RawHTTP.send("GET", "/api/auth/me?token=\(unused.token.rawValue)", to: server.url)
 
             let secrets = [
-                link.token.rawValue, unused.token.rawValue, refresh, access, "a very secret password", "correct horse battery",
-                secret,
+                link.token.rawValue, unused.token.rawValue, refresh, access, device, "a very secret password",
+                "correct horse battery", secret, confirmedDevice,
             ]
             let folder = server.server.configuration.dataFolder
             var searched = 0

@@ -22,7 +22,8 @@ import Testing
         #expect(
             told == [
                 "reset-email 3/3600 true", "reset-ip 20/60 true", "reset-global 600/60 false", "login-account 10/900 true",
-                "login-ip 60/60 true", "refresh-ip 60/60 true", "register-ip 10/3600 true", "token-ip 30/60 true",
+                "login-failures 50/3600 false", "login-device 10/900 false", "login-ip 60/60 true",
+                "refresh-ip 60/60 true", "register-ip 10/3600 true", "token-ip 30/60 true",
             ]
         )
         #expect(rules.allSatisfy { $0.mode == .enforce })

@@ -21,16 +21,26 @@ struct AccountServices: Sendable {
     let clock: WallClock
     let signIn: SignIn
     let recovery: PasswordRecovery
+    let gate: HashingGate
 
-    init(_ stores: TemporaryStores, clock: WallClock = WallClock(), hashing: PlainHashing = PlainHashing()) async throws {
-        let gate = try HashingGate(hashing: hashing, width: 2)
+    init(
+        _ stores: TemporaryStores,
+        clock: WallClock = WallClock(),
+        hashing: any PasswordHashing = PlainHashing(),
+        width: Int = 2,
+        queueLimit: Int = 64
+    ) async throws {
+        let keys = ServerKeys(secret: SymmetricKey(data: [UInt8](repeating: 7, count: 32)))
+        let gate = try HashingGate(hashing: hashing, width: width, queueLimit: queueLimit)
+        self.gate = gate
         self.stores = stores
         self.clock = clock
         signIn = SignIn(
             accounts: stores.accounts,
             sessions: stores.sessions,
             gate: gate,
-            tokens: await AccessTokens(keys: ServerKeys(secret: SymmetricKey(data: [UInt8](repeating: 7, count: 32)))),
+            tokens: await AccessTokens(keys: keys),
+            devices: DeviceTokens(keys: keys),
             policy: PasswordPolicy(),
             now: clock.now
         )
@@ -38,6 +48,7 @@ struct AccountServices: Sendable {
             intents: stores.intents,
             tokens: stores.tokens,
             gate: gate,
+            devices: DeviceTokens(keys: keys),
             policy: PasswordPolicy(),
             now: clock.now
         )

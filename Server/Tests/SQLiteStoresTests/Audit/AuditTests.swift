@@ -1,5 +1,6 @@
 import AccountContract
 import AccountCore
+import Crypto
 import ErrorContract
 import FileMail
 import Foundation
@@ -75,6 +76,7 @@ import Testing
                 intents: stores.intents,
                 tokens: stores.tokens,
                 gate: try HashingGate(hashing: PlainHashing(), width: 1),
+                devices: DeviceTokens(keys: ServerKeys(secret: SymmetricKey(size: .bits256))),
                 policy: PasswordPolicy(),
                 audit: trail,
                 now: office.clock.now

@@ -87,6 +87,24 @@ import Testing
         #expect("\(one)" == "IdempotencySecret" && String(reflecting: one) == "IdempotencySecret")
     }
 
+    @Test("The body of a stored response is read only with the key, the client and the secret of its request")
+    func sealed() throws {
+        let secret = IdempotencySecret()
+        func claim(_ key: String, client: String = "c", by secret: IdempotencySecret) throws -> IdempotencyClaim {
+            secret.claim(try IdempotencyKey(key), client: client, method: "POST", route: "/", path: "/", body: [])
+        }
+        let text = "a token that no database shows"
+        let answer = try #require(KeptAnswer(status: 200, headers: [:], body: Array(text.utf8)))
+        let sealed = try answer.sealed(for: claim("k", by: secret))
+        #expect(Data(sealed.body).range(of: Data("token".utf8)) == nil)
+        #expect(try sealed.opened(for: claim("k", by: secret)) == answer)
+        #expect(try answer.sealed(for: claim("k", by: secret)) != sealed)
+        for other in try [claim("l", by: secret), claim("k", client: "d", by: secret), claim("k", by: IdempotencySecret())] {
+            #expect(throws: (any Error).self) { try sealed.opened(for: other) }
+        }
+        #expect(throws: (any Error).self) { try answer.opened(for: claim("k", by: secret)) }
+    }
+
     @Test("Of an answer nothing is kept that identifies anybody")
     func safeHeaders() throws {
         var headers: HTTPFields = [.contentType: "text/plain", .location: "/x", .setCookie: "s=1", .authorization: "Bearer t"]

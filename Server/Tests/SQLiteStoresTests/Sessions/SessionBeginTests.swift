@@ -32,11 +32,13 @@ import Testing
                 let isConfirmed = try await stores.confirm(token, of: opened.account)
                 #expect(isConfirmed)
             }
+            let keys = ServerKeys(secret: SymmetricKey(size: .bits256))
             let signIn = SignIn(
                 accounts: accounts,
                 sessions: stores.sessions,
                 gate: try HashingGate(hashing: PlainHashing(), width: 1),
-                tokens: await AccessTokens(keys: ServerKeys(secret: SymmetricKey(size: .bits256))),
+                tokens: await AccessTokens(keys: keys),
+                devices: DeviceTokens(keys: keys),
                 policy: PasswordPolicy(),
                 now: WallClock().now
             )

@@ -71,18 +71,28 @@ import Testing
         #expect(server.count("rate_limit_refunds", "ip") == 0)
     }
 
-    @Test("The text of a refusal can be the route's own")
+    @Test("The error of a refusal can be the route's own, by the policy that refuses")
     func text() async throws {
         let server = LimitedServer([.rule("ip", 1)])
         let limits = server.limits
         server.router.get("/") { request, context in
             let claim = RateLimitClaim("ip", key: limits.client(of: request, in: context))
-            try await limits.admit([claim], in: context) { ContractText.resetLimited(wait: $0) }
+            try await limits.admit([claim], in: context) { policy, wait in
+                let details: JSONObject = ["limit": .string(policy.name)]
+                return ContractError(
+                    .rateLimitExceeded,
+                    message: ContractText.resetLimited(wait: wait),
+                    details: details,
+                    retryAfter: wait
+                )
+            }
             return ""
         }
         _ = try await server.get()
         let text = "You have tried to reset your password too many times. Please try again in 1 minute."
-        #expect(try await server.get().error["message"]?.stringValue == text)
+        let error = try await server.get().error
+        #expect(error["message"]?.stringValue == text)
+        #expect(error["details"]?.objectValue?["limit"] == "ip")
     }
 
     @Test("Keys of several parts are one only if all parts are, in their order")

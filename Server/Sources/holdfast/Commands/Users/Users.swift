@@ -53,11 +53,13 @@ struct Users: AsyncParsableCommand {
             let configuration = try ServerConfiguration.load(data: data.folder, isServing: false)
             // Not a whole server: one may be running, whose limits are its own.
             let stores = try Stores(configuration.dataFolder)
+            let keys = try stores.keys(secret: configuration.secret)
             let signIn = SignIn(
                 accounts: stores.accounts,
                 sessions: stores.sessions,
                 gate: try HashingGate(hashing: try Argon2Hashing(), width: 1),
-                tokens: await AccessTokens(keys: try stores.keys(secret: configuration.secret)),
+                tokens: await AccessTokens(keys: keys),
+                devices: DeviceTokens(keys: keys),
                 policy: configuration.passwordPolicy,
                 now: { Date() }
             )

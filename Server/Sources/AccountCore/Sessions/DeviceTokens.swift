@@ -1,0 +1,80 @@
+public import AccountContract
+import Crypto
+public import Foundation
+
+/// Issues and reads device tokens: proof that a device has signed in to an account, or has confirmed its reset.
+///
+/// A device token never authenticates. A sign-in that carries a valid one is charged to the limit `login-device` instead of
+/// `login-failures`, so that failed attempts of others don't keep the owner out.
+///
+/// A token is the base64url text of 72 bytes: the account's id (16), the device's id (16), the account's epoch (4), the expiry in
+/// seconds since 1970 (4), and the HMAC-SHA256 of these (32). The epoch rises when an account is locked and when its password is
+/// reset, which voids the tokens that were issued before.
+public struct DeviceTokens: Sendable {
+    /// The contents of a valid token.
+    public struct Claims: Hashable, Sendable {
+        /// The account that the device signed in to.
+        public let accountID: Account.ID
+        /// Identifies the device. All tokens of one session carry the id of that session.
+        public let deviceID: UUID
+        fileprivate let epoch: UInt32
+
+        /// Whether the token was issued for an account in its present epoch.
+        public func belong(to account: Account) -> Bool {
+            account.id == accountID && UInt32(truncatingIfNeeded: account.epoch) == epoch
+        }
+    }
+
+    /// How long a token is valid.
+    public static let lifetime: Duration = .seconds(180 * 86_400)
+
+    private let key: SymmetricKey
+
+    /// Creates an issuer.
+    public init(keys: ServerKeys) {
+        key = keys.deviceTokens
+    }
+
+    /// Returns a new token for an account in its present epoch.
+    public func issue(for account: Account, device: UUID, at now: Date) -> DeviceToken {
+        let expiry = now.timeIntervalSince1970 + Self.lifetime / .seconds(1)
+        let claims =
+            account.id.rawValue.bytes + device.bytes + UInt32(truncatingIfNeeded: account.epoch).bytes
+            + UInt32(max(0, min(expiry, Double(UInt32.max)))).bytes
+        let text = Base64URL.encoded(claims + HMAC<SHA256>.authenticationCode(for: claims, using: key))
+        guard let token = try? DeviceToken(text) else { preconditionFailure("72 bytes are 96 letters") }
+        return token
+    }
+
+    /// Reads a token.
+    /// - Returns: `nil` if it was not issued by this server, or has expired.
+    public func read(_ token: DeviceToken, at now: Date) -> Claims? {
+        guard token.rawValue.utf8.count == 96, let bytes = Base64URL.decoded(token.rawValue),
+            HMAC<SHA256>.isValidAuthenticationCode(bytes[40...], authenticating: bytes[..<40], using: key),
+            Double(UInt32(bytes: bytes[36..<40])) > now.timeIntervalSince1970
+        else { return nil }
+        return Claims(
+            accountID: Account.ID(rawValue: UUID(bytes: bytes[..<16])),
+            deviceID: UUID(bytes: bytes[16..<32]),
+            epoch: UInt32(bytes: bytes[32..<36])
+        )
+    }
+}
+
+extension UUID {
+    fileprivate var bytes: [UInt8] { withUnsafeBytes(of: uuid) { Array($0) } }
+
+    fileprivate init(bytes: ArraySlice<UInt8>) {
+        var value: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        withUnsafeMutableBytes(of: &value) { $0.copyBytes(from: bytes) }
+        self.init(uuid: value)
+    }
+}
+
+extension UInt32 {
+    fileprivate var bytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
+
+    fileprivate init(bytes: ArraySlice<UInt8>) {
+        self = bytes.reduce(0) { $0 << 8 | UInt32($1) }
+    }
+}
