@@ -364,6 +364,7 @@ let package = Package(
                 metrics, metricsTestKit,
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             swiftSettings: settings
         ),

@@ -29,9 +29,13 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
         self.checks = checks
     }
 
-    /// Adds the routes to a router or a group.
-    public func add(to router: some RouterMethods<Context>) {
+    /// Adds `/health/live` to a router or a group.
+    public func addLive(to router: some RouterMethods<Context>) {
         router.get("/health/live", use: live)
+    }
+
+    /// Adds `/health/ready` to a router or a group.
+    public func addReady(to router: some RouterMethods<Context>) {
         router.get("/health/ready", use: ready)
     }
 

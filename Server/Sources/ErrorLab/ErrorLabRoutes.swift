@@ -25,15 +25,15 @@ public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
     /// - Parameters:
     ///   - root: The path that it is mounted at.
     ///   - renderer: The codes, the usual form and the languages.
-    ///   - hosts: The names of the machine, in small letters, that requests must ask for; any if `nil`, as for a phone that
-    ///     reaches a development machine over the network.
+    ///   - hosts: The names of the machine in lowercase, without brackets, that requests must ask for; any if `nil`, as for a
+    ///     phone that reaches a development machine over the network.
     ///   - clock: What waits, tokens and limits are measured on.
     ///   - now: The wall clock.
     /// - Throws: If what was built in can't be read.
     public init<C: Clock>(
         root: String = LabPath.root,
         renderer: ContractErrorRenderer = ContractErrorRenderer(),
-        hosts: Set<String>? = ["127.0.0.1", "localhost", "::1", "[::1]"],
+        hosts: Set<String>? = ["127.0.0.1", "localhost", "::1"],
         clock: C = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) throws where C.Duration == Duration {

@@ -49,7 +49,7 @@ public enum Attacks {
     /// The types of all attacks.
     public static let all: [any Attack.Type] = [
         ResetGlobal.self, EmailBomb.self, ClockStep.self, LeaseKill.self, LoginAccountTable.self, LoginFailures.self,
-        TimeoutJunk.self,
+        TimeoutJunk.self, IdleConnections.self, NeverReads.self, SlowHeads.self,
     ]
 
     /// Starts a server with an attack's settings, runs the attack and stops the server.

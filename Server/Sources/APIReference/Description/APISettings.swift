@@ -39,6 +39,8 @@ public struct APISettings: Sendable {
     public var servesAppleAssociation = false
     /// Whether the file for Android app links is served.
     public var servesAndroidLinks = false
+    /// Whether readiness is served beside the API.
+    public var servesReadiness = true
     /// Whether the figures for Prometheus are served.
     public var servesMetrics = false
     /// Whether the routes of development are served.

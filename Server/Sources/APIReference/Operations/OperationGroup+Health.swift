@@ -6,7 +6,7 @@ extension OperationGroup {
         OperationGroup(
             "Health",
             "For whatever starts, watches and routes to the server.",
-            [live, ready] + (settings.servesMetrics ? [metrics] : [])
+            [live] + (settings.servesReadiness ? [ready] : []) + (settings.servesMetrics ? [metrics] : [])
         )
     }
 

@@ -96,7 +96,7 @@ struct AnswerRoute<Context: ErrorLabRequestContext>: Sendable {
                 )
             }
             // One of two names of this machine; what the request says only chooses between them.
-            let isNamed = request.head.authority?.hasPrefix("localhost") == true
+            let isNamed = RequestHost(request.head.authority ?? "")?.name == "localhost"
             location = "http://\(isNamed ? "127.0.0.1" : "localhost"):\(port)\(location)"
         }
         return Response(status: .init(code: status), headers: [.location: location])

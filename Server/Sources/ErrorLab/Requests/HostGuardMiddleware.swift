@@ -1,13 +1,10 @@
-import ErrorContract
-import Foundation
-import HTTPTypes
 import Hummingbird
 import ServerMiddleware
 
 /// Answers requests for known names of the machine only: a web page whose name was made to point here must not use the lab
 /// (DNS rebinding).
 struct HostGuardMiddleware<Context: RequestContext>: RouterMiddleware {
-    /// The names, in small letters; any if `nil`.
+    /// The names in lowercase; any if `nil`.
     let hosts: Set<String>?
 
     func handle(
@@ -15,10 +12,7 @@ struct HostGuardMiddleware<Context: RequestContext>: RouterMiddleware {
         context: Context,
         next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        if let hosts {
-            let host = URL(string: "http://\(request.head.authority ?? "")")?.host(percentEncoded: true) ?? ""
-            guard hosts.contains(host.lowercased()) else { throw ContractError(.resourceNotFound) }
-        }
+        if let hosts { try request.requireHost { hosts.contains($0.name) } }
         return try await next(request, context)
     }
 }

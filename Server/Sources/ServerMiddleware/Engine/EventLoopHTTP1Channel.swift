@@ -1,19 +1,64 @@
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOHTTP1
+import NIOHTTPTypes
+import NIOHTTPTypesHTTP1
 
-/// HTTP/1.1 whose connections are served on their event loops.
-struct EventLoopHTTP1Channel: ServerChildChannel {
-    let base: HTTP1Channel
+/// HTTP/1.1 whose connections are served on their event loops, within the limits of ``Connections``.
+struct EventLoopHTTP1Channel: ServerChildChannel, HTTPChannelHandler {
+    typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
-        base.setup(channel: channel, logger: logger)
-    }
+    let responder: HTTPChannelHandler.Responder
+    let configuration: HTTP1Channel.Configuration
+    let connections: Connections
 
-    func handle(value: HTTP1Channel.Value, logger: Logger) async {
-        let executor = EventLoopExecutor(value.channel.eventLoop)
-        await withTaskExecutorPreference(executor) {
-            await EventLoopExecutor.$current.withValue(executor) { await base.handle(value: value, logger: logger) }
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        channel.eventLoop.makeCompletedFuture {
+            // A read is a few slices; what the engine does not take stays in the kernel.
+            let buffers = AdaptiveRecvByteBufferAllocator(minimum: 64, initial: InboundSlices.size, maximum: 16_384)
+            try channel.syncOptions?.setOption(.recvAllocator, value: buffers)
+            try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
+            // The kernel takes no more than this ahead of the client, so that progress shows. Not every system or socket has it.
+            try? channel.syncOptions?.setOption(.tcpOption(.unsentLimit), value: 32_768)
+            let pipeline = channel.pipeline.syncOperations
+            let connection = ConnectionGuard(connections: connections)
+            try pipeline.addHandler(connection, position: .first)
+            try pipeline.addHandler(InboundSlices { connection.abort(.pipeline) })
+            var limits = NIOHTTPDecoderLimitConfiguration()
+            limits.maxHeaderFieldSize = configuration.httpDecoder.maxHeaderFieldSize
+            limits.maxHeaderListSize = configuration.httpDecoder.maxHeaderListSize
+            limits.maxHeaderFieldCount = configuration.httpDecoder.maxHeaderFieldCount
+            try pipeline.configureHTTPServerPipeline(
+                withPipeliningAssistance: false,
+                withErrorHandling: false,
+                withOutboundHeaderValidation: false,
+                withEncoderConfiguration: .init(),
+                withDecoderLimitConfiguration: limits
+            )
+            try pipeline.addHandler(RequestGuard(connection: connection))
+            try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
+            try pipeline.addHandlers(configuration.additionalChannelHandlers())
+            return try NIOAsyncChannel(
+                wrappingChannelSynchronously: channel,
+                configuration: .init(isOutboundHalfClosureEnabled: true)
+            )
         }
     }
+
+    func handle(value: Value, logger: Logger) async {
+        let executor = EventLoopExecutor(value.channel.eventLoop)
+        await withTaskExecutorPreference(executor) {
+            await EventLoopExecutor.$current.withValue(executor) { await handleHTTP(asyncChannel: value, logger: logger) }
+        }
+    }
+}
+
+extension NIOBSDSocket.Option {
+    /// `TCP_NOTSENT_LOWAT`.
+    #if os(Linux)
+        fileprivate static let unsentLimit = NIOBSDSocket.Option(rawValue: 25)
+    #else
+        fileprivate static let unsentLimit = NIOBSDSocket.Option(rawValue: 0x201)
+    #endif
 }

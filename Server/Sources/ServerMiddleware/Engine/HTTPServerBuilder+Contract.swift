@@ -1,16 +1,24 @@
 public import HummingbirdCore
 
 extension HTTPServerBuilder {
-    /// HTTP/1.1 that answers in the contract also what is no HTTP: 400 `REQUEST_MALFORMED` in the standard form, and takes no bodies without end
-    /// that no route reads. Each connection is
-    /// served on its event loop (see docs/decisions/0055-requests-stay-on-their-event-loop.md): what blocks a thread for long belongs on one of its own.
+    /// HTTP/1.1 whose responses to what is no HTTP follow the contract, too: 400 `REQUEST_MALFORMED` in the standard form.
+    ///
+    /// A request must have one valid `Host`. A body that no route reads is not taken without end. Clients that send or read too
+    /// slowly, and connections beyond the limits, are closed (see ``Connections``). Each connection is served on its event loop
+    /// (see docs/decisions/0055-requests-stay-on-their-event-loop.md): run what blocks a thread for long on another one.
     ///
     /// ```swift
     /// Application(router: router, server: .contractHTTP1())
     /// ```
+    /// - Parameters:
+    ///   - renderer: Renders errors.
+    ///   - configuration: The decoder's limits, and handlers that stand before the engine. Its `idleTimeout` is not used:
+    ///     ``ConnectionLimits/idleTime`` is.
+    ///   - connections: The open connections and their limits.
     public static func contractHTTP1(
         renderer: ContractErrorRenderer = ContractErrorRenderer(),
-        configuration: HTTP1Channel.Configuration = .init()
+        configuration: HTTP1Channel.Configuration = .init(),
+        connections: Connections = Connections()
     ) -> HTTPServerBuilder {
         var configuration = configuration
         let others = configuration.additionalChannelHandlers
@@ -18,6 +26,8 @@ extension HTTPServerBuilder {
             others() + [UnparsableRequestResponder(renderer: renderer), ContinueResponder(), UnreadBodyLimit()]
         }
         let answering = configuration
-        return HTTPServerBuilder { EventLoopHTTP1Channel(base: HTTP1Channel(responder: $0, configuration: answering)) }
+        return HTTPServerBuilder {
+            EventLoopHTTP1Channel(responder: $0, configuration: answering, connections: connections)
+        }
     }
 }

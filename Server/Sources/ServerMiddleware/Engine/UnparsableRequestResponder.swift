@@ -8,9 +8,9 @@ import NIOHTTPTypesHTTP1
 
 /// Puts into the contract what the engine says about bytes that are no HTTP: an unknown method, 80 KB of headers, garbage.
 ///
-/// Such a request never reaches the router. The engine answers it itself, with an empty 400 behind all that was asked before it on
-/// the connection; this channel handler stands between the codec and the engine and gives that answer a body. The connection ends
-/// with it, a second later, so that the client can read it.
+/// Such a request never reaches the router. The engine answers it itself, with an empty 400 behind all that was asked before it
+/// on the connection; this channel handler stands between the codec and the engine and gives that answer a body. The connection
+/// ends with it: ``RequestGuard`` sees its `Connection: close`.
 final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -51,8 +51,6 @@ final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHa
         let (answer, body) = renderer.answerToUnparsable()
         context.write(wrapOutboundOut(.head(answer)), promise: promise)
         context.write(wrapOutboundOut(.body(context.channel.allocator.buffer(bytes: body))), promise: nil)
-        let channel = context.channel
-        context.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
     }
 
     /// Whether this is the empty 400 of the engine; a route's own has the code in a header.

@@ -43,6 +43,11 @@ struct Serve: AsyncParsableCommand {
               TLS_CERT, TLS_KEY                      files in PEM, if no proxy ends TLS; read at the start
               TRUSTED_PROXIES                        whose Forwarded or X-Forwarded-For counts: addresses, ranges, with commas
               CLIENT_IPV6_PREFIX                     bits that tell IPv6 clients apart, 48 to 64 (64)
+              MAX_CONNECTIONS                        open connections (4096), as far as the files that the process may open allow
+              MAX_CONNECTIONS_PER_CLIENT             open connections of one client (128); proxies in TRUSTED_PROXIES are exempt
+              HEADER_TIMEOUT_SECONDS                 the time for the head of a request to arrive, TLS handshake included (10)
+              IDLE_TIMEOUT_SECONDS                   the time between two requests (60); 15 near the limit of connections
+              WRITE_TIMEOUT_SECONDS                  the time after which a client that reads no response is closed (30)
               REQUESTS_IN_FLIGHT, REQUESTS_WAITING   requests worked on at once (512), and how many may wait (64); then 503
               REQUEST_TIMEOUT_SECONDS                the time that a request may take before it is answered with 504 (30)
               IDEMPOTENCY_KEY_HOURS                  how long a request is known by its Idempotency-Key (24)
@@ -52,6 +57,7 @@ struct Serve: AsyncParsableCommand {
               INSTALLATION_ID                        the installation that the database must belong to, from DATA/installation-id
               HOLDFAST_SECRET                        in place of the secret in the data folder
               METRICS_TOKEN                          serves /metrics to whoever sends it as a bearer token; 32 characters or more
+              OPS_LISTEN                             HOST:PORT that serves /metrics and /health/ready, as --host no longer does
               LOG_LEVEL                              trace, debug, info (default), notice, warning, error, critical
               LOG_FORMAT                             text (default) or json: an object for each line
 
@@ -114,7 +120,8 @@ struct Serve: AsyncParsableCommand {
         Terminal.say("Holdfast serves the account API (\(mode)).")
         Terminal.say("  data     \(configuration.dataFolder.path)")
         Terminal.say("  docs     \(url.absoluteString)/docs")
-        Terminal.say("  health   \(url.absoluteString)/health/ready")
+        let health = configuration.ops.map { "http://\($0)" } ?? url.absoluteString
+        Terminal.say("  health   \(health)/health/ready")
         let files = "none is sent, they lie in \(configuration.dataFolder.path)/mailbox; set EMAIL_HOST"
         let isProduction = configuration.environment == .production
         if let mail = configuration.mail.summary ?? (isProduction ? files : nil) { Terminal.say("  mail     \(mail)") }

@@ -9,6 +9,9 @@ struct StartFailure: CustomStringConvertible {
     ///   - host: Where it was to listen, if it was.
     init(_ error: any Error, host: String = "", port: Int = 0) {
         switch error {
+        case let failure as OpsListenFailure:
+            let reason = (failure.error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(failure.error)"
+            description = "OPS_LISTEN \(failure.address) can't be listened on: \(reason)"
         case let error as IOError where error.errnoCode == EADDRINUSE:
             description = "port \(port) of \(host) is in use by another program; choose another with --port"
         case let error as IOError where error.errnoCode == EACCES:

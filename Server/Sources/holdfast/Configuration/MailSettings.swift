@@ -1,6 +1,7 @@
 import AccountContract
 import Foundation
 import SMTPMail
+import ServerMiddleware
 
 /// Where mails go.
 enum MailSettings: Sendable {
@@ -41,7 +42,7 @@ extension MailSettings {
         var smtp = SMTPSettings(host: host, port: port, security: security, timeout: .seconds(timeout))
         if let user, let password {
             smtp.credentials = .init(user: user, password: password)
-            if security == .none, !["localhost", "127.0.0.1", "::1"].contains(host) {
+            if security == .none, !RequestHost.isLoopback(host) {
                 settings.refuse(
                     "EMAIL_HOST_PASSWORD",
                     "would cross the network in clear: set EMAIL_USE_TLS=true (port 587) or EMAIL_USE_SSL=true (port 465)"

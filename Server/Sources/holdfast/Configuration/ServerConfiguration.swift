@@ -46,6 +46,10 @@ struct ServerConfiguration: Sendable {
     var requestDeadline = RequestDeadline(.seconds(30))
     /// How many requests are worked on at once; the rest is sent away.
     var load = LoadSettings()
+    /// How many connections are open, and for how long.
+    var connections = ConnectionLimits(perClient: 128)
+    /// The address that serves `/metrics` and `/health/ready` alone; `nil` if the public one does.
+    var ops: OpsAddress?
     /// How long and how many keys of repeated requests are kept.
     var idempotency = IdempotencySettings()
     /// `nil` if a proxy ends TLS.
@@ -68,11 +72,11 @@ struct ServerConfiguration: Sendable {
     }
 
     /// Whether the server can be reached from this machine only.
-    var isLoopback: Bool { ["127.0.0.1", "localhost", "::1"].contains(host) }
+    var isLoopback: Bool { RequestHost.isLoopback(host) }
 
-    /// Who may read `/metrics`; `nil` for nobody, and then there is no such route.
+    /// Who may read `/metrics`; `nil` if no client may, and then there is no such route.
     var metricsAccess: MetricsAccess? {
-        metricsToken.map { .bearer($0.text) } ?? (offersDevelopmentPages ? .anyone : nil)
+        metricsToken.map { .bearer($0.text) } ?? (offersDevelopmentPages || ops != nil ? .loopback : nil)
     }
 
     /// Whether `/dev` is served.
@@ -111,6 +115,7 @@ extension ServerConfiguration {
         readRecovery(&settings, isServing: isServing)
         limits = LimitSettings(&settings, names: names)
         load = LoadSettings(&settings)
+        connections = ConnectionLimits(&settings)
         idempotency = IdempotencySettings(&settings)
         tls = TLSSettings(&settings)
         if settings.text("REQUEST_TIMEOUT_SECONDS") != nil {
@@ -124,6 +129,7 @@ extension ServerConfiguration {
         if let metricsToken, metricsToken.text.utf8.count < 32 {
             settings.refuse("METRICS_TOKEN", "must have at least 32 characters")
         }
+        ops = OpsAddress(&settings, hasToken: metricsToken != nil)
         if let level = settings.text("LOG_LEVEL") {
             if let known = Logger.Level(rawValue: level.lowercased()) {
                 logLevel = known

@@ -37,14 +37,8 @@ struct MailboxRoutes<Context: RequestContext>: Sendable {
         router.get("/dev/mailbox/:id", use: show)
     }
 
-    /// A web page whose name was made to point here must not read a developer's mails (DNS rebinding).
-    private func requireLoopback(_ request: Request) throws {
-        let host = URL(string: "http://\(request.head.authority ?? "")")?.host(percentEncoded: true) ?? ""
-        guard ["127.0.0.1", "localhost", "::1", "[::1]"].contains(host) else { throw ContractError(.resourceNotFound) }
-    }
-
     @Sendable private func list(_ request: Request, _ context: Context) throws -> Response {
-        try requireLoopback(request)
+        try request.requireHost(\.isLoopback)
         let mails = try mailbox.mails()
         guard request.headers[.accept]?.contains("application/json") != true else {
             let items = mails.map {
@@ -83,7 +77,7 @@ struct MailboxRoutes<Context: RequestContext>: Sendable {
     }
 
     @Sendable private func show(_ request: Request, _ context: Context) throws -> Response {
-        try requireLoopback(request)
+        try request.requireHost(\.isLoopback)
         guard let id = context.parameters.get("id"), let mail = try mailbox.mail(id: id) else {
             throw ContractError(.resourceNotFound)
         }

@@ -1,6 +1,7 @@
 import AccountCore
 import Foundation
 import SMTPMail
+import ServerMiddleware
 
 /// Looks at all that a server needs, and changes nothing.
 struct Doctor: Sendable {
@@ -13,7 +14,8 @@ struct Doctor: Sendable {
         async let mail = examineMail()
         async let link = examineLinks()
         let data = await examineData()
-        return [examineConfiguration()] + [examineCertificate()].compactMap { $0 } + data + [await mail] + (await link)
+        let settings = [examineConfiguration(), examineCertificate(), examineOperations()].compactMap { $0 }
+        return settings + data + [await mail] + (await link)
     }
 
     private func examineCertificate(now: Date = Date()) -> Finding? {
@@ -37,6 +39,16 @@ struct Doctor: Sendable {
         return .good("configuration", "can be used; \(mode)")
     }
 
+    private func examineOperations() -> Finding? {
+        if let ops = configuration.ops { return .good("operations", "/metrics and /health/ready are served at \(ops) alone") }
+        guard configuration.environment == .production, configuration.metricsToken != nil else { return nil }
+        return .advice(
+            "operations",
+            "/metrics shares the public listener: it can't be read while all connections are in use",
+            "set OPS_LISTEN=127.0.0.1:9100"
+        )
+    }
+
     private func examineMail() async -> Finding {
         guard case .smtp(var settings) = configuration.mail else {
             let remedy = "set EMAIL_HOST and its kin; see docs/mail.md"
@@ -52,7 +64,7 @@ struct Doctor: Sendable {
             let login = settings.credentials == nil ? "without a login" : "took the login"
             let security = settings.security == .none ? "not encrypted" : settings.security.rawValue
             let text = "\(server) answers (\(security)), \(login)"
-            guard settings.security == .none, !["localhost", "127.0.0.1", "::1"].contains(settings.host) else {
+            guard settings.security == .none, !RequestHost.isLoopback(settings.host) else {
                 return .good("mail", text)
             }
             return .advice("mail", text, "set EMAIL_USE_TLS=true: links would cross the network in clear")

@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 import Synchronization
 
 /// Where the server listens, known once it does.
@@ -14,6 +15,12 @@ final class BoundAddress: Sendable {
     /// The address, if it is known yet.
     var known: URL? {
         state.withLock { if case .bound(let url) = $0 { url } else { nil } }
+    }
+
+    /// Makes the address of a channel known that listens on a host.
+    func set(to channel: any Channel, scheme: String, host: String, port: Int) {
+        let name = host.contains(":") ? "[\(host)]" : host
+        if let url = URL(string: "\(scheme)://\(name):\(channel.localAddress?.port ?? port)") { set(url) }
     }
 
     /// Makes the address known.

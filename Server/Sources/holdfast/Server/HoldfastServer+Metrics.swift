@@ -27,6 +27,20 @@ extension HoldfastServer {
             ),
             .init("holdfast_requests_waiting", .gauge, "Requests that wait for one of them to end.", Double(load.waiting)),
         ]
+        for (listener, connections) in [("public", connections), ("ops", opsConnections)] {
+            guard let connections else { continue }
+            let labels = [("listener", listener)]
+            readings += [
+                .init("holdfast_connections_open", .gauge, "Open connections.", Double(connections.count), labels: labels),
+                .init(
+                    "holdfast_connections_capacity",
+                    .gauge,
+                    "The most connections that may be open.",
+                    Double(connections.limits.capacity),
+                    labels: labels
+                ),
+            ]
+        }
         for (file, path) in [("database", stores.folder.database.path), ("wal", stores.folder.database.path + "-wal")] {
             guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber else { continue }
             let labels = [("file", file)]
@@ -73,6 +87,8 @@ extension PrometheusDescription {
         "http_server_requests": .init("Requests that were answered; route none is a path that nothing serves."),
         "http_server_request_duration": .init("Time until an answer was ready."),
         "http_server_requests_in_flight": .init("Requests that are being answered."),
+        "connections_closed": .init("Connections that the server closed: a client was too slow, or a place was needed."),
+        "connections_refused": .init("Connections that were closed when they were accepted, for want of a place."),
         "requests_shed": .init("Requests that were sent away since there were too many."),
         "rate_limit_decisions": .init("What limits decided."),
         "rate_limit_near": .init("Admissions that left a tenth of a limit or less."),

@@ -25,7 +25,8 @@ extension APISettings {
         }
         servesAppleAssociation = configuration.associatedApps.apple != nil
         servesAndroidLinks = configuration.associatedApps.android != nil
-        servesMetrics = configuration.metricsAccess != nil
+        servesMetrics = configuration.metricsAccess != nil && configuration.ops == nil
+        servesReadiness = configuration.ops == nil
         servesDevelopmentRoutes = configuration.offersDevelopmentPages
     }
 

@@ -31,6 +31,10 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
     let metrics = PrometheusMetrics(prefix: "holdfast_", descriptions: PrometheusDescription.ofServer)
     let startedAt = Date()
     let address = BoundAddress()
+    /// Where `OPS_LISTEN` listens, if it is set.
+    let opsAddress = BoundAddress()
+    let connections: Connections
+    let opsConnections: Connections?
     var description: String { "HoldfastServer" }
     private let keys: ServerKeys
     private let recovery: PasswordRecovery
@@ -61,6 +65,10 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         self.configuration = configuration
         self.time = time
         self.logger = logger
+        var connectionLimits = configuration.connections
+        connectionLimits.capacity = min(connectionLimits.capacity, Self.connectionCapacity(logger))
+        connections = Connections(limits: connectionLimits, identity: configuration.limits.identity, metrics: metrics)
+        opsConnections = configuration.ops == nil ? nil : Connections(limits: ConnectionLimits(capacity: 64), metrics: metrics)
         stores = try Stores(configuration.dataFolder, isServing: true)
         steady = try await SteadyTime(stores.database, snapshot: time.snapshot)
         keys = try stores.keys(secret: configuration.secret)
@@ -127,33 +135,59 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         mailBounds = MailBounds(configuration.limits.resetMails)
     }
 
-    /// As many as the system allows besides the files of a server that is at work, and no more than 4,096.
-    private var connectionLimit: Int {
+    /// As many as the system allows besides the files of a server that is at work.
+    private static func connectionCapacity(_ logger: Logger) -> Int {
         let open = OpenFiles.raiseLimit()
         if open < 4_352 { logger.notice("Few connections at once", metadata: ["limit": "\(max(64, open - 256))"]) }
-        return min(4_096, max(64, open - 256))
+        return max(64, open - 256)
     }
 
     /// Listens and serves until the group shuts down or the task is cancelled.
     func application() throws -> some ApplicationProtocol {
-        let plain = HTTPServerBuilder.contractHTTP1(renderer: renderer, configuration: .init(idleTimeout: .seconds(60)))
+        let plain = HTTPServerBuilder.contractHTTP1(renderer: renderer, connections: connections)
         var application = Application(
             router: try router(),
             server: try configuration.tls.map { try .tls(plain, tlsConfiguration: $0.configuration) } ?? plain,
-            configuration: .init(
-                address: .hostname(configuration.host, port: configuration.port),
-                availableConnectionsDelegate: MaximumAvailableConnections(connectionLimit)
-            ),
+            configuration: .init(address: .hostname(configuration.host, port: configuration.port)),
             onServerRunning: { [address, configuration] channel in
-                let port = channel.localAddress?.port ?? configuration.port
-                let host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
-                let scheme = configuration.tls == nil ? "http" : "https"
-                if let url = URL(string: "\(scheme)://\(host):\(port)") { address.set(url) }
+                address.set(
+                    to: channel,
+                    scheme: configuration.tls == nil ? "http" : "https",
+                    host: configuration.host,
+                    port: configuration.port
+                )
             },
             logger: logger
         )
+        if let ops = try opsApplication() { application.addServices(ops) }
         for service in services { application.addServices(service) }
         return application
+    }
+
+    /// What `OPS_LISTEN` serves, without TLS: the first to listen and the last to end.
+    private func opsApplication() throws -> (any Service)? {
+        guard let ops = configuration.ops, let opsConnections else { return nil }
+        let router = ContractRouter(
+            context: Context.self,
+            renderer: renderer,
+            deadline: configuration.requestDeadline,
+            outermost: [
+                AccessLogMiddleware(quiet: ["/health/live", "/health/ready", "/metrics"]), LingeringCloseMiddleware(),
+                SecurityHeadersMiddleware(isStrictTransport: false),
+            ]
+        )
+        health.addLive(to: router)
+        addOperatorRoutes(to: router)
+        return OpsListener(
+            address: ops,
+            application: Application(
+                router: router,
+                server: .contractHTTP1(renderer: renderer, connections: opsConnections),
+                configuration: .init(address: .hostname(ops.host, port: ops.port)),
+                onServerRunning: { [opsAddress] in opsAddress.set(to: $0, scheme: "http", host: ops.host, port: ops.port) },
+                logger: logger
+            )
+        )
     }
 
     /// What the server does beside answering, in the order of their start; the first is the last to end: it saves what the last
@@ -285,14 +319,8 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             deadline: configuration.requestDeadline,
             outermost: [outermost]
         )
-        HealthRoutes(checks: [
-            .init("database") { [stores] in try await stores.database.ping() },
-            .init("mail") { [stores] in try await stores.intents.ping() },
-            .init("limits") { [limitStore] in try await limitStore.ping() },
-        ]).add(to: router)
-        if let access = configuration.metricsAccess {
-            MetricsRoute(access: access) { [self] in await metricsText() }.add(to: router)
-        }
+        health.addLive(to: router)
+        if configuration.ops == nil { addOperatorRoutes(to: router) }
         if configuration.offersDevelopmentPages {
             try MailboxRoutes<Context>(mailbox: mailbox, localization: localization).add(to: router)
             try ErrorLabRoutes<Context>(renderer: renderer).add(to: router)
@@ -300,6 +328,22 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         // Those above are never refused for their number: who looks after the server must see it when it is busy.
         try addAccountRoutes(to: router.group().add(middleware: LoadSheddingMiddleware(shedding, reader: configuration.reader)))
         return router
+    }
+
+    private var health: HealthRoutes<Context> {
+        HealthRoutes(checks: [
+            .init("database") { [stores] in try await stores.database.ping() },
+            .init("mail") { [stores] in try await stores.intents.ping() },
+            .init("limits") { [limitStore] in try await limitStore.ping() },
+        ])
+    }
+
+    /// What operators and their tools need; never refused for the number of requests.
+    private func addOperatorRoutes(to router: some RouterMethods<Context>) {
+        health.addReady(to: router)
+        if let access = configuration.metricsAccess {
+            MetricsRoute(access: access) { [self] in await metricsText() }.add(to: router)
+        }
     }
 
     private func addAccountRoutes(to router: RouterGroup<Context>) throws {
@@ -345,6 +389,21 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         ErrorPageRoutes<Context>(
             pages: try ErrorPages(appName: configuration.appName, basePath: pageSettings.basePath)
         ).add(to: router)
+    }
+}
+
+/// Serves at `OPS_LISTEN`.
+private struct OpsListener: Service, CustomStringConvertible {
+    let address: OpsAddress
+    let application: any Service
+    var description: String { "OpsListener" }
+
+    func run() async throws {
+        do {
+            try await application.run()
+        } catch {
+            throw OpsListenFailure(address: address, error: error)
+        }
     }
 }
 

@@ -16,10 +16,10 @@ struct HoldfastContext: LimitedRequestContext {
     }
 }
 
-/// Closes the connection of a client whose body was refused as too large or too slow, or whose route did not answer in time.
+/// Ends the connection of a client whose body was refused as too large or too slow, or whose route did not respond in time.
 ///
-/// The engine would go on reading such a body to its end, however long that takes. The close comes a second after the answer, so that
-/// the client can read it.
+/// The engine would go on reading such a body to its end, however long that takes. `Connection: close` has it end the connection
+/// a second after the response, so that the client can read it.
 struct LingeringCloseMiddleware: RouterMiddleware {
     func handle(
         _ request: Request,
@@ -29,8 +29,6 @@ struct LingeringCloseMiddleware: RouterMiddleware {
         var response = try await next(request, context)
         guard [.contentTooLarge, .requestTimeout, .gatewayTimeout].contains(response.status) else { return response }
         response.headers[.connection] = "close"
-        let channel = context.channel
-        channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
         return response
     }
 }

@@ -1,0 +1,91 @@
+public import CoreMetrics
+import NIOCore
+import Synchronization
+
+/// The open connections of a server, within limits.
+///
+/// Given to ``HummingbirdCore/HTTPServerBuilder/contractHTTP1(renderer:configuration:connections:)``:
+///
+/// ```swift
+/// let connections = Connections(limits: ConnectionLimits(perClient: 128), identity: ClientIdentity(trustedProxies: proxies))
+/// Application(router: router, server: .contractHTTP1(connections: connections))
+/// ```
+///
+/// Counts in `connections_closed` which connections the server closed, by `reason` (`head`, `idle`, `body`, `write`, `capacity`,
+/// `client`, `pipeline`), and in `connections_refused` those that were closed when they were accepted (`client`, `capacity`).
+public final class Connections: Sendable {
+    typealias Table = ConnectionTable<Handle>
+
+    /// How a connection is closed from another event loop.
+    struct Handle: Sendable {
+        let eventLoop: any EventLoop
+        let connection: NIOLoopBound<ConnectionGuard>
+
+        func evict(_ end: ConnectionEnd) {
+            eventLoop.execute { connection.value.evict(end) }
+        }
+    }
+
+    /// The limits.
+    public let limits: ConnectionLimits
+    private let identity: ClientIdentity
+    private let table: Mutex<Table>
+    private let isNearCapacity = Atomic(false)
+    private let closed: [ConnectionEnd: Counter]
+    private let refused: [ConnectionRefusal: Counter]
+
+    /// Creates an empty table of connections.
+    /// - Parameters:
+    ///   - limits: How many, and for how long.
+    ///   - identity: Which peers are proxies, and which IPv6 addresses are one client.
+    ///   - metrics: Where the counters go; the process's own system if `nil`.
+    public init(
+        limits: ConnectionLimits = ConnectionLimits(),
+        identity: ClientIdentity = ClientIdentity(),
+        metrics: (any MetricsFactory)? = nil
+    ) {
+        self.limits = limits
+        self.identity = identity
+        table = Mutex(Table(capacity: limits.capacity, perClient: limits.perClient))
+        let factory = metrics ?? MetricsSystem.factory
+        let counter = { label, reason in Counter(label: label, dimensions: [("reason", reason)], factory: factory) }
+        closed = Dictionary(uniqueKeysWithValues: ConnectionEnd.allCases.map { ($0, counter("connections_closed", $0.rawValue)) })
+        refused = Dictionary(
+            uniqueKeysWithValues: ConnectionRefusal.allCases.map { ($0, counter("connections_refused", $0.rawValue)) }
+        )
+    }
+
+    /// How many connections are open.
+    public var count: Int { table.withLock { $0.count } }
+
+    /// Whether idle connections have ``ConnectionLimits/crowdedIdleTime``.
+    var isCrowded: Bool { isNearCapacity.load(ordering: .relaxed) }
+
+    /// Lets a connection in, and closes those whose place it takes.
+    /// - Returns: What it is removed by; `nil` if it must be closed.
+    func open(from peer: IPAddress?, _ activity: ConnectionActivity, _ handle: Handle, at now: NIODeadline) -> Table.ID? {
+        let origin = Table.Origin(peer, identity: identity)
+        let admission = table.withLock { table in
+            let admission = table.open(origin, activity, handle, at: now)
+            isNearCapacity.store(table.isCrowded, ordering: .relaxed)
+            return admission
+        }
+        switch admission {
+        case .admitted(let id, let closing):
+            for (handle, end) in closing { handle.evict(end) }
+            return id
+        case .refused(let reason):
+            refused[reason]?.increment()
+            return nil
+        }
+    }
+
+    func remove(_ id: Table.ID) {
+        table.withLock { table in
+            table.remove(id)
+            isNearCapacity.store(table.isCrowded, ordering: .relaxed)
+        }
+    }
+
+    func count(_ end: ConnectionEnd) { closed[end]?.increment() }
+}

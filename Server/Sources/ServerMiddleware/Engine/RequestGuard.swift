@@ -1,0 +1,103 @@
+import NIOCore
+import NIOHTTP1
+
+/// Refuses requests without one valid `Host`, and ends connections as their clients expect it: after `Connection: close`, and for
+/// HTTP/1.0 after each response unless it asks for `keep-alive`.
+///
+/// Stands behind the decoder, where the version and all headers of a request are known, and reports to ``ConnectionGuard`` how
+/// far requests and responses are.
+final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let connection: ConnectionGuard
+    /// No request is taken after the last one.
+    private var hasLastRequest = false
+    private var isLastComplete = false
+    private var isHTTP10 = false
+
+    init(connection: ConnectionGuard) {
+        self.connection = connection
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isLastComplete else { return }
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            guard !hasLastRequest else {
+                isLastComplete = true
+                return
+            }
+            guard RequestHost.isValid(in: head) else {
+                // As the parser reports what it can't read.
+                errorCaught(context: context, error: HTTPParserError.invalidHeaderToken)
+                return
+            }
+            isHTTP10 = head.version != .http1_1
+            hasLastRequest = !head.isKeepAlive || connection.endsAfterResponse
+            connection.headArrived()
+        case .body: break
+        case .end:
+            connection.requestArrived()
+            isLastComplete = hasLastRequest
+        }
+        context.fireChannelRead(data)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if error is HTTPParserError {
+            // Bytes behind the last request are not read as one.
+            guard !isLastComplete else { return }
+            // The engine responds to it, after all requests before it.
+            hasLastRequest = true
+            isLastComplete = true
+            connection.headArrived()
+            connection.requestArrived()
+        }
+        context.fireErrorCaught(error)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch unwrapOutboundIn(data) {
+        case .head(let head) where head.status.code < 200:
+            // HTTP/1.0 has no such responses.
+            if isHTTP10 { promise?.succeed() } else { context.write(data, promise: promise) }
+        case .head(var head):
+            let isClosing = !head.isKeepAlive
+            if connection.endsAfterResponse || isClosing && connection.unanswered <= 1 { hasLastRequest = true }
+            // Without a length the end of the connection ends the body.
+            if isHTTP10, !head.headers.contains(name: "content-length") { hasLastRequest = true }
+            let isLast = hasLastRequest && connection.unanswered <= 1
+            guard isHTTP10 || isLast && !isClosing else {
+                context.write(data, promise: promise)
+                return
+            }
+            head.headers.replaceOrAdd(name: "connection", value: isLast ? "close" : "keep-alive")
+            if isHTTP10 { head.version = .http1_0 }
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .body: context.write(data, promise: promise)
+        case .end:
+            context.write(data, promise: promise)
+            connection.responseWritten()
+            guard connection.unanswered == 0, hasLastRequest || connection.endsAfterResponse else { return }
+            isLastComplete = true
+            context.flush()
+            context.close(mode: .output, promise: nil)
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard event is ChannelShouldQuiesceEvent else {
+            context.fireUserInboundEventTriggered(event)
+            return
+        }
+        if connection.unanswered == 0 {
+            isLastComplete = true
+            context.channel.close(promise: nil)
+        } else {
+            hasLastRequest = true
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import ErrorContract
+public import Hummingbird
+import NIOHTTP1
+
+/// The host that a request names, as in `example.com:8080` and `[::1]:8080`.
+///
+/// Hosts are compared without case (RFC 3986 §3.2.2).
+public struct RequestHost: Hashable, Sendable {
+    /// The name or address in lowercase, without port; an IPv6 address without brackets.
+    public let name: String
+
+    /// Whether it is the machine itself: `localhost`, an address of `127.0.0.0/8`, or `::1`.
+    public var isLoopback: Bool { Self.isLoopback(name) }
+
+    /// Whether a name or an address, without port and brackets, is the machine itself.
+    public static func isLoopback(_ name: String) -> Bool {
+        guard let address = IPAddress(name) else { return name.lowercased() == "localhost" }
+        return address.version == .v4 ? address.bits >> 24 == 127 : address.bits == 1
+    }
+
+    /// Reads the value of a `Host` header. O(length).
+    ///
+    /// A name has letters, digits, `-`, `.`, `_` and `~`. Percent-encoded names, lists and empty values are `nil`: no client of
+    /// an HTTP server sends them (RFC 9112 §3.2).
+    public init?(_ value: String) {
+        var value = value
+        guard let name = value.withUTF8({ Self.name(in: $0).map { String(decoding: $0, as: UTF8.self) } }) else { return nil }
+        self.name = name.lowercased()
+    }
+
+    /// Whether a request has the one valid `Host` that HTTP/1.1 requires; HTTP/1.0 allows none.
+    static func isValid(in head: HTTPRequestHead) -> Bool {
+        let hosts = head.headers["host"]
+        guard var host = hosts.first else { return head.version != .http1_1 }
+        return hosts.count == 1 && host.withUTF8 { name(in: $0) != nil }
+    }
+
+    /// The name in the bytes of a valid host.
+    private static func name(in bytes: UnsafeBufferPointer<UInt8>) -> Slice<UnsafeBufferPointer<UInt8>>? {
+        let isBracketed = bytes.first == UInt8(ascii: "[")
+        let end =
+            isBracketed ? bytes.firstIndex(of: UInt8(ascii: "]")) : bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
+        guard let end else { return nil }
+        let name = isBracketed ? bytes[1..<end] : bytes[..<end]
+        let port = bytes[(isBracketed ? end + 1 : end)...]
+        guard (1...255).contains(name.count), name.allSatisfy(isBracketed ? isInAddress : isInName), port.count <= 6,
+            port.first.map({ $0 == UInt8(ascii: ":") }) ?? true, port.dropFirst().allSatisfy({ (48...57).contains($0) })
+        else { return nil }
+        return name
+    }
+
+    private static func isInName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+
+    private static func isInAddress(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: ":"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+}
+
+extension Request {
+    /// Refuses a request by another host name: a web page whose name was made to point at this machine must not read what is
+    /// meant for the machine alone (DNS rebinding).
+    /// - Parameter isAccepted: Whether requests by a host are served.
+    /// - Throws: ``ContractError`` with the code `RESOURCE_NOT_FOUND`.
+    public func requireHost(_ isAccepted: (RequestHost) -> Bool) throws {
+        guard let host = RequestHost(head.authority ?? ""), isAccepted(host) else { throw ContractError(.resourceNotFound) }
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+
+/// Connections that send many requests at once and never read a response.
+public struct NeverReads: Attack {
+    public static let name = "never-reads"
+    public static let abstract = "Take every connection with pipelined requests, and never read a response."
+
+    private let size: AttackSize
+
+    public init(size: AttackSize) { self.size = size }
+
+    public var settings: [String: String] {
+        AttackedServer.settingsOfConnections(size == .small ? ["MAX_CONNECTIONS": "16", "WRITE_TIMEOUT_SECONDS": "5"] : [:])
+    }
+
+    public func run(on server: AttackedServer, progress: AttackProgress) async throws -> AttackReport {
+        var report = AttackReport()
+        let page = try await server.call("GET", "/docs").body.count
+        let pages = size.pick(small: 3, full: 20)
+        // One who reads slowly, but reads, gets all.
+        async let slowReader = Self.read(pages, from: server.url)
+        let connections = HeldConnections(to: try server.url)
+        let clients = size.pick(small: 4, full: 42)
+        let each = size.pick(small: 6, full: 100)
+        let before = server.residentMemory
+        progress("\(clients * each) connections of \(clients) clients")
+        let requests = String(repeating: Self.request, count: 400)
+        let opened = IdleConnections.open(connections) {
+            for client in 0..<clients {
+                try connections.open(each, from: AttackedServer.loopback(client), receiveBuffer: 4_096, sending: requests)
+            }
+        }
+        report.note("opened", "\(opened) of \(clients * each)")
+        let begin = ContinuousClock.now
+        var largest = 0
+        let (tally, _) = try await server.newcomers(
+            until: {
+                largest = max(largest, server.residentMemory)
+                return connections.closedByServer() == connections.count
+            },
+            within: .seconds(60)
+        )
+        report.require("Users meanwhile", served: tally, percent: 99)
+        let closed = connections.closedByServer()
+        report.require("All are closed", counted: "\(closed) of \(connections.count)", closed == connections.count)
+        report.note("closed after", "\(Int((ContinuousClock.now - begin) / .seconds(1))) s")
+        let read = try await slowReader
+        report.require(
+            "A slow reader gets \(pages) pages",
+            counted: "\(read) bytes of \(pages * page) and heads",
+            read > pages * page && page > 0
+        )
+        let memory = [before, largest, server.residentMemory].map { "\($0 >> 20) MB" }
+        report.note("memory before, largest, after", memory.joined(separator: ", "))
+        return report
+    }
+
+    private static let request = "GET /docs HTTP/1.1\r\nHost: x\r\n\r\n"
+
+    /// Reads pages at 20 KB a second.
+    /// - Returns: How many bytes came until the server closed the connection.
+    private static func read(_ pages: Int, from url: URL) async throws -> Int {
+        let connection = HeldConnections(to: url)
+        let requests = String(repeating: request, count: pages - 1) + "GET /docs HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        try connection.open(1, from: "127.0.0.2", receiveBuffer: 4_096, sending: requests)
+        var total = 0
+        while true {
+            let count = connection.read(atMost: 2_048)
+            total += count
+            if count == 0, connection.closedByServer() == 1 { return total }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+    }
+}

@@ -1,0 +1,254 @@
+import MetricsTestKit
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import Testing
+
+@testable import ServerMiddleware
+
+/// A connection without a socket, on a clock of its own: bytes go in, bytes come out.
+@Suite struct ConnectionGuardTests {
+    private let metrics = TestMetrics()
+
+    /// The handlers of a connection up to the HTTP codec; the test takes the part of the engine.
+    private func connect(_ limits: ConnectionLimits = ConnectionLimits()) throws -> EmbeddedChannel {
+        try connect(within: Connections(limits: limits, metrics: metrics))
+    }
+
+    private func connect(within connections: Connections) throws -> EmbeddedChannel {
+        let channel = EmbeddedChannel()
+        let connection = ConnectionGuard(connections: connections)
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandlers([connection, InboundSlices { connection.abort(.pipeline) }])
+        try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
+        try pipeline.addHandler(RequestGuard(connection: connection))
+        channel.connect(to: try SocketAddress(ipAddress: "192.0.2.1", port: 40_000), promise: nil)
+        return channel
+    }
+
+    private func closed(_ reason: String) -> Int64? {
+        try? metrics.expectCounter("connections_closed", [("reason", reason)]).totalValue
+    }
+
+    private func receive(_ text: String, on channel: EmbeddedChannel) throws {
+        try channel.writeInbound(ByteBuffer(string: text))
+    }
+
+    private func respond(on channel: EmbeddedChannel, headers: HTTPHeaders = ["content-length": "0"]) throws {
+        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: headers)
+        try channel.writeOutbound(HTTPServerResponsePart.head(head))
+        try channel.writeOutbound(HTTPServerResponsePart.end(nil))
+    }
+
+    private func output(of channel: EmbeddedChannel) throws -> String {
+        var text = ""
+        while let bytes = try channel.readOutbound(as: ByteBuffer.self) { text += String(buffer: bytes) }
+        return text
+    }
+
+    private static let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+    @Test("A connection that sends nothing is closed after 10 seconds")
+    func silent() throws {
+        let channel = try connect()
+        channel.embeddedEventLoop.advanceTime(by: .milliseconds(9_999))
+        #expect(channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: .milliseconds(1))
+        #expect(!channel.isActive)
+        #expect(closed("head") == 1)
+    }
+
+    @Test("A head that comes byte by byte has 10 seconds in all", arguments: [false, true])
+    func slowHead(isKeptAlive: Bool) throws {
+        let channel = try connect()
+        if isKeptAlive {
+            try receive(Self.request, on: channel)
+            try respond(on: channel)
+            channel.embeddedEventLoop.advanceTime(by: .seconds(33))
+        }
+        for byte in "GET / HTTP" {
+            #expect(channel.isActive)
+            try receive(String(byte), on: channel)
+            channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        }
+        #expect(!channel.isActive)
+        #expect(closed("head") == 1)
+    }
+
+    @Test("An idle connection is closed after 60 seconds, and each request gives it 60 more")
+    func idle() throws {
+        let channel = try connect()
+        for _ in 0..<3 {
+            try receive(Self.request, on: channel)
+            try respond(on: channel)
+            channel.embeddedEventLoop.advanceTime(by: .milliseconds(59_999))
+            #expect(channel.isActive)
+        }
+        channel.embeddedEventLoop.advanceTime(by: .milliseconds(1))
+        #expect(!channel.isActive)
+        #expect(closed("idle") == 1)
+    }
+
+    @Test("Near the capacity an idle connection is closed after 15 seconds")
+    func crowded() throws {
+        let connections = Connections(limits: ConnectionLimits(capacity: 4), metrics: metrics)
+        let channels = try (0..<3).map { _ in try connect(within: connections) }
+        for channel in channels {
+            try receive(Self.request, on: channel)
+            try respond(on: channel)
+            channel.embeddedEventLoop.advanceTime(by: .milliseconds(14_999))
+            #expect(channel.isActive)
+        }
+        channels[0].embeddedEventLoop.advanceTime(by: .milliseconds(1))
+        #expect(!channels[0].isActive)
+        // Two of four are not near it.
+        channels[1].embeddedEventLoop.advanceTime(by: .seconds(20))
+        #expect(channels[1].isActive)
+        #expect(connections.count == 2)
+    }
+
+    @Test("A request that is being worked on has no deadline of its connection")
+    func working() throws {
+        let channel = try connect()
+        try receive(Self.request, on: channel)
+        channel.embeddedEventLoop.advanceTime(by: .hours(1))
+        #expect(channel.isActive)
+        try respond(on: channel)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(60))
+        #expect(!channel.isActive)
+    }
+
+    @Test("A body that stops is given up after the idle time")
+    func body() throws {
+        let channel = try connect()
+        try receive("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n", on: channel)
+        for _ in 0..<10 {
+            channel.embeddedEventLoop.advanceTime(by: .seconds(59))
+            #expect(channel.isActive)
+            try receive("x", on: channel)
+        }
+        channel.embeddedEventLoop.advanceTime(by: .seconds(60))
+        #expect(!channel.isActive)
+        #expect(closed("body") == 1)
+    }
+
+    @Test("A response that is not read for 30 seconds ends its connection, pipelined requests or not")
+    func stalled() throws {
+        let channel = try connect()
+        try receive(Self.request + Self.request, on: channel)
+        // Not flushed: so the bytes stay, as those do that the kernel does not take.
+        let body = ByteBuffer(repeating: 65, count: 100_000)
+        channel.write(
+            HTTPServerResponsePart.head(.init(version: .http1_1, status: .ok, headers: ["content-length": "100000"])),
+            promise: nil
+        )
+        channel.write(HTTPServerResponsePart.body(.byteBuffer(body)), promise: nil)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(30))
+        #expect(channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(5))
+        #expect(!channel.isActive)
+        #expect(closed("write") == 1)
+    }
+
+    @Test("After HTTP/1.0 without keep-alive the connection ends with the response")
+    func http10() throws {
+        let channel = try connect()
+        try receive("GET / HTTP/1.0\r\n\r\nGET / HTTP/1.0\r\n\r\n", on: channel)
+        try respond(on: channel)
+        let text = try output(of: channel)
+        #expect(text.hasPrefix("HTTP/1.0 200 OK\r\n"))
+        #expect(text.lowercased().contains("connection: close"))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+        #expect(closed("idle") == 0)
+    }
+
+    @Test("HTTP/1.0 with keep-alive keeps the connection, and is told so")
+    func http10KeptAlive() throws {
+        let channel = try connect()
+        try receive("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", on: channel)
+        try respond(on: channel)
+        #expect(try output(of: channel).lowercased().contains("connection: keep-alive"))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(30))
+        #expect(channel.isActive)
+    }
+
+    @Test("Connection: close ends the connection in any spelling", arguments: ["close", "Close", "TE, close"])
+    func close(_ value: String) throws {
+        let channel = try connect()
+        try receive("GET / HTTP/1.1\r\nHost: x\r\nConnection: \(value)\r\n\r\n", on: channel)
+        try respond(on: channel)
+        #expect(try output(of: channel).lowercased().contains("connection: close"))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+    }
+
+    @Test("A response that says Connection: close ends its connection")
+    func closedByRoute() throws {
+        let channel = try connect()
+        try receive(Self.request, on: channel)
+        try respond(on: channel, headers: ["content-length": "0", "connection": "close"])
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+    }
+
+    @Test("A connection beyond its client's limit is closed at once, and counted")
+    func refused() throws {
+        let connections = Connections(limits: ConnectionLimits(perClient: 2), metrics: metrics)
+        let channels = try (0..<3).map { _ in try connect(within: connections) }
+        #expect(channels.map(\.isActive) == [true, true, false])
+        #expect(try metrics.expectCounter("connections_refused", [("reason", "client")]).totalValue == 1)
+        #expect(connections.count == 2)
+    }
+
+    @Test("A connection that gives its place is closed at once if it is idle, else after its response")
+    func evicted() throws {
+        let connections = Connections(limits: ConnectionLimits(capacity: 100, perClient: 1), metrics: metrics)
+        let first = try connect(within: connections)
+        try receive(Self.request, on: first)
+        #expect(try connect(within: connections).isActive == false)
+        try respond(on: first)
+        let second = try connect(within: connections)
+        first.embeddedEventLoop.run()
+        #expect(!first.isActive && second.isActive)
+        #expect(closed("client") == 1)
+    }
+
+    @Test("Pipelined requests reach the engine a slice at a time")
+    func slices() throws {
+        let channel = try connect()
+        // No request is shorter.
+        let smallest = "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
+        let reads = ReadGate()
+        try channel.pipeline.syncOperations.addHandler(reads)
+        try receive(String(repeating: smallest, count: 1_000), on: channel)
+        channel.read()
+        #expect(reads.heads > 0 && reads.heads < 60)
+        var rounds = 0
+        while reads.heads < 1_000, rounds < 1_000 {
+            reads.isOpen = true
+            channel.read()
+            rounds += 1
+        }
+        #expect(reads.heads == 1_000)
+        #expect(rounds > 15)
+    }
+}
+
+/// Lets one read through when it is open, as the engine does when it has taken what came.
+private final class ReadGate: ChannelDuplexHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    var heads = 0
+    var isOpen = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if case .head = unwrapInboundIn(data) { heads += 1 }
+    }
+
+    func read(context: ChannelHandlerContext) {
+        guard isOpen else { return }
+        isOpen = false
+        context.read()
+    }
+}
