@@ -99,10 +99,11 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(name: "LoadControl", swiftSettings: settings),
         .target(
             name: "AccountCore",
             dependencies: [
-                "HoldfastLogging",
+                "HoldfastLogging", "LoadControl",
                 accountContract, errorContract, rateLimiting, crypto, lifecycle, logging, metrics,
                 .product(name: "JWTKit", package: "jwt-kit"),
             ],
@@ -112,7 +113,7 @@ let package = Package(
         .target(
             name: "ServerMiddleware",
             dependencies: [
-                "HoldfastLogging", "Idempotency",
+                "HoldfastLogging", "Idempotency", "LoadControl",
                 errorContract, rateLimiting, hummingbird, httpTypes, lifecycle, logging, metrics,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Instrumentation", package: "swift-distributed-tracing"),
@@ -300,9 +301,13 @@ let package = Package(
         ),
         .testTarget(name: "Argon2Tests", dependencies: ["Argon2"], swiftSettings: settings),
         .testTarget(name: "ImportedHashesTests", dependencies: ["ImportedHashes"], swiftSettings: settings),
+        .testTarget(name: "LoadControlTests", dependencies: ["LoadControl", holdfastTesting], swiftSettings: settings),
         .testTarget(
             name: "AccountCoreTests",
-            dependencies: ["AccountCore", accountContract, errorContract, rateLimiting, crypto, holdfastTesting],
+            dependencies: [
+                "AccountCore", "LoadControl", accountContract, errorContract, rateLimiting, crypto, holdfastTesting, httpTypes,
+                resilientHTTP,
+            ],
             swiftSettings: settings
         ),
         .testTarget(
@@ -329,7 +334,8 @@ let package = Package(
         .target(
             name: "Attacks",
             dependencies: [
-                "Argon2", "FileMail", accountContract,
+                "Argon2", "FileMail", "HoldfastAsyncHTTPClient", accountContract, errorContract, httpTypes, resilientHTTP,
+                .product(name: "AccountKit", package: "holdfast"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),

@@ -1,6 +1,7 @@
 import AccountContract
 import AccountCore
 import ErrorContract
+import HoldfastTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct HashingGateCancellationTests {
@@ -15,7 +16,7 @@ import Testing
     func whileWaiting() async throws {
         let hashing = GatedHashing()
         hashing.letGo()
-        let gate = try HashingGate(hashing: hashing, width: 1, queueLimit: 1)
+        let gate = try HashingGate(hashing: hashing, width: 1, queueLimit: 1, clock: ManualClock())
         let inside = Task { try await gate.hash(try Password("inside")) }
         await until { hashing.running == 1 }
         for round in 0..<20 {
@@ -37,7 +38,7 @@ import Testing
     func inTheMiddle() async throws {
         let hashing = GatedHashing()
         hashing.letGo()
-        let gate = try HashingGate(hashing: hashing, width: 1, queueLimit: 8)
+        let gate = try HashingGate(hashing: hashing, width: 1, queueLimit: 8, clock: ManualClock())
         var tasks: [Task<String, any Error>] = []
         for (index, name) in ["a", "b", "c", "d"].enumerated() {
             tasks.append(Task { try await gate.hash(try Password(name)) })
@@ -76,7 +77,7 @@ import Testing
 
     @Test("However cancellations and departures meet, no place is lost")
     func races() async throws {
-        let gate = try HashingGate(hashing: InstantHashing(), width: 2, queueLimit: 1_000)
+        let gate = try HashingGate(hashing: InstantHashing(), width: 2, queueLimit: 1_000, clock: ManualClock())
         for _ in 0..<20 {
             let tasks = (0..<40).map { number in Task { try await gate.hash(try Password("\(number)")) } }
             for (index, task) in tasks.enumerated() where index.isMultiple(of: 3) { task.cancel() }

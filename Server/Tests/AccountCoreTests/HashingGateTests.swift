@@ -1,6 +1,6 @@
 import AccountContract
 import ErrorContract
-import Synchronization
+import HoldfastTesting
 import Testing
 
 @testable import AccountCore
@@ -10,7 +10,7 @@ import Testing
     private func makeGate(width: Int, queueLimit: Int) throws -> (gate: HashingGate, hashing: GatedHashing) {
         let hashing = GatedHashing()
         hashing.letGo()
-        return (try HashingGate(hashing: hashing, width: width, queueLimit: queueLimit), hashing)
+        return (try HashingGate(hashing: hashing, width: width, queueLimit: queueLimit, clock: ManualClock(), chance: { 0 }), hashing)
     }
 
     @Test("No more hash at once than the gate is wide, and everyone gets through", arguments: [1, 2, 3])
@@ -51,27 +51,24 @@ import Testing
         #expect(try await gate.hash(try Password("later")) == "hash of later", "the places are free again")
     }
 
-    @Test("Who is refused hears of it when the gate lets him; a thousand wait for it at most, and the others hear it at once")
-    func hesitation() async throws {
-        let hashing = GatedHashing()
-        hashing.letGo()
-        let (goOn, signal) = AsyncStream<Void>.makeStream()
-        let hesitating = Mutex(0)
-        let gate = try HashingGate(hashing: hashing, width: 1, queueLimit: 0) {
-            hesitating.withLock { $0 += 1 }
-            for await _ in goOn {}
+    @Test("Attempts of one network wait behind another network's first one; who has proven a right comes first")
+    func networks() async throws {
+        let (gate, hashing) = try makeGate(width: 1, queueLimit: 64)
+        var tasks: [Task<String, any Error>] = []
+        func add(_ name: String, from network: String, as purpose: HashingPurpose = .attempt) async {
+            let origin = AuditOrigin(client: network, requestID: nil)
+            let count = tasks.count
+            tasks.append(
+                Task { try await AuditOrigin.$current.withValue(origin) { try await gate.hash(try Password(name), as: purpose) } }
+            )
+            await until { hashing.running == 1 && gate.queueLength == count }
         }
-        let inside = Task { try await gate.hash(try Password("inside")) }
-        await until { hashing.running == 1 }
-        let refused = (0..<HashingGate.mostHesitating).map { _ in Task { try await gate.hash(try Password("late")) } }
-        await until { hesitating.withLock { $0 } == HashingGate.mostHesitating }
-        await #expect(throws: AccountError.self) { try await gate.hash(try Password("at once")) }
-        signal.finish()
-        for task in refused { await #expect(throws: AccountError.self) { try await task.value } }
-        #expect(hesitating.withLock { $0 } == HashingGate.mostHesitating)
-        hashing.letGo()
-        _ = try await inside.value
-        #expect(hashing.begun == ["inside"])
+        for name in ["flood 1", "flood 2", "flood 3"] { await add(name, from: "192.0.2.0/24") }
+        await add("user", from: "198.51.100.0/24")
+        await add("confirm", from: "192.0.2.0/24", as: .entitled)
+        hashing.letGo(5)
+        for task in tasks { _ = try await task.value }
+        #expect(hashing.begun == ["flood 1", "confirm", "flood 2", "user", "flood 3"])
     }
 
     @Test("Without a queue a second caller is refused")

@@ -12,11 +12,18 @@ public protocol Attack: Sendable {
     /// The settings of the attacked server, besides those that each gets.
     var settings: [String: String] { get }
 
+    /// How many connections its calls share.
+    var lanes: Int { get }
+
     /// Creates an attack of a size.
     init(size: AttackSize)
 
     /// Attacks a server that has just started, and says how it went.
     func run(on server: AttackedServer, progress: AttackProgress) async throws -> AttackReport
+}
+
+extension Attack {
+    public var lanes: Int { 64 }
 }
 
 /// How large an attack is.
@@ -49,7 +56,7 @@ public enum Attacks {
     /// The types of all attacks.
     public static let all: [any Attack.Type] = [
         ResetGlobal.self, EmailBomb.self, ClockStep.self, LeaseKill.self, LoginAccountTable.self, LoginFailures.self,
-        TimeoutJunk.self, IdleConnections.self, NeverReads.self, SlowHeads.self,
+        TimeoutJunk.self, IdleConnections.self, NeverReads.self, SlowHeads.self, Overload.self, BrownOut.self,
     ]
 
     /// Starts a server with an attack's settings, runs the attack and stops the server.
@@ -58,7 +65,7 @@ public enum Attacks {
         binary: String,
         progress: AttackProgress = { _ in }
     ) async throws -> AttackReport {
-        try await AttackedServer.serving(binary: binary, settings: attack.settings) {
+        try await AttackedServer.serving(binary: binary, settings: attack.settings, lanes: attack.lanes) {
             try await attack.run(on: $0, progress: progress)
         }
     }

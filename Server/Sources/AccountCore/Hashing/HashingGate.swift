@@ -3,59 +3,69 @@ public import Crypto
 import Foundation
 import Synchronization
 
-/// Hashes passwords off the cooperative pool, as many at once as there are cores, with a bounded queue.
+/// Hashes passwords on its own threads, as many at once as there are cores, with a bounded queue.
 ///
-/// A hash takes about 16 ms of a core. Without a gate a burst of sign-ins would occupy every thread of the process; without a
-/// bound on the queue it would answer all of them too late. Past the bound a caller is refused, after a little while if so wished: who asks
-/// again as soon as he is refused would otherwise keep the processor from the hashes by being refused.
+/// A hash takes about 16 ms of a core. Without a gate a burst of sign-ins would occupy every thread of the process. Without a bound on the queue, every
+/// caller would be served too late. A caller beyond the bound is refused and told when there will be capacity for it. Networks take turns, and
+/// callers that have proven a right come first: see ``HashingPurpose``. The network is that of ``AuditOrigin/current``.
 public final class HashingGate: Sendable {
     private let hashing: any PasswordHashing
-    private let state: Mutex<GateState>
+    private let queue: SharedQueue
+    private let threads: HashingThreads
     private let decoy: String
     private let decoys = Mutex(DecoyMix.ownAlone)
     private let decoyKey: SymmetricKey
-    private let hesitation: @Sendable () async throws -> Void
-    private let hesitating = Atomic(0)
-    /// How many who are refused are made to wait for it at once; the others hear it at once.
-    static let mostHesitating = 1_000
+    private let now: @Sendable () -> Duration
+    private let chance: @Sendable () -> Double
 
     /// Creates a gate.
     /// - Parameters:
-    ///   - hashing: What makes and checks hashes.
-    ///   - width: How many at once.
-    ///   - queueLimit: How many may wait.
+    ///   - hashing: Creates and checks hashes.
+    ///   - width: How many hashes are computed at once.
+    ///   - queueLimit: How many callers of each purpose may wait.
+    ///   - longestWait: How long an attempt may wait, by the measured rate.
     ///   - decoyKey: Decides which decoy an address gets; the same after a restart.
-    ///   - hesitation: Ends when who is refused may hear of it.
-    /// - Throws: What `hashing` throws for the decoy that is checked when there is no account.
-    public init(
+    ///   - clock: Measures the rate.
+    ///   - chance: A number from 0 up to 1, evenly distributed, that spreads the times at which refused callers return.
+    /// - Throws: Errors of `hashing`, for the decoy that is checked when there is no account.
+    public init<C: Clock>(
         hashing: any PasswordHashing,
         width: Int,
         queueLimit: Int = 64,
+        longestWait: Duration = .seconds(1),
         decoyKey: SymmetricKey = SymmetricKey(size: .bits256),
-        hesitation: @escaping @Sendable () async throws -> Void = {}
-    ) throws {
-        self.hesitation = hesitation
+        clock: C = ContinuousClock(),
+        chance: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
+    ) throws where C.Duration == Duration {
+        let queue = SharedQueue(HashQueue(width: width, limit: queueLimit, longestWait: longestWait))
+        let origin = clock.now
+        let now: @Sendable () -> Duration = { origin.duration(to: clock.now) }
         self.hashing = hashing
-        self.state = Mutex(GateState(width: width, queueLimit: queueLimit))
+        self.queue = queue
+        self.now = now
+        self.chance = chance
         self.decoyKey = decoyKey
-        self.decoy = try hashing.hash(SecretToken().text)
+        threads = HashingThreads(width: width) { queue.state.withLock { $0.finish(at: now()) }?.compute }
+        decoy = try hashing.hash(SecretToken().text)
     }
 
+    deinit { threads.end() }
+
     /// The hash of a password, in Unicode's composed form (NFC): keyboards type the same letters as different code points.
-    /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE` if too many wait.
-    public func hash(_ password: Password) async throws -> String {
-        try await run { [hashing] in try hashing.hash(password.composed) }
+    /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE` if too many callers wait.
+    public func hash(_ password: Password, as purpose: HashingPurpose = .attempt) async throws -> String {
+        try await run(purpose) { [hashing] in try hashing.hash(password.composed) }
     }
 
     /// Whether a password has a hash. With no hash, or with ``Account/unusablePassword``, a decoy is checked, so that it takes the
     /// same time as for an account.
-    /// - Parameter address: Whose password it is said to be; decides which decoy.
-    /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE` if too many wait; `CancellationError`. It throws only if the
-    ///   password was not checked.
+    /// - Parameter address: The address that the caller signs in with; decides which decoy.
+    /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE` if too many callers wait; `CancellationError`. It throws only if
+    ///   the password was not checked.
     public func verify(_ password: Password, against hash: String?, of address: String = "") async throws -> Bool {
         let usable = hash == Account.unusablePassword ? nil : hash
         let checked = usable ?? decoys.withLock { $0.decoy(at: decoyKey.point(of: address)) } ?? decoy
-        let matches = try await run { [hashing] in
+        let matches = try await run(.attempt) { [hashing] in
             hashing.verify(password.composed, against: checked)
                 // As it was typed: other systems hash that.
                 || !password.isComposed && hashing.verify(password.rawValue, against: checked)
@@ -72,52 +82,58 @@ public final class HashingGate: Sendable {
     /// Whether a hash was made with weaker parameters than new ones are.
     public func needsRehash(_ hash: String) -> Bool { hashing.needsRehash(hash) }
 
-    /// How many wait.
-    public var queueLength: Int { state.withLock(\.waiting.count) }
+    /// How many callers wait.
+    public var queueLength: Int { queue.state.withLock(\.count) }
 
-    private func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
-        do {
-            try await enter()
-        } catch let busy as AccountError {
-            try await hesitate()
-            throw busy
-        }
-        defer { leave() }
-        return try await withCheckedThrowingContinuation { continuation in
-            // A thread of its own: the work blocks for milliseconds, and the gate bounds how many there are.
-            let thread = Thread { continuation.resume(with: YieldingThread.run(work)) }
-            thread.start()
-        }
-    }
+    /// The number of hashes per second that are computed while all threads are busy, as measured lately.
+    public var rate: Double { queue.state.withLock { $0.rate(at: now()) } }
 
-    private func enter() async throws {
-        let ticket = state.withLock { $0.nextTicket() }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                let admission = state.withLock { $0.enter(ticket, continuation) }
+    private func run<Value: Sendable>(_ purpose: HashingPurpose, _ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        let ticket = queue.state.withLock { $0.nextTicket() }
+        let network = AuditOrigin.current.client
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
+                let job = Job {
+                    let result = Result(catching: work)
+                    return { continuation.resume(with: result) }
+                } end: {
+                    continuation.resume(throwing: $0)
+                }
+                let admission = queue.state.withLock {
+                    $0.enter(job, ticket, as: purpose, from: network, at: now(), chance: chance())
+                }
                 switch admission {
-                case .entered: continuation.resume()
-                case .waiting: break
-                case .full: continuation.resume(throwing: AccountError.busy(retryAfter: .seconds(1)))
-                case .cancelled: continuation.resume(throwing: CancellationError())
+                case .start(let job): threads.start(job.compute)
+                case .waiting(let displaced): displaced?.end()
+                case .refused(let refusal): refusal.end()
+                case .cancelled(let job): job.end(CancellationError())
                 }
             }
         } onCancel: {
-            let continuation = state.withLock { $0.cancel(ticket) }
-            continuation?.resume(throwing: CancellationError())
+            queue.state.withLock { $0.cancel(ticket) }?.end(CancellationError())
         }
     }
+}
 
-    private func hesitate() async throws {
-        let count = hesitating.wrappingAdd(1, ordering: .relaxed).newValue
-        defer { hesitating.wrappingSubtract(1, ordering: .relaxed) }
-        if count <= Self.mostHesitating { try await hesitation() }
-    }
+/// A hash to compute for a caller, who gets the result or an error.
+private struct Job: Sendable {
+    let compute: HashingThreads.Job
+    let end: @Sendable (any Error) -> Void
 
-    private func leave() {
-        let next = state.withLock { $0.leave() }
-        next?.resume()
+    init(compute: @escaping HashingThreads.Job, end: @escaping @Sendable (any Error) -> Void) {
+        (self.compute, self.end) = (compute, end)
     }
+}
+
+extension HashQueue<Job>.Refusal {
+    fileprivate func end() { job.end(AccountError.busy(retryAfter: delay)) }
+}
+
+/// The queue, for the gate and its threads.
+private final class SharedQueue: Sendable {
+    let state: Mutex<HashQueue<Job>>
+
+    init(_ queue: sending HashQueue<Job>) { state = Mutex(queue) }
 }
 
 extension Password {
@@ -126,61 +142,4 @@ extension Password {
 
     /// Whether it was typed so. Texts are equal when their letters are, whatever their code points.
     fileprivate var isComposed: Bool { composed.utf8.elementsEqual(rawValue.utf8) }
-}
-
-/// Who is inside the gate and who waits before it, first come first served.
-private struct GateState {
-    enum Admission { case entered, waiting, full, cancelled }
-    typealias Waiter = CheckedContinuation<Void, any Error>
-
-    let width: Int
-    let queueLimit: Int
-    var running = 0
-    var waiting: [(ticket: UInt64, waiter: Waiter)] = []
-    private var lastTicket: UInt64 = 0
-    /// Tickets of callers that have not come to the door yet, and those of them that have been cancelled.
-    private var pending: Set<UInt64> = []
-    private var cancelledEarly: Set<UInt64> = []
-
-    init(width: Int, queueLimit: Int) {
-        precondition(width > 0, "width must be positive (is \(width))")
-        precondition(queueLimit >= 0, "queueLimit must not be negative (is \(queueLimit))")
-        self.width = width
-        self.queueLimit = queueLimit
-    }
-
-    mutating func nextTicket() -> UInt64 {
-        lastTicket += 1
-        pending.insert(lastTicket)
-        return lastTicket
-    }
-
-    mutating func enter(_ ticket: UInt64, _ waiter: Waiter) -> Admission {
-        pending.remove(ticket)
-        if cancelledEarly.remove(ticket) != nil { return .cancelled }
-        if running < width {
-            running += 1
-            return .entered
-        }
-        guard waiting.count < queueLimit else { return .full }
-        waiting.append((ticket, waiter))
-        return .waiting
-    }
-
-    /// Lets the next one in, in the place of the one that leaves.
-    mutating func leave() -> Waiter? {
-        guard !waiting.isEmpty else {
-            running -= 1
-            return nil
-        }
-        return waiting.removeFirst().waiter
-    }
-
-    mutating func cancel(_ ticket: UInt64) -> Waiter? {
-        guard let index = waiting.firstIndex(where: { $0.ticket == ticket }) else {
-            if pending.contains(ticket) { cancelledEarly.insert(ticket) }
-            return nil
-        }
-        return waiting.remove(at: index).waiter
-    }
 }

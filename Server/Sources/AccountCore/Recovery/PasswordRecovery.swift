@@ -85,7 +85,7 @@ public struct PasswordRecovery: Sendable {
         try require(policy.weaknesses(of: newPassword, email: email, firstName: nil))
         var account = try await find(token, email: email).account
         try require(policy.weaknesses(of: newPassword, email: account.email, firstName: account.firstName))
-        let hash = try await gate.hash(newPassword)
+        let hash = try await gate.hash(newPassword, as: .entitled)
         let confirmation = MailIntent(subject: .passwordChanged(account.id), language: account.language, createdAt: steady())
         let digest = TokenDigest(of: token.rawValue)
         guard try await tokens.confirm(digest, passwordHash: hash, confirmation: confirmation, at: now()) else {

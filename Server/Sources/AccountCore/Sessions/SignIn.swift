@@ -167,7 +167,7 @@ public struct SignIn: Sendable {
             throw AccountError.outOfUse(account.state)
         }
         if gate.needsRehash(account.passwordHash) {
-            try await accounts.rehash(account.id, from: account.passwordHash, to: try await gate.hash(password))
+            try await accounts.rehash(account.id, from: account.passwordHash, to: try await gate.hash(password, as: .entitled))
             audit?.note(.hashUpgraded, of: account.id)
         }
         let opened = try await open(account)

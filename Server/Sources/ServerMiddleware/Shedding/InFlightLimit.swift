@@ -1,82 +1,127 @@
+import LoadControl
 import Synchronization
 
-/// At most so many requests at once. A few more wait for their turn, first come, first served, and not for long.
-final class InFlightLimit: Sendable {
-    /// Why a request is not let in.
-    enum Refusal: String, Error, CaseIterable {
-        /// Too many wait already.
-        case full
-        /// It waited too long.
-        case late
+/// Which requests a busy server refuses first.
+public enum RequestPriority: Hashable, Sendable, CaseIterable {
+    /// Refused first. Such requests get half of the places at most, and wait behind the others.
+    case deferrable
+    /// Refused last.
+    case essential
+}
+
+/// Decides which requests are processed at once, which wait and which are refused. A value: time and randomness are arguments.
+///
+/// A refused client gets its place in a ``VirtualLine`` of its priority. Half of the waiting line is reserved for clients that return when told.
+struct InFlightLimit<Waiter> {
+    enum Admission {
+        case start
+        case waiting(id: UInt64, Waiter)
+        /// The client is to return after the delay.
+        case refused(Duration)
     }
 
-    private typealias Turn = FirstOutcome<Void>
-
-    private struct State {
+    /// The requests of one priority.
+    private struct Class {
         var running = 0
-        var line: [(id: UInt64, turn: Turn)] = []
-        var lastID: UInt64 = 0
+        var waiting: [(id: UInt64, waiter: Waiter)] = []
+        var line = VirtualLine<String?>()
+        var rate: ServiceRate
     }
 
     private let limit: Int
     private let maximumWaiting: Int
-    private let longestWait: Duration
-    private let deadlines: Deadlines
-    private let state = Mutex(State())
+    private var essential: Class
+    private var deferrable: Class
+    private var lastID: UInt64 = 0
 
-    init(_ limit: Int, waiting: Int, longestWait: Duration, deadlines: Deadlines) {
-        (self.limit, maximumWaiting, self.longestWait, self.deadlines) = (limit, waiting, longestWait, deadlines)
+    init(_ limit: Int, waiting: Int) {
+        (self.limit, maximumWaiting) = (limit, waiting)
+        // 100 ms each, until they are measured.
+        let idle = Class(rate: ServiceRate(estimate: Double(limit) * 10))
+        (essential, deferrable) = (idle, idle)
     }
 
-    /// How many run and wait.
-    var load: (running: Int, waiting: Int) { state.withLock { ($0.running, $0.line.count) } }
+    var running: Int { essential.running + deferrable.running }
+    var waiting: Int { essential.waiting.count + deferrable.waiting.count }
 
-    /// Runs an operation when there is room. O(1) if there is, else O(waiting).
-    /// - Throws: ``Refusal``; `CancellationError` if the task is cancelled before its turn; errors of the operation are passed on.
-    func run<Result>(_ operation: () async throws -> Result) async throws -> Result {
-        try await enter()
-        defer { leave() }
-        return try await operation()
+    /// Decides about a request.
+    /// - Parameters:
+    ///   - client: Identifies the client for its place in the virtual line.
+    ///   - waiter: Creates what is returned by ``finish(_:isServed:at:)`` when it is the request's turn.
+    mutating func enter(
+        _ priority: RequestPriority,
+        from client: () -> String?,
+        at now: Duration,
+        chance: () -> Double,
+        waiter: () -> Waiter
+    ) -> Admission {
+        let isExpected = !self[priority].line.isEmpty && self[priority].line.claim(by: client(), at: now)
+        if hasRoom(for: priority) {
+            self[priority].running += 1
+            noteLoad(at: now)
+            return .start
+        }
+        let bound = priority == .essential ? maximumWaiting : (maximumWaiting + 1) / 2
+        let room = isExpected ? bound : bound - min(bound / 2, self[priority].line.due(at: now))
+        guard self[priority].waiting.count < room else {
+            return .refused(refuse(priority, from: client(), at: now, chance: chance()))
+        }
+        lastID += 1
+        let waiter = waiter()
+        self[priority].waiting.append((lastID, waiter))
+        return .waiting(id: lastID, waiter)
     }
 
-    private func enter() async throws {
-        try Task.checkCancellation()
-        let place = try state.withLock { state throws(Refusal) -> (id: UInt64, turn: Turn)? in
-            if state.running < limit {
-                state.running += 1
-                return nil
+    /// Notes the end of a request.
+    /// - Parameter isServed: Whether the client got what it requested. A refusal says nothing about the rate of service.
+    /// - Returns: The waiter whose turn it is, of the first for which the closure returns true.
+    mutating func finish(
+        _ priority: RequestPriority,
+        isServed: Bool,
+        at now: Duration,
+        claiming claim: (Waiter) -> Bool
+    ) -> Waiter? {
+        self[priority].running -= 1
+        noteLoad(at: now, served: isServed ? priority : nil)
+        for priority in [RequestPriority.essential, .deferrable] {
+            while hasRoom(for: priority), !self[priority].waiting.isEmpty {
+                let first = self[priority].waiting.removeFirst().waiter
+                guard claim(first) else { continue }
+                self[priority].running += 1
+                noteLoad(at: now)
+                return first
             }
-            guard state.line.count < maximumWaiting else { throw .full }
-            state.lastID += 1
-            state.line.append((state.lastID, Turn()))
-            return state.line.last
         }
-        guard let place else { return }
-        // The turn, the deadline and the cancellation: whoever claims first is the one that counts, so no room is lost.
-        let give = { @Sendable [self] (error: any Error) in
-            guard place.turn.claim() else { return }
-            state.withLock { $0.line.removeAll { $0.id == place.id } }
-            place.turn.tell(.failure(error))
-        }
-        let deadline = deadlines.add(after: longestWait) { give(Refusal.late) }
-        defer { deadlines.remove(deadline) }
-        try await withTaskCancellationHandler {
-            try await place.turn.value()
-        } onCancel: {
-            give(CancellationError())
+        return nil
+    }
+
+    /// Removes a request that gave up waiting.
+    mutating func leave(_ id: UInt64, of priority: RequestPriority) {
+        self[priority].waiting.removeAll { $0.id == id }
+    }
+
+    /// The delay after which a refused client is to return.
+    mutating func refuse(_ priority: RequestPriority, from client: String?, at now: Duration, chance: Double) -> Duration {
+        let rate = self[priority].rate.perSecond(at: now)
+        return self[priority].line.place(for: client, rate: rate, at: now, chance: chance)
+    }
+
+    private func hasRoom(for priority: RequestPriority) -> Bool {
+        guard running < limit else { return false }
+        return priority == .essential || self[priority].running < max(1, limit / 2)
+    }
+
+    private mutating func noteLoad(at now: Duration, served: RequestPriority? = nil) {
+        for priority in RequestPriority.allCases {
+            let isBusy = !hasRoom(for: priority)
+            self[priority].rate.note(served: priority == served ? 1 : 0, isBusy: isBusy, at: now)
         }
     }
 
-    /// Hands the room to the first who still waits, or gives it back.
-    private func leave() {
-        let next = state.withLock { state -> Turn? in
-            while !state.line.isEmpty {
-                let first = state.line.removeFirst()
-                if first.turn.claim() { return first.turn }
-            }
-            state.running -= 1
-            return nil
+    private subscript(priority: RequestPriority) -> Class {
+        get { priority == .essential ? essential : deferrable }
+        _modify {
+            if priority == .essential { yield &essential } else { yield &deferrable }
         }
-        next?.tell(.success(()))
     }
 }

@@ -1,28 +1,55 @@
 public import CoreMetrics
 import ErrorContract
+import LoadControl
+import Synchronization
 
-/// How many requests a server works on at once. What comes beyond that is refused at once, with 503 and Retry-After, so that those
-/// that were let in are answered in time.
+/// Limits how many requests a server processes at once. Requests beyond the limit are refused with 503, so that the admitted ones are served in time.
 ///
-/// Counts in `requests_shed`, by `reason`: `full` if too many waited already, `late` if a request waited too long.
+/// The Retry-After of a refusal is the time at which there will be capacity for the client: its place in a virtual line, divided by the measured
+/// rate of service. It is from 1 to 60 s. A client that returns at that time is preferred to one that doesn't wait.
+///
+/// Requests of ``RequestPriority/deferrable`` get half of the places at most, so that they are refused first.
+///
+/// Counts in `requests_shed`, by `reason`: `full` if too many requests waited already, `late` if a request waited too long.
 public final class LoadShedding: Sendable {
-    private let limit: InFlightLimit
+    /// The reason for a refusal.
+    enum Reason: String, CaseIterable { case full, late }
+
+    private struct Refusal: Error {
+        var reason: Reason
+        var delay: Duration
+    }
+
+    private typealias Turn = FirstOutcome<Void>
+
+    private let state: Mutex<InFlightLimit<Turn>>
+    private let longestWait: Duration
+    private let refusalDelay: Duration
+    private let deadlines: Deadlines
+    private let now: @Sendable () -> Duration
+    private let sleep: @Sendable (Duration) async throws -> Void
     private let chance: @Sendable () -> Double
-    private let shed: [InFlightLimit.Refusal: Counter]
+    private let shed: [Reason: Counter]
+    private let delayed = Atomic(0)
+    /// The largest number of refusals that are delayed at once; others are sent immediately.
+    static let mostDelayed = 1_000
 
     /// Creates the limit.
     /// - Parameters:
-    ///   - limit: How many at once.
-    ///   - waiting: How many may wait for one of them to end.
+    ///   - limit: How many requests are processed at once.
+    ///   - waiting: How many requests may wait for one of them to end.
     ///   - longestWait: How long they may wait.
-    ///   - chance: A number from 0 up to 1, evenly distributed, by which the refused are told to come back at different times.
+    ///   - refusalDelay: How long a response with 503 is delayed, for clients that repeat a request as soon as it is refused. A delayed response takes no
+    ///     place; 1,000 of them are delayed at once at most.
+    ///   - chance: A number from 0 up to 1, evenly distributed, that spreads the times at which refused clients return.
     ///   - clock: Measures the waits.
     ///   - metrics: Where the counter goes; the process's own system if `nil`.
-    /// - Precondition: `limit` and `longestWait` are positive, `waiting` is not negative.
+    /// - Precondition: `limit` and `longestWait` are positive, `waiting` and `refusalDelay` are not negative.
     public init<C: Clock>(
         limit: Int,
         waiting: Int = 64,
         longestWait: Duration = .milliseconds(500),
+        refusalDelay: Duration = .zero,
         chance: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
         clock: C = ContinuousClock(),
         metrics: (any MetricsFactory)? = nil
@@ -30,34 +57,102 @@ public final class LoadShedding: Sendable {
         precondition(limit > 0, "limit must be positive (is \(limit))")
         precondition(waiting >= 0, "waiting must not be negative (is \(waiting))")
         precondition(longestWait > .zero, "longestWait must be positive (is \(longestWait))")
-        self.limit = InFlightLimit(
-            limit,
-            waiting: waiting,
-            longestWait: longestWait,
-            deadlines: Deadlines(clock: clock)
-        )
-        self.chance = chance
+        precondition(refusalDelay >= .zero, "refusalDelay must not be negative (is \(refusalDelay))")
+        state = Mutex(InFlightLimit(limit, waiting: waiting))
+        (self.longestWait, self.refusalDelay, self.chance) = (longestWait, refusalDelay, chance)
+        deadlines = Deadlines(clock: clock)
+        let origin = clock.now
+        now = { origin.duration(to: clock.now) }
+        sleep = { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) }
         let factory = metrics ?? MetricsSystem.factory
-        let counters = InFlightLimit.Refusal.allCases.map { reason in
+        let counters = Reason.allCases.map { reason in
             (reason, Counter(label: "requests_shed", dimensions: [("reason", reason.rawValue)], factory: factory))
         }
         shed = Dictionary(uniqueKeysWithValues: counters)
     }
 
-    /// How many requests are worked on, and how many wait.
-    public var load: (running: Int, waiting: Int) { limit.load }
+    /// How many requests are processed, and how many wait.
+    public var load: (running: Int, waiting: Int) { state.withLock { ($0.running, $0.waiting) } }
 
-    /// Runs an operation when there is room.
-    /// - Throws: ``ContractError`` with the code `SERVER_SERVICE_UNAVAILABLE` if there is none; errors of the operation are passed on.
-    func run<Result>(_ operation: () async throws -> Result) async throws -> Result {
+    /// Runs an operation when there is room. O(1) if there is, else O(waiting).
+    /// - Parameters:
+    ///   - client: Identifies the client for its place in the virtual line; clients with the same identity share their places.
+    ///   - isServed: Whether a result is what the client requested, and not a refusal.
+    /// - Throws: ``ContractError`` with the code `SERVER_SERVICE_UNAVAILABLE` if there is no room; errors of the operation are passed on.
+    func run<Result>(
+        _ priority: RequestPriority = .essential,
+        from client: @escaping @Sendable () -> String? = { nil },
+        isServed: (Result) -> Bool = { _ in true },
+        _ operation: () async throws -> Result
+    ) async throws -> Result {
         do {
-            return try await limit.run(operation)
-        } catch let refusal as InFlightLimit.Refusal {
-            shed[refusal]?.increment()
-            throw ContractError(.serverServiceUnavailable, retryAfter: wait)
+            try await enter(priority, from: client)
+        } catch let refusal as Refusal {
+            shed[refusal.reason]?.increment()
+            try await delayRefusal()
+            throw ContractError(.serverServiceUnavailable, retryAfter: refusal.delay)
+        }
+        let result: Swift.Result<Result, any Error>
+        do {
+            result = .success(try await operation())
+        } catch {
+            result = .failure(error)
+        }
+        let isRefused =
+            switch result {
+            case .success(let value): !isServed(value)
+            case .failure(let error): (error as? ContractError)?.code == .serverServiceUnavailable
+            }
+        leave(priority, isServed: !isRefused)
+        if isRefused { try await delayRefusal() }
+        return try result.get()
+    }
+
+    private func enter(_ priority: RequestPriority, from client: @escaping @Sendable () -> String?) async throws {
+        try Task.checkCancellation()
+        let admission = state.withLock { $0.enter(priority, from: client, at: now(), chance: chance) { Turn() } }
+        switch admission {
+        case .start: return
+        case .refused(let delay): throw Refusal(reason: .full, delay: delay)
+        case .waiting(let id, let turn): try await wait(for: turn, id, priority, client)
         }
     }
 
-    /// 1, 2 or 3 seconds: whoever is sent away together does not come back together.
-    private var wait: Duration { .seconds(1 + min(2, max(0, Int(chance() * 3)))) }
+    /// Waits for a turn. The turn, the deadline and the cancellation: the first to claim the outcome decides it, so that no place is lost.
+    private func wait(
+        for turn: FirstOutcome<Void>,
+        _ id: UInt64,
+        _ priority: RequestPriority,
+        _ client: @escaping @Sendable () -> String?
+    ) async throws {
+        let deadline = deadlines.add(after: longestWait) { [self] in
+            guard turn.claim() else { return }
+            let delay = state.withLock { state in
+                state.leave(id, of: priority)
+                return state.refuse(priority, from: client(), at: now(), chance: chance())
+            }
+            turn.tell(.failure(Refusal(reason: .late, delay: delay)))
+        }
+        defer { deadlines.remove(deadline) }
+        try await withTaskCancellationHandler {
+            try await turn.value()
+        } onCancel: {
+            guard turn.claim() else { return }
+            state.withLock { $0.leave(id, of: priority) }
+            turn.tell(.failure(CancellationError()))
+        }
+    }
+
+    /// Gives the place to the first that still waits.
+    private func leave(_ priority: RequestPriority, isServed: Bool) {
+        let next = state.withLock { $0.finish(priority, isServed: isServed, at: now()) { $0.claim() } }
+        next?.tell(.success(()))
+    }
+
+    private func delayRefusal() async throws {
+        guard refusalDelay > .zero else { return }
+        let count = delayed.wrappingAdd(1, ordering: .relaxed).newValue
+        defer { delayed.wrappingSubtract(1, ordering: .relaxed) }
+        if count <= Self.mostDelayed { try await sleep(refusalDelay) }
+    }
 }

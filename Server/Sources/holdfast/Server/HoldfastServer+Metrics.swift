@@ -17,6 +17,9 @@ extension HoldfastServer {
         readings.append(
             .init("holdfast_hashing_queue_length", .gauge, "Passwords that wait to be hashed.", Double(gate.queueLength))
         )
+        readings.append(
+            .init("holdfast_hashing_rate", .gauge, "Hashes per second while all cores hash, as measured lately.", gate.rate)
+        )
         let load = shedding.load
         readings += [
             .init(

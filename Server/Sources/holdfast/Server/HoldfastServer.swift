@@ -99,6 +99,8 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         shedding = LoadShedding(
             limit: configuration.load.requestsInFlight,
             waiting: configuration.load.requestsWaiting,
+            refusalDelay: .milliseconds(500),
+            clock: time,
             metrics: metrics
         )
         accountMetrics = AccountMetrics(factory: metrics)
@@ -106,7 +108,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             hashing: try hashing ?? Argon2Hashing(),
             width: ProcessInfo.processInfo.activeProcessorCount,
             decoyKey: keys.decoys,
-            hesitation: { try await time.sleep(for: .milliseconds(500)) }
+            clock: time
         )
         audit = AuditTrail(store: stores.audit, clock: time, now: time.wall, logger: logger)
         signIn = SignIn(
@@ -326,7 +328,13 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             try ErrorLabRoutes<Context>(renderer: renderer).add(to: router)
         }
         // Those above are never refused for their number: who looks after the server must see it when it is busy.
-        try addAccountRoutes(to: router.group().add(middleware: LoadSheddingMiddleware(shedding, reader: configuration.reader)))
+        let shed = LoadSheddingMiddleware<Context>(shedding, reader: configuration.reader) { _, context in
+            // By the route and not by the request's path, which has many spellings.
+            [AccountPath.login, AccountPath.register].contains(context.endpointPath) ? .deferrable : .essential
+        } client: { [limits] in
+            limits.client(of: $0, in: $1).network
+        }
+        try addAccountRoutes(to: router.group().add(middleware: shed))
         return router
     }
 

@@ -62,13 +62,15 @@ import Testing
         try await withServer(hashing: hashing) { server in
             let cores = ProcessInfo.processInfo.activeProcessorCount
             try await withThrowingTaskGroup(of: RawHTTP.Answer.self) { group in
-                for number in 0..<(cores + 65) {
+                // A network has half of the 64 places.
+                for number in 0..<(cores + 33) {
                     group.addTask { try await register(server, "ana-\(number)", ScriptedHashing.hanging) }
                 }
                 let refused = try #require(try await group.next())
-                expectWait(refused, in: 1...3, "hashing")
-                for _ in 0..<(cores + 64) { hashing.release() }
-                for try await answer in group { #expect(answer.status == 201) }
+                expectWait(refused, in: 1...60, "hashing")
+                for _ in 0..<(cores + 32) { hashing.release() }
+                // While nothing is hashed for long, the queue gets shorter.
+                for try await answer in group where answer.status != 201 { expectWait(answer, in: 1...60, "hashing") }
             }
         }
     }

@@ -17,29 +17,35 @@ import Testing
         let shedding: LoadShedding
         let responder: any HTTPResponder<ReadingContext>
 
-        init(limit: Int, waiting: Int = 0, chance: @escaping @Sendable () -> Double = { 0 }, deadline: RequestDeadline? = nil) {
+        init(limit: Int, waiting: Int = 0, refusalDelay: Duration = .zero, deadline: RequestDeadline? = nil) {
             shedding = LoadShedding(
                 limit: limit,
                 waiting: waiting,
                 longestWait: .milliseconds(500),
-                chance: chance,
+                refusalDelay: refusalDelay,
+                chance: { 0 },
                 clock: clock,
                 metrics: metrics
             )
             let router = ContractRouter(context: ReadingContext.self, deadline: deadline)
             router.get("/health") { _, _ in Response(status: .ok) }
-            router.group().add(middleware: LoadSheddingMiddleware(shedding))
+            let middleware = LoadSheddingMiddleware<ReadingContext>(shedding) { request, _ in
+                request.headers[.from] == nil ? .essential : .deferrable
+            }
+            router.group().add(middleware: middleware)
                 .get("/slow") { [gate] _, _ in
                     await gate.pass()
                     return Response(status: .ok)
                 }
                 .get("/quick") { _, _ in Response(status: .ok) }
+                .get("/busy") { _, _ -> Response in throw ContractError(.serverServiceUnavailable, retryAfter: .seconds(9)) }
                 .get("/failing") { _, _ -> Response in throw ContractError(.resourceNotFound) }
             responder = router.buildResponder()
         }
 
-        func get(_ path: String) async throws -> Answer {
-            try await Answer(try await responder.respond(to: .make(.get, path), context: .make()))
+        func get(_ path: String, isDeferrable: Bool = false) async throws -> Answer {
+            let request = Request.make(.get, path, headers: isDeferrable ? [.from: "x"] : [:])
+            return try await Answer(try await responder.respond(to: request, context: .make()))
         }
 
         func shed(_ reason: String) throws -> Int64 {
@@ -51,18 +57,15 @@ import Testing
         }
     }
 
-    @Test(
-        "What is too much is refused with 503 and a wait, and counted; health is not",
-        arguments: [(0.0, "1"), (0.5, "2"), (0.99, "3")]
-    )
-    func full(chance: Double, wait: String) async throws {
-        let server = Guarded(limit: 2, chance: { chance })
+    @Test("Requests beyond the limit are refused with 503 and a delay, and counted; health is not")
+    func full() async throws {
+        let server = Guarded(limit: 2)
         async let first = server.get("/slow")
         async let second = server.get("/slow")
         for _ in 0..<2 { await server.gate.waitForArrival() }
         let refused = try await server.get("/quick")
         #expect(refused.status == .serviceUnavailable && refused[header: "X-Error-Code"] == "SERVER_SERVICE_UNAVAILABLE")
-        #expect(refused[header: "Retry-After"] == wait)
+        #expect(refused[header: "Retry-After"] == "1")
         #expect(try await server.get("/health").status == .ok)
         #expect(try server.shed("full") == 1)
         server.gate.open()
@@ -102,6 +105,79 @@ import Testing
         server.gate.open()
         _ = try await first
         #expect(server.shedding.load == (0, 0))
+    }
+
+    @Test("The delay of a refusal is its place in the line by the measured rate")
+    func delays() async throws {
+        let server = Guarded(limit: 2)
+        async let first = server.get("/slow")
+        async let second = server.get("/slow")
+        for _ in 0..<2 { await server.gate.waitForArrival() }
+        // Without measurements each place takes 100 ms: 20 requests per second.
+        var delays: [String?] = []
+        for _ in 0..<45 { delays.append(try await server.get("/quick")[header: "Retry-After"]) }
+        #expect(delays == (0..<45).map { "\($0 / 20 + 1)" })
+        server.gate.open()
+        #expect(try await [first.status, second.status] == [.ok, .ok])
+    }
+
+    @Test("Deferrable requests get half of the places, and are refused first")
+    func priorities() async throws {
+        let server = Guarded(limit: 4)
+        async let low: [Answer] = [try await server.get("/slow", isDeferrable: true)]
+        async let low2: [Answer] = [try await server.get("/slow", isDeferrable: true)]
+        for _ in 0..<2 { await server.gate.waitForArrival() }
+        #expect(try await server.get("/quick", isDeferrable: true).status == .serviceUnavailable)
+        #expect(try await server.get("/quick").status == .ok)
+        async let high = server.get("/slow")
+        async let high2 = server.get("/slow")
+        for _ in 0..<2 { await server.gate.waitForArrival() }
+        #expect(try await server.get("/quick").status == .serviceUnavailable)
+        server.gate.open()
+        _ = try await (low, low2, high, high2)
+        #expect(server.shedding.load == (0, 0))
+    }
+
+    @Test("A waiting essential request is served before deferrable ones")
+    func order() {
+        var limit = InFlightLimit<String>(1, waiting: 4)
+        func enter(_ name: String, _ priority: RequestPriority) {
+            _ = limit.enter(priority, from: { nil }, at: .zero, chance: { 0 }) { name }
+        }
+        func finish(_ priority: RequestPriority) -> String? {
+            limit.finish(priority, isServed: true, at: .zero) { _ in true }
+        }
+        enter("running", .essential)
+        for name in ["low 1", "low 2", "low 3"] { enter(name, .deferrable) }
+        for name in ["high 1", "high 2"] { enter(name, .essential) }
+        #expect(limit.waiting == 4, "deferrable requests wait in half of the places")
+        var order: [String] = []
+        var priority = RequestPriority.essential
+        while let next = finish(priority) {
+            order.append(next)
+            priority = next.hasPrefix("low") ? .deferrable : .essential
+        }
+        #expect(order == ["high 1", "high 2", "low 1", "low 2"])
+        #expect(limit.running == 0 && limit.waiting == 0)
+    }
+
+    @Test("A response with 503 is delayed, and takes no place meanwhile")
+    func refusalDelay() async throws {
+        let server = Guarded(limit: 1, refusalDelay: .milliseconds(500))
+        async let busy = server.get("/busy")
+        await server.clock.waitForSleepers()
+        #expect(server.shedding.load == (0, 0))
+        server.clock.advance(by: .milliseconds(500))
+        let ofRoute = try await busy
+        #expect(ofRoute.status == .serviceUnavailable && ofRoute[header: "Retry-After"] == "9")
+        async let slow = server.get("/slow")
+        await server.gate.waitForArrival()
+        async let refused = server.get("/quick")
+        await server.clock.waitForSleepers()
+        server.clock.advance(by: .milliseconds(500))
+        #expect(try await refused.status == .serviceUnavailable)
+        server.gate.open()
+        #expect(try await slow.status == .ok)
     }
 
     @Test("Who is cancelled while it waits leaves the line")
@@ -162,14 +238,15 @@ import Testing
     @Test("In many races between turns, deadlines and cancellations no room is lost, and never are there too many")
     func races() async throws {
         let clock = ManualClock()
-        let limit = InFlightLimit(3, waiting: 20, longestWait: .milliseconds(10), deadlines: Deadlines(clock: clock))
+        let limit = LoadShedding(limit: 3, waiting: 20, longestWait: .milliseconds(10), clock: clock)
         let meter = Meter()
         for round in 0..<200 {
             await withTaskGroup(of: Void.self) { group in
                 for number in 0..<30 {
                     group.addTask {
+                        let priority: RequestPriority = number.isMultiple(of: 2) ? .essential : .deferrable
                         let task = Task {
-                            try? await limit.run {
+                            try? await limit.run(priority) {
                                 meter.enter()
                                 for _ in 0..<(number + round) % 7 { await Task.yield() }
                                 meter.leave()

@@ -1,0 +1,61 @@
+/// A queue that serves its keys in turn, and the elements of one key in the order of their arrival. A value.
+///
+/// A key with many elements in the queue delays another key's first element by one turn only. O(number of elements) for each operation.
+package struct FairQueue<Key: Hashable & Sendable, Element> {
+    private var elements: [Key: [(id: UInt64, element: Element)]] = [:]
+    /// The keys that have elements, in the order of their turns.
+    private var turns: [Key] = []
+
+    /// The number of elements.
+    package private(set) var count = 0
+
+    /// Creates an empty queue.
+    package init() {}
+
+    /// The number of elements of a key.
+    package func count(of key: Key) -> Int { elements[key]?.count ?? 0 }
+
+    /// Adds an element behind those of its key.
+    /// - Parameter id: Identifies the element for ``remove(_:)``.
+    package mutating func append(_ element: Element, id: UInt64, of key: Key) {
+        if elements[key] == nil { turns.append(key) }
+        elements[key, default: []].append((id, element))
+        count += 1
+    }
+
+    /// Removes the first element of the key whose turn it is.
+    package mutating func popFirst() -> Element? {
+        guard let key = turns.first, var line = elements[key], !line.isEmpty else { return nil }
+        turns.removeFirst()
+        let first = line.removeFirst()
+        elements[key] = line.isEmpty ? nil : line
+        if !line.isEmpty { turns.append(key) }
+        count -= 1
+        return first.element
+    }
+
+    /// Removes an element that is in the queue.
+    package mutating func remove(_ id: UInt64) -> Element? {
+        for (key, line) in elements {
+            guard let index = line.firstIndex(where: { $0.id == id }) else { continue }
+            return remove(at: index, of: key)
+        }
+        return nil
+    }
+
+    /// Removes the last element of the key that has the most, if it has at least two more than another key: room for the other's next one.
+    package mutating func popLast(inFavorOf key: Key) -> (key: Key, element: Element)? {
+        guard let longest = turns.max(by: { count(of: $0) < count(of: $1) }), count(of: longest) >= count(of: key) + 2 else { return nil }
+        return remove(at: count(of: longest) - 1, of: longest).map { (longest, $0) }
+    }
+
+    private mutating func remove(at index: Int, of key: Key) -> Element? {
+        guard let removed = elements[key]?.remove(at: index) else { return nil }
+        if elements[key]?.isEmpty ?? true {
+            elements[key] = nil
+            turns.removeAll { $0 == key }
+        }
+        count -= 1
+        return removed.element
+    }
+}

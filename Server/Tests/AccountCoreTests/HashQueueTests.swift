@@ -1,0 +1,204 @@
+import Testing
+
+@testable import AccountCore
+
+/// Every decision about who is hashed next, on a clock that stands where the test says.
+@Suite struct HashQueueTests {
+    /// A queue of named jobs, by reference.
+    private final class Queue {
+        private var queue: HashQueue<String>
+        private var tickets: [String: UInt64] = [:]
+        private(set) var refused: [String: Duration] = [:]
+        private(set) var started: [String] = []
+        var now = Duration.zero
+        var count: Int { queue.count }
+        var rate: Double { queue.rate(at: now) }
+
+        init(width: Int = 1, limit: Int = 64, longestWait: Duration = .seconds(10)) {
+            queue = HashQueue(width: width, limit: limit, longestWait: longestWait)
+        }
+
+        /// - Returns: Whether it was started or waits.
+        @discardableResult
+        func enter(_ job: String, from network: String?, as purpose: HashingPurpose = .attempt) -> Bool {
+            let ticket = queue.nextTicket()
+            tickets[job] = ticket
+            switch queue.enter(job, ticket, as: purpose, from: network, at: now, chance: 0) {
+            case .start(let job): started.append(job)
+            case .waiting(let displaced): if let displaced { refused[displaced.job] = displaced.delay }
+            case .refused(let refusal):
+                refused[refusal.job] = refusal.delay
+                return false
+            case .cancelled: return false
+            }
+            return true
+        }
+
+        @discardableResult
+        func finish() -> String? {
+            let next = queue.finish(at: now)
+            if let next { started.append(next) }
+            return next
+        }
+
+        func cancel(_ job: String) -> String? { tickets[job].flatMap { queue.cancel($0) } }
+
+        func drain() -> [String] {
+            var order: [String] = []
+            while let next = finish() { order.append(next) }
+            return order
+        }
+    }
+
+    @Test("Networks take turns, whatever their number of attempts")
+    func turns() {
+        let queue = Queue()
+        queue.enter("running", from: "flood")
+        for number in 0..<30 { queue.enter("flood \(number)", from: "flood") }
+        queue.enter("user 0", from: "home")
+        queue.enter("user 1", from: "home")
+        #expect(Array(queue.drain().prefix(5)) == ["flood 0", "user 0", "flood 1", "user 1", "flood 2"])
+    }
+
+    @Test("A network has half of the queue at most")
+    func boundPerNetwork() {
+        let queue = Queue()
+        queue.enter("running", from: "flood")
+        let admitted = (0..<100).count { queue.enter("flood \($0)", from: "flood") }
+        #expect(admitted == 32)
+        #expect(queue.count == 32)
+        #expect(queue.enter("user", from: "home"))
+    }
+
+    @Test("A full queue makes room for a network with fewer attempts")
+    func displacement() {
+        let queue = Queue()
+        queue.enter("running", from: "flood 0")
+        for number in 0..<1_600 { queue.enter("\(number)", from: "flood \(number % 16)") }
+        #expect(queue.count == 64)
+        #expect(queue.enter("user", from: "home"))
+        #expect(queue.count == 64)
+        #expect(queue.refused.count == 1_600 - 63)
+        #expect(queue.drain().prefix(17).contains("user"), "after one of each other network at most")
+    }
+
+    @Test("Every network has the same share, with any number of floods", arguments: [1, 4, 16])
+    func shares(floods: Int) {
+        let queue = Queue(width: 4)
+        var served: [String: Int] = [:]
+        var number = 0
+        // Each flood sends ten attempts for each hash; the user sends as many as a share allows.
+        for round in 0..<1_000 {
+            for flood in 0..<floods {
+                for _ in 0..<10 {
+                    number += 1
+                    queue.enter("flood \(flood) \(number)", from: "flood \(flood)")
+                }
+            }
+            if round % (floods + 1) == 0 { queue.enter("user \(round)", from: "home") }
+            queue.now += .milliseconds(10)
+            if let next = queue.finish() { served[next.hasPrefix("user") ? "user" : "flood", default: 0] += 1 }
+        }
+        #expect(queue.refused.keys.count { $0.hasPrefix("user") } == 0)
+        #expect(served["user", default: 0] >= 1_000 / (floods + 1) - 1)
+    }
+
+    @Test("Callers that have proven a right come first, and are not refused for attempts")
+    func entitled() {
+        let queue = Queue()
+        queue.enter("running", from: "flood")
+        for network in 0..<200 { queue.enter("flood \(network)", from: "flood \(network)") }
+        #expect(queue.enter("confirm", from: "flood", as: .entitled))
+        #expect(queue.finish() == "confirm")
+        #expect(queue.finish() == "flood 0")
+        let entitled = (0..<100).count { queue.enter("confirm \($0)", from: "home", as: .entitled) }
+        #expect(entitled == 64, "they are bounded, too")
+    }
+
+    @Test("A canceled job leaves its place, waiting or not yet there")
+    func cancellation() {
+        let queue = Queue(limit: 2)
+        queue.enter("running", from: nil)
+        queue.enter("a", from: nil)
+        queue.enter("b", from: nil)
+        #expect(!queue.enter("c", from: nil))
+        #expect(queue.cancel("a") == "a")
+        #expect(queue.cancel("a") == nil)
+        #expect(queue.cancel("running") == nil, "it is being computed")
+        #expect(queue.enter("d", from: nil))
+        #expect(queue.drain() == ["b", "d"])
+        var early = HashQueue<String>(width: 1, limit: 1, longestWait: .seconds(1))
+        let ticket = early.nextTicket()
+        #expect(early.cancel(ticket) == nil)
+        guard case .cancelled("e") = early.enter("e", ticket, as: .attempt, from: nil, at: .zero, chance: 0) else {
+            Issue.record("admitted")
+            return
+        }
+    }
+
+    @Test("Holds no more than can be hashed in the longest wait, by the measured rate")
+    func boundByTime() {
+        let queue = Queue(width: 2, longestWait: .seconds(1))
+        for number in 0..<100 { queue.enter("\(number)", from: "n\(number)") }
+        #expect(queue.count == 64)
+        // Now a hash takes 200 ms: ten per second.
+        for _ in 0..<66 {
+            queue.now += .milliseconds(100)
+            queue.finish()
+        }
+        // Until nobody is expected to return.
+        queue.now += .seconds(60)
+        for number in 0..<100 { queue.enter("later \(number)", from: "m\(number)") }
+        #expect((8...20).contains(queue.count), "\(queue.count) at \(queue.rate) per second")
+    }
+
+    @Test("Refused clients that return when told are all served at the rate of hashing")
+    func returningClients() {
+        let queue = Queue(width: 4, longestWait: .seconds(1))
+        // 40 hashes per second; at first the rate is measured.
+        for step in 0..<400 {
+            queue.now += .milliseconds(25)
+            queue.enter("earlier \(step)", from: "others")
+            if step > 3 { queue.finish() }
+        }
+        let begin = queue.now
+        var returns: [(time: Duration, name: String)] = (0..<400).map { (begin, "client \($0)") }
+        var refusals = 0
+        while queue.started.count < 800 {
+            queue.now += .milliseconds(25)
+            queue.finish()
+            let due = returns.filter { $0.time <= queue.now }
+            returns.removeAll { $0.time <= queue.now }
+            for client in due where !queue.enter(client.name, from: "network") {
+                refusals += 1
+                returns.append((queue.now + (queue.refused[client.name] ?? .zero), client.name))
+            }
+            guard queue.now - begin < .seconds(60) else { break }
+        }
+        #expect(Set(queue.started).count { $0.hasPrefix("client") } == 400)
+        #expect(queue.now - begin <= .seconds(13), "10 s is the ideal; took \(queue.now - begin)")
+        #expect(refusals <= 400 + 40, "each client is refused once, and hardly one twice: \(refusals)")
+    }
+
+    @Test("Clients that ignore their delays don't keep out a network that obeys")
+    func impatientClients() {
+        let queue = Queue(width: 4, longestWait: .seconds(1))
+        var returns: [(time: Duration, name: String)] = (0..<50).map { (.seconds(1), "client \($0)") }
+        var number = 0
+        for step in 0..<2_000 {
+            queue.now = .milliseconds(step * 25)
+            if step > 0 { queue.finish() }
+            for _ in 0..<20 {
+                number += 1
+                queue.enter("flood \(number)", from: "flood \(number % 16)")
+            }
+            let due = returns.filter { $0.time <= queue.now }
+            returns.removeAll { $0.time <= queue.now }
+            for client in due where !queue.enter(client.name, from: "network") {
+                returns.append((queue.now + (queue.refused[client.name] ?? .zero), client.name))
+            }
+        }
+        // 50 of the 2,000 hashes, a 17th of which is the network's share.
+        #expect(Set(queue.started).count { $0.hasPrefix("client") } == 50)
+    }
+}
