@@ -7,8 +7,8 @@
 /// Keys are kept as 64-bit hashes under a secret, never in clear. A decision is O(claims); it doesn't block on anything but the
 /// locks, which are held for well below a microsecond by others.
 ///
-/// All tables share one bound of memory. A quarter of it is reserved in equal parts, so that no table is left without; the rest is for any
-/// of them. A newcomer that finds no room evicts a key of the same table: of some chosen at random the one that has used least of its
+/// All tables share one bound of memory. An eighth of it is reserved for the rules and a quarter for the networks of clients, in equal
+/// parts, so that no table is left without; the rest is for any of them. A newcomer that finds no room evicts a key of the same table: of some chosen at random the one that has used least of its
 /// quota, never one that has used more than half. If all have, the newcomer is counted by the networks of its client
 /// (``WideLimits``); without networks, and if their tables are full too, by one of 16 windows of each lock that newcomers share by
 /// their digests.
@@ -59,14 +59,18 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         let tables = all.flatMap(\.self)
         names = tables.map(\.policy.name)
         precondition(Set(names).count == names.count, "joint limits need distinct names (are \(names))")
-        let pool = MemoryPool(size: memory - memory / 4)
+        // The tables of networks take over from full ones: they have most of what is reserved.
+        let networkCount = tables.count - rules.count
+        let reserved = (narrow: memory / 8 / rules.count, network: memory / 4 / max(1, networkCount))
+        let pool = MemoryPool(size: memory - memory / 8 - (networkCount > 0 ? memory / 4 : 0))
+        let narrow = Set(places.map(\.first))
         let capacity = capacity ?? max(1, memory / Self.bytesOfKey)
-        self.rules = tables.map { rule in
+        self.rules = tables.indices.map { index in
             KeyShards(
-                rule: rule,
+                rule: tables[index],
                 capacity: capacity,
                 shardCount: KeyShards.count(capacity: min(capacity, memory / Self.bytesOfKey), keysEach: 32_768),
-                memory: (pool, memory / 4 / tables.count),
+                memory: (pool, narrow.contains(index) ? reserved.narrow : reserved.network),
                 recordsChanges: recordsChanges
             )
         }
@@ -189,7 +193,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     ) -> RateLimitAnswer {
         let now = origin.duration(to: instant).wholeNanoseconds
         var answer = RateLimitAnswer(limits: [])
-        withUnsafeTemporaryAllocation(of: ResolvedClaim.self, capacity: claims.count * 3) { memory in
+        withUnsafeTemporaryAllocation(of: ResolvedClaim.self, capacity: Self.mostResolved(claims)) { memory in
             var isPressed = false
             var charged = UnsafeMutableBufferPointer(rebasing: memory[..<0])
             for hasFallbacks in [false, true] {
@@ -213,6 +217,9 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         }
         return answer
     }
+
+    /// The most claims on tables that claims can become.
+    static func mostResolved(_ claims: [RateLimitClaim]) -> Int { claims.reduce(0) { $0 + ($1.networks == nil ? 1 : 3) } }
 
     /// Finds the tables and keys of claims.
     /// - Parameter hasFallbacks: Whether claims whose networks count only as a fallback get a claim of the widest network.

@@ -41,7 +41,7 @@ extension JointRateLimiter {
         time: () -> SnapshotTime = SnapshotTime.now
     ) -> [SavedRateLimit] {
         var rows: [(policy: String, row: TableRow)] = []
-        withUnsafeTemporaryAllocation(of: ResolvedClaim.self, capacity: claims.count * 3) { memory in
+        withUnsafeTemporaryAllocation(of: ResolvedClaim.self, capacity: Self.mostResolved(claims)) { memory in
             for claim in resolve(claims, into: memory, hasFallbacks: true) {
                 let row = claim.shard.withTable(at: elapsed()) { table, now in
                     table.takeRow(of: KeyDigest(rawValue: claim.digest), at: now)

@@ -59,7 +59,10 @@ struct PressedLimiter {
             used = { limiter.shards.usage }
         case .memory:
             let limiter = JointRateLimiter([RateLimitRule(policy)], memory: 8_192, clock: ManualClock())
-            admits = { limiter.admit([RateLimitClaim("default", key: $0, cost: $2)], at: .init(offset: .nanoseconds($1))).isAdmitted }
+            admits = { key, now, cost in
+                let claim = RateLimitClaim("default", key: key, cost: cost)
+                return limiter.admit([claim], at: .init(offset: .nanoseconds(now))).isAdmitted
+            }
             finds = { !limiter.takeChanges(of: [RateLimitClaim("default", key: $0)]).isEmpty }
             used = { limiter.rules[0].usage }
         }
@@ -141,7 +144,8 @@ private struct PressureStory {
         guard usage.evictions > before.evictions else { return }
         for other in present where other != key && !limiter.knows(other) {
             present.remove(other)
-            let live = admissions[other, default: []].reduce(0) { $0 + (now - $1.instant < window && !$1.isEvicted ? $1.cost : 0) }
+            let live = admissions[other, default: []].filter { now - $0.instant < window && !$0.isEvicted }
+                .reduce(0) { $0 + $1.cost }
             if policy.algorithm == .slidingWindow, live * 2 > policy.quota {
                 complaint = "a key was evicted with \(live) units of \(policy.quota)"
             }

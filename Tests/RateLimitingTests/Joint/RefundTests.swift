@@ -16,8 +16,8 @@ import Testing
 
     private let clock = ManualClock()
 
-    private func limiter(_ policies: [RateLimitPolicy] = policies, recordsChanges: Bool = false) -> JointRateLimiter<ManualClock> {
-        JointRateLimiter(policies.map { RateLimitRule($0) }, recordsChanges: recordsChanges, clock: clock)
+    private func limiter() -> JointRateLimiter<ManualClock> {
+        JointRateLimiter(Self.policies.map { RateLimitRule($0) }, clock: clock)
     }
 
     private func claim(_ policy: RateLimitPolicy, _ key: String = "ana", cost: Int? = nil) -> RateLimitClaim {

@@ -56,7 +56,11 @@ extension SQLiteRateLimitStore {
     }
 
     /// Counts the journal's notes, without those that the rows cover.
-    private func recount(_ notes: [LimitRow.ID: [AdmissionJournal.Note]], since rows: [LimitRow.ID: LimitRow], at now: SnapshotTime) {
+    private func recount(
+        _ notes: [LimitRow.ID: [AdmissionJournal.Note]],
+        since rows: [LimitRow.ID: LimitRow],
+        at now: SnapshotTime
+    ) {
         for (id, notes) in notes {
             let row = rows[id]
             let covers = row.flatMap { $0.saved.state.time.bootID == now.bootID ? $0.covers : nil } ?? .min

@@ -64,7 +64,8 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
             recordsChanges: self.journal != nil,
             clock: clock
         )
-        policyHashes = limiter.policyNames.map { [committed = self.committed] in committed.contains($0) ? nil : JournalFile.hash($0) }
+        let kept = self.committed
+        policyHashes = limiter.policyNames.map { kept.contains($0) ? nil : JournalFile.hash($0) }
         if self.journal != nil { try await restore() }
     }
 }
