@@ -42,7 +42,7 @@ import Testing
         }
     #endif
 
-    @Test("A thread that has computed a job takes the next one itself")
+    @Test("A thread that has computed a job computes the next one")
     func nextJobs() async {
         let seen = Observations()
         let left = Mutex(99)
