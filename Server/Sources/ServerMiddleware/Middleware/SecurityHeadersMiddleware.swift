@@ -13,7 +13,7 @@ public struct SecurityHeadersMiddleware<Context: RequestContext>: RouterMiddlewa
             ("X-Frame-Options", "DENY"),
             ("Referrer-Policy", "no-referrer"),
             ("Cache-Control", "no-store"),
-            ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
+            ("Content-Security-Policy", "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"),
             ("Strict-Transport-Security", isStrictTransport ? "max-age=31536000; includeSubDomains" : ""),
         ]
         fields = texts.compactMap { name, value in

@@ -18,7 +18,7 @@ import Testing
         #expect(answer[header: "X-Frame-Options"] == "DENY")
         #expect(answer[header: "Referrer-Policy"] == "no-referrer")
         #expect(answer[header: "Cache-Control"] == "no-store")
-        #expect(answer[header: "Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'")
+        #expect(answer[header: "Content-Security-Policy"] == "default-src 'none'; base-uri 'none'; frame-ancestors 'none'")
         #expect(answer[header: "Strict-Transport-Security"] == nil)
     }
 
