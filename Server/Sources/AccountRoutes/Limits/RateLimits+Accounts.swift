@@ -32,18 +32,13 @@ extension RateLimits {
         in context: some LimitedRequestContext
     ) async throws -> RateLimitAdmission {
         let client = client(of: request, in: context)
-        let key = JointKey(email.normalized, client)
-        let failures =
-            if let device {
-                RateLimitClaim(AccountLimit.loginDevice.rawValue, key: device.uuidString, networks: client.networks, isRefundable: true)
-            } else {
-                RateLimitClaim(AccountLimit.loginFailures.rawValue, key: email.normalized, networks: client.networks, isRefundable: true)
-            }
-        let attempts = RateLimitClaim(AccountLimit.loginAccount.rawValue, key: key, networks: client.networks, isRefundable: true)
+        func claim(_ limit: AccountLimit, _ key: any PartitionKey) -> RateLimitClaim {
+            RateLimitClaim(limit.rawValue, key: key, networks: client.networks, isRefundable: true)
+        }
+        let attempts = claim(.loginAccount, JointKey(email.normalized, client))
+        let failures = device.map { claim(.loginDevice, $0.uuidString) } ?? claim(.loginFailures, email.normalized)
         return try await admit([attempts, failures], in: context) { policy, wait in
-            guard policy.name == failures.policy else {
-                return ContractError.limited(by: policy, wait: wait)
-            }
+            guard policy.name == failures.policy else { return ContractError.limited(by: policy, wait: wait) }
             return ContractError(
                 .rateLimitExceeded,
                 message: ContractText.signInLimited(wait: wait),

@@ -20,8 +20,8 @@ extension ErrorCatalogue {
             documentation: """
                 Said by a limit of the server; details.retry_after and Retry-After name the same wait, in whole seconds. \
                 Wait as told, if the wait fits the caller's deadline; a client must not come back earlier, and must not \
-                spread the load over other connections. If details.reset_password is true, too many sign-ins to the address \
-                failed: the device that confirms a password reset can sign in before the wait is over.
+                spread the load over other connections. If details.reset_password is true, the device that confirms a \
+                password reset can sign in before that.
                 """
         ),
         ErrorDefinition(
