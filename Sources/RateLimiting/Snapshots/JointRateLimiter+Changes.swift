@@ -17,7 +17,9 @@ extension JointRateLimiter {
             let place = places[changes.next(of: places.count)]
             let shards = rules[place.rule]
             let rows = shards[place.shard].withTable(at: elapsed()) { table, now in
-                table.takeChanges(upTo: count - saved.count, at: now)
+                // Otherwise expired keys would stay until their shard gets a new one.
+                table.dropExpired(2, at: now)
+                return table.takeChanges(upTo: count - saved.count, at: now)
             }
             // One row for everyone is enough.
             saved += rows.filter { place.shard == 0 || $0.key != .everyone }.map { (names[place.rule], $0) }

