@@ -46,10 +46,10 @@ import Testing
     func times() async throws {
         try await withServer {
             $0.connections = ConnectionLimits(
-                headTime: .milliseconds(300),
-                idleTime: .milliseconds(300),
-                crowdedIdleTime: .milliseconds(300),
-                writeTime: .milliseconds(300)
+                headTime: .seconds(2),
+                idleTime: .seconds(2),
+                crowdedIdleTime: .seconds(2),
+                writeTime: .seconds(2)
             )
         } _: { server in
             let connections = HeldConnections(to: server.url)
