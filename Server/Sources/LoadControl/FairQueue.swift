@@ -45,7 +45,9 @@ package struct FairQueue<Key: Hashable & Sendable, Element> {
 
     /// Removes the last element of the key that has the most, if it has at least two more than another key: room for the other's next one.
     package mutating func popLast(inFavorOf key: Key) -> (key: Key, element: Element)? {
-        guard let longest = turns.max(by: { count(of: $0) < count(of: $1) }), count(of: longest) >= count(of: key) + 2 else { return nil }
+        guard let longest = turns.max(by: { count(of: $0) < count(of: $1) }), count(of: longest) >= count(of: key) + 2 else {
+            return nil
+        }
         return remove(at: count(of: longest) - 1, of: longest).map { (longest, $0) }
     }
 

@@ -10,7 +10,9 @@ import Testing
     private func makeGate(width: Int, queueLimit: Int) throws -> (gate: HashingGate, hashing: GatedHashing) {
         let hashing = GatedHashing()
         hashing.letGo()
-        return (try HashingGate(hashing: hashing, width: width, queueLimit: queueLimit, clock: ManualClock(), chance: { 0 }), hashing)
+        return (
+            try HashingGate(hashing: hashing, width: width, queueLimit: queueLimit, clock: ManualClock(), chance: { 0 }), hashing
+        )
     }
 
     @Test("No more hash at once than the gate is wide, and everyone gets through", arguments: [1, 2, 3])

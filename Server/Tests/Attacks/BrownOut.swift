@@ -58,7 +58,11 @@ struct BrownOut: Attack {
             // A fifth of the time is little on a busy machine: counts alone.
             report.require("the server serves in the brown-out", counted: "\(served)", served > 0)
             let last = calls.filter { $0.begin >= recovery + 3 }
-            report.require("and after it", counted: "\(last.count(where: \.isGood)) of \(last.count)", last.contains { $0.isGood })
+            report.require(
+                "and after it",
+                counted: "\(last.count(where: \.isGood)) of \(last.count)",
+                last.contains { $0.isGood }
+            )
         case .full, .tenfold:
             report.require(
                 "at least 90 % of the sign-ins that are possible",

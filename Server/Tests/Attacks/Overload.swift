@@ -124,7 +124,12 @@ private final class Stage: Sendable {
         // A new password ends the sessions of its account.
         for person in try await server.people(links) {
             let body = #"{"email":"\#(person)"}"#
-            _ = try await server.call("POST", AccountPath.requestPasswordReset, body: body, from: ClientAddresses.network48(9_000))
+            _ = try await server.call(
+                "POST",
+                AccountPath.requestPasswordReset,
+                body: body,
+                from: ClientAddresses.network48(9_000)
+            )
         }
         tokens = Mutex(try await Self.tokens(links, in: server.folder))
         var sessions: [Guarded<String>] = []
@@ -198,7 +203,10 @@ private final class Stage: Sendable {
             if mails.count >= count {
                 return mails.compactMap { file in
                     // Quoted-printable: soft line breaks, and =3D for the equals sign.
-                    let text = (try? String(contentsOf: file, encoding: .utf8))?.replacing("=\r\n", with: "").replacing("=\n", with: "")
+                    let text = (try? String(contentsOf: file, encoding: .utf8))?.replacing("=\r\n", with: "").replacing(
+                        "=\n",
+                        with: ""
+                    )
                     return text?.firstMatch(of: /token=(?:3D)?([A-Za-z0-9_\-]{43})/).map { String($0.1) }
                 }
             }
@@ -265,8 +273,12 @@ private struct Load {
                     }
                 }
             }
-            group.addTask { try await every(0.25, from: begin) { _ in try await measured(.confirm) { try await stage.confirm() } } }
-            group.addTask { try await every(0.05, from: begin) { number in try await measured(.health) { try await stage.health(number) } } }
+            group.addTask {
+                try await every(0.25, from: begin) { _ in try await measured(.confirm) { try await stage.confirm() } }
+            }
+            group.addTask {
+                try await every(0.05, from: begin) { number in try await measured(.health) { try await stage.health(number) } }
+            }
             if attemptsPerSecond > 0 {
                 group.addTask {
                     try await withThrowingDiscardingTaskGroup { attempts in

@@ -88,7 +88,9 @@ public final class HashingGate: Sendable {
     /// The number of hashes per second that are computed while all threads are busy, as measured lately.
     public var rate: Double { queue.state.withLock { $0.rate(at: now()) } }
 
-    private func run<Value: Sendable>(_ purpose: HashingPurpose, _ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    private func run<Value: Sendable>(_ purpose: HashingPurpose, _ work: @escaping @Sendable () throws -> Value) async throws
+        -> Value
+    {
         let ticket = queue.state.withLock { $0.nextTicket() }
         let network = AuditOrigin.current.client
         return try await withTaskCancellationHandler {
