@@ -135,9 +135,13 @@ struct JointDecision {
     /// What the refundable claims were charged; `nil` if there is nothing to refund. A newcomer's bucket is not refunded: it is others', too.
     func refundableCharge() -> RateLimitCharge? {
         var parts: [RateLimitCharge.Part] = []
-        for claim in claims where claim.isRefundable && claim.units > 0 {
-            guard let part = claim.shard.table.lastCharge(of: claim.digest, now: now, units: claim.units) else { continue }
-            parts.append(.init(policy: part.policy, key: KeyDigest(rawValue: claim.digest), charge: part.charge))
+        // The claims of networks follow that of their policy.
+        var policy = ""
+        for claim in claims where claim.isRefundable {
+            let table = claim.shard.table
+            if claim.isNarrow { policy = table.policy.name }
+            guard claim.units > 0, let charge = table.lastCharge(of: claim.digest, now: now, units: claim.units) else { continue }
+            parts.append(.init(policy: policy, table: claim.table, key: KeyDigest(rawValue: claim.digest), charge: charge))
         }
         return parts.isEmpty ? nil : RateLimitCharge(parts)
     }

@@ -131,7 +131,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         decide(claims, at: clock.now, charges: false)
     }
 
-    /// Refunds what an admission charged: its keys then stand as if the request had not been admitted.
+    /// Refunds what an admission charged, to the networks of its client too: its keys then stand as if the request had not been admitted.
     ///
     /// A refund never returns more than the admission took. Under the sliding window it is exact. Under a GCRA it is exact unless
     /// the same key was admitted again in between; then it can fall short by the time between the admission and the refund, since
@@ -142,8 +142,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     ///   - policies: The names of the policies to refund; all that can be if `nil`.
     public func refund(_ charge: RateLimitCharge, under policies: Set<String>? = nil) {
         for part in charge.take(under: policies) {
-            guard let rule = names.firstIndex(of: part.policy) else { continue }
-            rules[rule].shard(of: part.key).withTable(at: elapsed()) { table, now in
+            rules[part.table].shard(of: part.key).withTable(at: elapsed()) { table, now in
                 table.refund(part.charge, of: part.key, at: now)
             }
         }

@@ -15,7 +15,10 @@ import Synchronization
 public final class RateLimitCharge: Sendable {
     /// The charge of one key under one policy.
     struct Part {
+        /// The policy of the claim.
         var policy: String
+        /// The number of the table: that of the policy, or of a network of the client.
+        var table: Int
         var key: KeyDigest
         var charge: WindowCharge
     }

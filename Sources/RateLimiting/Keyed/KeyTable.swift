@@ -82,15 +82,12 @@ enum KeyTable {
         }
     }
 
-    /// What was charged last to a key, and under which policy.
-    func lastCharge(of digest: UInt64, now: Int64, units: Int) -> (policy: String, charge: WindowCharge)? {
-        let charge =
-            switch self {
-            case .sliding(let table): table.pointee.lastCharge(of: digest, now: now, units: units)
-            case .strict(let table): table.pointee.lastCharge(of: digest, now: now, units: units)
-            case .plain(let table): table.pointee.lastCharge(of: digest, now: now, units: units)
-            }
-        return charge.map { (policy.name, $0) }
+    func lastCharge(of digest: UInt64, now: Int64, units: Int) -> WindowCharge? {
+        switch self {
+        case .sliding(let table): table.pointee.lastCharge(of: digest, now: now, units: units)
+        case .strict(let table): table.pointee.lastCharge(of: digest, now: now, units: units)
+        case .plain(let table): table.pointee.lastCharge(of: digest, now: now, units: units)
+        }
     }
 
     func refund(_ charge: WindowCharge, of key: KeyDigest, at now: Int64) {

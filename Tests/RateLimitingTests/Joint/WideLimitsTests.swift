@@ -144,8 +144,20 @@ import Testing
         claim.isRefundable = true
         let charge = try #require(limiter.admit([claim]).charge)
         #expect(limiter.usage?.tables.map(\.keys) == [1, 0, 1])
-        limiter.refund(charge)
+        #expect(charge.policies == ["ip"])
+        limiter.refund(charge, under: ["ip"])
         #expect(limiter.usage?.tables.map(\.keys) == [1, 0, 0])
+    }
+
+    @Test("A refund returns the units of the networks too")
+    func refundOfNetworks() throws {
+        let limiter = limiter(20)
+        var claim = claim(1)
+        claim.isRefundable = true
+        let charge = try #require(limiter.admit([claim]).charge)
+        #expect(limiter.usage?.tables.map(\.keys) == [1, 1, 1])
+        limiter.refund(charge, under: ["ip"])
+        #expect(limiter.usage?.tables.map(\.keys) == [0, 0, 0])
     }
 
     @Test("The memory stays within its bound, whatever comes, and a table that is filled leaves room for others")
