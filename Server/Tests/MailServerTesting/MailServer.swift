@@ -77,8 +77,16 @@ package final class MailServer: Sendable {
         process.standardInput = FileHandle.nullDevice
         let output = Pipe()
         process.standardOutput = output
+        // Tests break off handshakes on purpose; the traces of that would hide what failed.
+        let errors = folder.appending(path: "errors")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data().write(to: errors)
+        process.standardError = try FileHandle(forWritingTo: errors)
         let first = try await Self.firstLine(of: process, output)
-        guard let bound = Int(first) else { throw Failure(description: "the mail server did not start: \(first)") }
+        guard let bound = Int(first) else {
+            let reason = try String(contentsOf: errors, encoding: .utf8)
+            throw Failure(description: "the mail server did not start: \(first) \(reason)")
+        }
         boundPort.withLock { $0 = bound }
         self.process.withLock { $0 = process }
     }
