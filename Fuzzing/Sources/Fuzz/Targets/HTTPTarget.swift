@@ -120,21 +120,20 @@ private final class Connection: ChannelInboundHandler {
 
     private init(_ responder: @escaping Responder) { self.responder = responder }
 
+    private static let engine = EventLoopHTTP1Channel(
+        responder: { _, _, _ in },
+        configuration: .init(),
+        connections: Connections(),
+        renderer: ContractErrorRenderer(),
+        securityHeaders: SecurityHeaders(isStrictTransport: true)
+    )
+
     /// The bytes that the server sends on a connection on which these pieces arrive.
     static func exchange(_ pieces: [ArraySlice<UInt8>], _ responder: @escaping Responder) throws -> [UInt8] {
         let channel = EmbeddedChannel()
         let connection = Connection(responder)
-        let pipeline = channel.pipeline.syncOperations
-        try pipeline.configureHTTPServerPipeline(
-            withPipeliningAssistance: false,
-            withErrorHandling: false,
-            withOutboundHeaderValidation: false
-        )
-        try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
-        try pipeline.addHandlers([
-            UnparsableRequestResponder(renderer: ContractErrorRenderer()), ContinueResponder(), UnreadBodyLimit(),
-        ])
-        try pipeline.addHandler(connection)
+        try Self.engine.addHandlers(to: channel.pipeline.syncOperations)
+        try channel.pipeline.syncOperations.addHandler(connection)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         for piece in pieces where channel.isActive { _ = try? channel.writeInbound(ByteBuffer(bytes: piece)) }
         var sent: [UInt8] = []

@@ -12,6 +12,8 @@ struct EventLoopHTTP1Channel: ServerChildChannel, HTTPChannelHandler {
     let responder: HTTPChannelHandler.Responder
     let configuration: HTTP1Channel.Configuration
     let connections: Connections
+    let renderer: ContractErrorRenderer
+    let securityHeaders: SecurityHeaders
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
@@ -21,29 +23,36 @@ struct EventLoopHTTP1Channel: ServerChildChannel, HTTPChannelHandler {
             try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
             // The kernel takes no more than this ahead of the client, so that progress shows. Not every system or socket has it.
             try? channel.syncOptions?.setOption(.tcpOption(.unsentLimit), value: 32_768)
-            let pipeline = channel.pipeline.syncOperations
-            let connection = ConnectionGuard(connections: connections)
-            try pipeline.addHandler(connection, position: .first)
-            try pipeline.addHandler(InboundSlices { connection.abort(.pipeline) })
-            var limits = NIOHTTPDecoderLimitConfiguration()
-            limits.maxHeaderFieldSize = configuration.httpDecoder.maxHeaderFieldSize
-            limits.maxHeaderListSize = configuration.httpDecoder.maxHeaderListSize
-            limits.maxHeaderFieldCount = configuration.httpDecoder.maxHeaderFieldCount
-            try pipeline.configureHTTPServerPipeline(
-                withPipeliningAssistance: false,
-                withErrorHandling: false,
-                withOutboundHeaderValidation: false,
-                withEncoderConfiguration: .init(),
-                withDecoderLimitConfiguration: limits
-            )
-            try pipeline.addHandler(RequestGuard(connection: connection))
-            try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
-            try pipeline.addHandlers(configuration.additionalChannelHandlers())
+            try addHandlers(to: channel.pipeline.syncOperations)
             return try NIOAsyncChannel(
                 wrappingChannelSynchronously: channel,
                 configuration: .init(isOutboundHalfClosureEnabled: true)
             )
         }
+    }
+
+    /// Adds the handlers that stand between a connection and the engine.
+    func addHandlers(to pipeline: ChannelPipeline.SynchronousOperations) throws {
+        let connection = ConnectionGuard(connections: connections)
+        try pipeline.addHandler(connection, position: .first)
+        try pipeline.addHandler(InboundSlices { connection.abort(.pipeline) })
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = configuration.httpDecoder.maxHeaderFieldSize
+        limits.maxHeaderListSize = configuration.httpDecoder.maxHeaderListSize
+        limits.maxHeaderFieldCount = configuration.httpDecoder.maxHeaderFieldCount
+        try pipeline.configureHTTPServerPipeline(
+            withPipeliningAssistance: false,
+            withErrorHandling: false,
+            withOutboundHeaderValidation: false,
+            withEncoderConfiguration: .init(),
+            withDecoderLimitConfiguration: limits
+        )
+        try pipeline.addHandler(RequestGuard(connection: connection))
+        try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
+        try pipeline.addHandlers(configuration.additionalChannelHandlers())
+        try pipeline.addHandler(UnparsableRequestResponder(renderer: renderer, securityHeaders: securityHeaders))
+        try pipeline.addHandler(ContinueResponder())
+        try pipeline.addHandler(UnreadBodyLimit())
     }
 
     func handle(value: Value, logger: Logger) async {

@@ -15,19 +15,21 @@ extension HTTPServerBuilder {
     ///   - configuration: The decoder's limits, and handlers that stand before the engine. Its `idleTimeout` is not used:
     ///     ``ConnectionLimits/idleTime`` is.
     ///   - connections: The open connections and their limits.
+    ///   - securityHeaders: The headers of responses to what is no HTTP.
     public static func contractHTTP1(
         renderer: ContractErrorRenderer = ContractErrorRenderer(),
         configuration: HTTP1Channel.Configuration = .init(),
-        connections: Connections = Connections()
+        connections: Connections = Connections(),
+        securityHeaders: SecurityHeaders = SecurityHeaders(isStrictTransport: false)
     ) -> HTTPServerBuilder {
-        var configuration = configuration
-        let others = configuration.additionalChannelHandlers
-        configuration.additionalChannelHandlers = {
-            others() + [UnparsableRequestResponder(renderer: renderer), ContinueResponder(), UnreadBodyLimit()]
-        }
-        let answering = configuration
-        return HTTPServerBuilder {
-            EventLoopHTTP1Channel(responder: $0, configuration: answering, connections: connections)
+        HTTPServerBuilder {
+            EventLoopHTTP1Channel(
+                responder: $0,
+                configuration: configuration,
+                connections: connections,
+                renderer: renderer,
+                securityHeaders: securityHeaders
+            )
         }
     }
 }

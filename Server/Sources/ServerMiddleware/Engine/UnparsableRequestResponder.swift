@@ -18,10 +18,12 @@ final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHa
     typealias OutboundOut = HTTPResponsePart
 
     private let renderer: ContractErrorRenderer
+    private let securityHeaders: SecurityHeaders
     private var hasFailed = false
 
-    init(renderer: ContractErrorRenderer) {
+    init(renderer: ContractErrorRenderer, securityHeaders: SecurityHeaders) {
         self.renderer = renderer
+        self.securityHeaders = securityHeaders
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -48,7 +50,8 @@ final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHa
             context.write(data, promise: promise)
             return
         }
-        let (answer, body) = renderer.answerToUnparsable()
+        var (answer, body) = renderer.answerToUnparsable()
+        securityHeaders.add(to: &answer.headerFields)
         context.write(wrapOutboundOut(.head(answer)), promise: promise)
         context.write(wrapOutboundOut(.body(context.channel.allocator.buffer(bytes: body))), promise: nil)
     }

@@ -146,7 +146,11 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
 
     /// Listens and serves until the group shuts down or the task is cancelled.
     func application() throws -> some ApplicationProtocol {
-        let plain = HTTPServerBuilder.contractHTTP1(renderer: renderer, connections: connections)
+        let plain = HTTPServerBuilder.contractHTTP1(
+            renderer: renderer,
+            connections: connections,
+            securityHeaders: securityHeaders
+        )
         var application = Application(
             router: try router(),
             server: try configuration.tls.map { try .tls(plain, tlsConfiguration: $0.configuration) } ?? plain,
@@ -175,7 +179,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             deadline: configuration.requestDeadline,
             outermost: [
                 AccessLogMiddleware(quiet: ["/health/live", "/health/ready", "/metrics"]), LingeringCloseMiddleware(),
-                SecurityHeadersMiddleware(isStrictTransport: false),
+                SecurityHeadersMiddleware(SecurityHeaders(isStrictTransport: false)),
             ]
         )
         health.addLive(to: router)
@@ -302,6 +306,10 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         }
     }
 
+    private var securityHeaders: SecurityHeaders {
+        SecurityHeaders(isStrictTransport: configuration.environment == .production)
+    }
+
     /// What sees every response as it is sent. As one chain it takes less than as six: the compiler knows the types of its parts.
     @MiddlewareFixedTypeBuilder<Request, Response, Context>
     private var outermost: some MiddlewareProtocol<Request, Response, Context> {
@@ -309,7 +317,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         AccessLogMiddleware(quiet: ["/health/live", "/health/ready", "/metrics"])
         RequestMetricsMiddleware(metrics: metrics)
         LingeringCloseMiddleware()
-        SecurityHeadersMiddleware(isStrictTransport: configuration.environment == .production)
+        SecurityHeadersMiddleware(securityHeaders)
         RateLimitFieldsMiddleware()
     }
 

@@ -48,6 +48,8 @@ import Testing
             #expect(error.code == .requestMalformed && error.family == .standard, place)
             #expect(error.message == ErrorCatalogue.standard[.requestMalformed]?.message.text(in: .spanish), place)
             #expect(error.requestID.flatMap { UUID(uuidString: $0) } != nil, place)
+            #expect(answer["X-Content-Type-Options"] == "nosniff", place)
+            #expect(answer["Content-Security-Policy"]?.contains("base-uri 'none'; frame-ancestors 'none'") == true, place)
             #expect(try await RawHTTP.send("GET", "/health/live", to: server.url).status == 200)
         }
     }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct SecurityHeadersTests {
     private func answer(isStrict: Bool, headers: HTTPFields = [:]) async throws -> Answer {
         let router = Router(context: MemoryContext.self)
-        router.add(middleware: SecurityHeadersMiddleware(isStrictTransport: isStrict))
+        router.add(middleware: SecurityHeadersMiddleware(SecurityHeaders(isStrictTransport: isStrict)))
         router.get("/") { _, _ in Response(status: .ok, headers: headers) }
         return try await router.answer(.make())
     }
@@ -41,7 +41,7 @@ import Testing
     @Test("Errors that were put into answers below have them too")
     func errors() async throws {
         let router = Router(context: MemoryContext.self)
-        router.add(middleware: SecurityHeadersMiddleware(isStrictTransport: true))
+        router.add(middleware: SecurityHeadersMiddleware(SecurityHeaders(isStrictTransport: true)))
         router.add(middleware: ContractErrorMiddleware())
         let answer = try await router.answer(.make(.get, "/unknown"))
         #expect(answer.status == .notFound)
