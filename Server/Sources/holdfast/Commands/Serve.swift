@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import HoldfastLogging
 import Logging
+import NIOCore
 import SQLiteStores
 
 /// `holdfast serve`
@@ -86,6 +87,8 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         // What is to change the limits must not end a server that is not ready for it yet.
         signal(SIGHUP, SIG_IGN)
+        // Before the first event loop.
+        NIOSingletons.groupLoopCountSuggestion = ProcessorCount.available
         let configuration = try ServerConfiguration.load(host: host, port: port, data: data.folder)
         let logger = Logger.standard(level: configuration.logLevel, format: configuration.logFormat)
         do {

@@ -105,8 +105,8 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         )
         accountMetrics = AccountMetrics(factory: metrics)
         gate = try HashingGate(
-            hashing: try hashing ?? Argon2Hashing(),
-            width: ProcessInfo.processInfo.activeProcessorCount,
+            hashing: hashing ?? Argon2Hashing(),
+            width: ProcessorCount.available,
             decoyKey: keys.decoys,
             clock: time
         )
@@ -251,7 +251,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             quota: ResetMailQuota(stores.sentResets) { [mailBounds] in mailBounds.now },
             audit: audit,
             metrics: accountMetrics,
-            isServerBusy: { [shedding] in shedding.load.running > 4 * ProcessInfo.processInfo.activeProcessorCount },
+            isServerBusy: { [shedding] in shedding.load.running > 4 * ProcessorCount.available },
             logger: logger
         )
     }
