@@ -72,16 +72,16 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(
-            name: "CSodium",
-            pkgConfig: "libsodium",
-            providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]
+            name: "CArgon2",
+            pkgConfig: "libargon2",
+            providers: [.apt(["libargon2-dev"]), .brew(["argon2"])]
         ),
         .systemLibrary(
             name: "CLibCurl",
             pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
         ),
-        .target(name: "Argon2", dependencies: ["CSodium"], swiftSettings: settings),
+        .target(name: "Argon2", dependencies: ["CArgon2"], swiftSettings: settings),
         .systemLibrary(name: "CCrypt", providers: [.apt(["libcrypt-dev"])]),
         .target(
             name: "ImportedHashes",

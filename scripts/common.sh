@@ -64,11 +64,11 @@ need_test_tools() {
 need_build_tools() {
     command -v swift >/dev/null || fail "Swift is not installed; get version 6.2 or later from https://www.swift.org/install"
     if command -v apt-get >/dev/null; then
-        need_packages libcurl4-openssl-dev libsodium-dev libsqlite3-dev pkg-config
+        need_packages libcurl4-openssl-dev libargon2-dev libsqlite3-dev pkg-config
     elif command -v brew >/dev/null; then
-        need_formulae curl libsodium pkg-config
+        need_formulae argon2 curl pkg-config
     else
-        say "Neither apt nor Homebrew is here: libcurl, libsodium, SQLite 3 and pkg-config must be installed by hand"
+        say "Neither apt nor Homebrew is here: libargon2, libcurl, SQLite 3 and pkg-config must be installed by hand"
     fi
 }
 

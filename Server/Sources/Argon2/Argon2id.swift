@@ -1,6 +1,10 @@
-private import CSodium
+private import CArgon2
+import Foundation
 
-/// Argon2id (RFC 9106) by libsodium, with PHC strings.
+/// Argon2id (RFC 9106) by libargon2, the reference implementation, with PHC strings and one lane.
+///
+/// The memory of hashes with the standard parameters is kept for the next ones: as many blocks of 19 MiB as hashes were computed at once, one per core
+/// at most. See docs/decisions/0093-argon2-in-memory-that-is-kept.md.
 public struct Argon2id: Sendable {
     /// How much work one hash is.
     public struct Parameters: Hashable, Sendable {
@@ -13,7 +17,7 @@ public struct Argon2id: Sendable {
         public static let standard = Parameters(memory: 19 * 1_024 * 1_024, passes: 2)
 
         /// Creates parameters.
-        /// - Precondition: at least 8 KiB and 1 pass, the least that libsodium takes.
+        /// - Precondition: at least 8 KiB and 1 pass, the least that Argon2 allows.
         public init(memory: Int, passes: Int) {
             precondition(memory >= 8_192, "memory must be at least 8192 bytes (is \(memory))")
             precondition(passes >= 1, "passes must be positive (is \(passes))")
@@ -22,47 +26,80 @@ public struct Argon2id: Sendable {
         }
     }
 
-    /// libsodium could not be started, or there was not enough memory for a hash.
+    /// There was not enough memory for a hash.
     public struct Failure: Error, Hashable, Sendable {}
 
     private let parameters: Parameters
 
-    /// Prepares libsodium.
-    /// - Throws: ``Failure`` if it can't be started.
-    public init(parameters: Parameters = .standard) throws(Failure) {
-        guard sodium_init() >= 0 else { throw Failure() }
+    /// Creates hashes with these parameters, and verifies hashes with any.
+    public init(parameters: Parameters = .standard) {
         self.parameters = parameters
     }
 
-    /// The hash of a password with a random salt, as a PHC string. Blocks for about 16 ms with the standard parameters.
+    /// The hash of a password with a random salt of 16 bytes, as a PHC string. Blocks for about 20 ms with the standard parameters.
+    /// - Throws: ``Failure`` if there is not enough memory.
     public func hash(_ password: String) throws(Failure) -> String {
-        var output = [CChar](repeating: 0, count: Int(crypto_pwhash_strbytes()))
-        let status = password.withCString { text in
-            crypto_pwhash_str_alg(
-                &output,
-                text,
-                UInt64(password.utf8.count),
-                UInt64(parameters.passes),
-                parameters.memory,
-                crypto_pwhash_alg_argon2id13()
-            )
-        }
-        guard status == 0 else { throw Failure() }
-        return String(decoding: output.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        var random = SystemRandomNumberGenerator()
+        let salt = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        let digest = [UInt8](repeating: 0, count: 32)
+        var hash = PHCString(kibibytes: parameters.memory / 1_024, passes: parameters.passes, salt: salt, digest: digest)
+        let status = hash.withContext(for: password) { argon2id_ctx(&$0) }
+        guard status == ARGON2_OK.rawValue else { throw Failure() }
+        return hash.description
     }
 
     /// Whether a password has a hash, compared in constant time. A text that is no hash matches nothing.
     public func verify(_ password: String, against hash: String) -> Bool {
-        // libsodium reads the hash as a C string of bounded length.
-        guard hash.utf8.count < Int(crypto_pwhash_strbytes()), !hash.utf8.contains(0) else { return false }
-        return password.withCString { text in
-            crypto_pwhash_str_verify(hash, text, UInt64(password.utf8.count)) == 0
-        }
+        guard var hash = PHCString(hash) else { return false }
+        let expected = hash.digest.map { CChar(bitPattern: $0) }
+        return hash.withContext(for: password) { argon2id_verify_ctx(&$0, expected) } == ARGON2_OK.rawValue
     }
 
     /// Whether a hash was made with other parameters than new ones are.
     public func needsRehash(_ hash: String) -> Bool {
-        guard hash.utf8.count < Int(crypto_pwhash_strbytes()) else { return true }
-        return crypto_pwhash_str_needs_rehash(hash, UInt64(parameters.passes), parameters.memory) != 0
+        guard let hash = PHCString(hash) else { return true }
+        return hash.kibibytes != parameters.memory / 1_024 || hash.passes != parameters.passes
+    }
+
+    /// Whether a text is an Argon2id hash of one lane that is whole and can be verified here at a bounded cost: at most 256 MiB and 10 passes.
+    public static func isAffordable(_ hash: String) -> Bool {
+        guard let hash = PHCString(hash) else { return false }
+        return hash.kibibytes <= 262_144 && hash.passes <= 10
+    }
+
+    /// A hash that no password has, and that takes as long to verify as another one; `nil` if that is none, or costs what new ones cost.
+    public func decoy(like hash: String) -> String? {
+        guard let other = PHCString(hash), needsRehash(hash) else { return nil }
+        let zeros = { [UInt8](repeating: 0, count: $0) }
+        return PHCString(kibibytes: other.kibibytes, passes: other.passes, salt: zeros(16), digest: zeros(32)).description
+    }
+}
+
+extension PHCString {
+    /// Calls libargon2 with a password, these parameters and this salt; the digest is replaced by what it computes.
+    /// - Returns: Its status.
+    fileprivate mutating func withContext(for password: String, _ body: (inout argon2_context) -> Int32) -> Int32 {
+        var password = Array(password.utf8)
+        return password.withUnsafeMutableBufferPointer { password in
+            salt.withUnsafeMutableBufferPointer { salt in
+                digest.withUnsafeMutableBufferPointer { digest in
+                    var context = argon2_context()
+                    (context.out, context.outlen) = (digest.baseAddress, UInt32(digest.count))
+                    (context.pwd, context.pwdlen) = (password.baseAddress, UInt32(password.count))
+                    (context.salt, context.saltlen) = (salt.baseAddress, UInt32(salt.count))
+                    (context.m_cost, context.t_cost) = (UInt32(kibibytes), UInt32(passes))
+                    (context.lanes, context.threads) = (1, 1)
+                    context.version = UInt32(ARGON2_VERSION_13.rawValue)
+                    context.allocate_cbk = { memory, size in
+                        memory?.pointee = HashMemory.shared.take(size)?.assumingMemoryBound(to: UInt8.self)
+                        return 0
+                    }
+                    context.free_cbk = { memory, size in
+                        if let memory { HashMemory.shared.give(memory, size) }
+                    }
+                    return body(&context)
+                }
+            }
+        }
     }
 }

@@ -6,8 +6,8 @@ import ImportedHashes
 struct Argon2Hashing: PasswordHashing {
     private let argon2: Argon2id
 
-    init(parameters: Argon2id.Parameters = .standard) throws {
-        argon2 = try Argon2id(parameters: parameters)
+    init(parameters: Argon2id.Parameters = .standard) {
+        argon2 = Argon2id(parameters: parameters)
     }
 
     func hash(_ password: String) throws -> String { try argon2.hash(password) }

@@ -104,7 +104,7 @@ func withServer<Result: Sendable>(
     }
     configure(&configuration)
     let log = CapturedLog()
-    let hashing = try hashing ?? Argon2Hashing(parameters: .init(memory: 8_192, passes: 1))
+    let hashing = hashing ?? Argon2Hashing(parameters: .init(memory: 8_192, passes: 1))
     let server = try await HoldfastServer(configuration: configuration, logger: log.logger, hashing: hashing)
     return try await withRunningServer(server, logger: log.logger) { url in
         try await body(TestServer(url: url, server: server, log: log))

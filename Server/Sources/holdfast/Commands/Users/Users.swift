@@ -57,7 +57,7 @@ struct Users: AsyncParsableCommand {
             let signIn = SignIn(
                 accounts: stores.accounts,
                 sessions: stores.sessions,
-                gate: try HashingGate(hashing: try Argon2Hashing(), width: 1),
+                gate: try HashingGate(hashing: Argon2Hashing(), width: 1),
                 tokens: await AccessTokens(keys: keys),
                 devices: DeviceTokens(keys: keys),
                 policy: configuration.passwordPolicy,

@@ -1,0 +1,47 @@
+import Foundation
+import Synchronization
+
+/// The memory that hashes are computed in, kept for the next ones.
+///
+/// A fresh mapping for each hash would take 4,864 page faults of 4 KiB. Each is served under the lock of the process's address space, so that every other
+/// thread that touches new memory waits behind the hashes. What is kept is mapped once, in pages of 2 MiB where the system has them.
+final class HashMemory: Sendable {
+    /// For all hashes of the process.
+    static let shared = HashMemory()
+
+    private struct Block: @unchecked Sendable {
+        let start: UnsafeMutableRawPointer
+    }
+
+    /// Blocks of the standard size that no hash uses.
+    private let unused = Mutex<[Block]>([])
+    private let most = ProcessInfo.processInfo.activeProcessorCount
+    private static let keptSize = Argon2id.Parameters.standard.memory
+    private static let pageSize = 2 << 20
+
+    /// Returns memory with any content; `nil` if there is none left.
+    func take(_ size: Int) -> UnsafeMutableRawPointer? {
+        guard size == Self.keptSize else { return malloc(size) }
+        if let block = unused.withLock({ $0.popLast() }) { return block.start }
+        let whole = (size + Self.pageSize - 1) / Self.pageSize * Self.pageSize
+        var memory: UnsafeMutableRawPointer?
+        guard posix_memalign(&memory, Self.pageSize, whole) == 0 else { return nil }
+        #if os(Linux)
+            // Not every system has such pages; it is as fast as any memory then.
+            _ = madvise(memory, whole, 14)  // MADV_HUGEPAGE
+        #endif
+        return memory
+    }
+
+    /// Takes memory back.
+    func give(_ memory: UnsafeMutableRawPointer, _ size: Int) {
+        let isKept =
+            size == Self.keptSize
+            && unused.withLock { unused in
+                guard unused.count < most else { return false }
+                unused.append(Block(start: memory))
+                return true
+            }
+        if !isKept { free(memory) }
+    }
+}
