@@ -49,6 +49,24 @@ final class Deadlines: Sendable {
         state.withLock { $0.queue.remove(id) } != nil
     }
 
+    /// Waits for a time, rounded up to 10 ms: pauses that end together wake the processor once.
+    func pause(for time: Duration) async throws {
+        let step = Duration.milliseconds(10)
+        let now = elapsed()
+        var end = step * Int((now + time) / step)
+        if end < now + time { end += step }
+        let outcome = FirstOutcome<Void>()
+        let id = add(after: end - now) {
+            if outcome.claim() { outcome.tell(.success(())) }
+        }
+        defer { remove(id) }
+        try await withTaskCancellationHandler {
+            try await outcome.value()
+        } onCancel: {
+            if outcome.claim() { outcome.tell(.failure(CancellationError())) }
+        }
+    }
+
     /// Runs an operation in its own task, and waits no longer than a time for it.
     ///
     /// An operation that is late is canceled, and not waited for: one that ignores its cancellation would make this no deadline.

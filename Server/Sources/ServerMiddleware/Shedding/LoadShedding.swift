@@ -27,7 +27,6 @@ public final class LoadShedding: Sendable {
     private let refusalDelay: Duration
     private let deadlines: Deadlines
     private let now: @Sendable () -> Duration
-    private let sleep: @Sendable (Duration) async throws -> Void
     private let chance: @Sendable () -> Double
     private let shed: [Reason: Counter]
     private let delayed = Atomic(0)
@@ -63,7 +62,6 @@ public final class LoadShedding: Sendable {
         deadlines = Deadlines(clock: clock)
         let origin = clock.now
         now = { origin.duration(to: clock.now) }
-        sleep = { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) }
         let factory = metrics ?? MetricsSystem.factory
         let counters = Reason.allCases.map { reason in
             (reason, Counter(label: "requests_shed", dimensions: [("reason", reason.rawValue)], factory: factory))
@@ -153,6 +151,6 @@ public final class LoadShedding: Sendable {
         guard refusalDelay > .zero else { return }
         let count = delayed.wrappingAdd(1, ordering: .relaxed).newValue
         defer { delayed.wrappingSubtract(1, ordering: .relaxed) }
-        if count <= Self.mostDelayed { try await sleep(refusalDelay) }
+        if count <= Self.mostDelayed { try await deadlines.pause(for: refusalDelay) }
     }
 }
