@@ -55,6 +55,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     }
 
     @Sendable private func login(_ request: Request, _ context: Context) async throws -> Response {
+        try await translatingDomainErrors { try signIn.requireRoom() }
         let body = try await reader.read(LoginRequest.self, from: request)
         return try await translatingDomainErrors {
             let tokens = [body.deviceToken, DeviceCookie.token(in: request)].compactMap { $0 }

@@ -43,12 +43,20 @@ package struct FairQueue<Key: Hashable & Sendable, Element> {
         return nil
     }
 
-    /// Removes the last element of the key that has the most, if it has at least two more than another key: room for the other's next one.
-    package mutating func popLast(inFavorOf key: Key) -> (key: Key, element: Element)? {
-        guard let longest = turns.max(by: { count(of: $0) < count(of: $1) }), count(of: longest) >= count(of: key) + 2 else {
-            return nil
+    /// The key that has the most elements, if it has at least two more than another key: its last place may be the other's next one.
+    package func longest(beside key: Key) -> Key? {
+        var (longest, most) = (key, count(of: key) + 1)
+        for turn in turns {
+            let count = count(of: turn)
+            if count > most { (longest, most) = (turn, count) }
         }
-        return remove(at: count(of: longest) - 1, of: longest).map { (longest, $0) }
+        return longest == key ? nil : longest
+    }
+
+    /// Removes the last element of a key.
+    package mutating func popLast(of key: Key) -> Element? {
+        let count = count(of: key)
+        return count > 0 ? remove(at: count - 1, of: key) : nil
     }
 
     private mutating func remove(at index: Int, of key: Key) -> Element? {

@@ -58,13 +58,18 @@ package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
     /// Takes a place of a key that is due, if there is one. O(places of the key).
     /// - Returns: Whether there was: the client has returned when told.
     package mutating func claim(by key: Key, at now: Duration) -> Bool {
-        advance(to: now)
-        guard var own = places[key], let first = own.first, first <= second else { return false }
+        guard isDue(for: key, at: now), var own = places[key] else { return false }
         own.removeFirst()
         places[key] = own.isEmpty ? nil : own
         count -= 1
         dueCount -= 1
         return true
+    }
+
+    /// Whether a key has a place that is due.
+    package mutating func isDue(for key: Key, at now: Duration) -> Bool {
+        advance(to: now)
+        return places[key]?.first.map { $0 <= second } ?? false
     }
 
     /// Whether there is no place.

@@ -1,3 +1,4 @@
+import HoldfastTesting
 import Testing
 
 @testable import AccountCore
@@ -47,6 +48,31 @@ import Testing
             var order: [String] = []
             while let next = finish() { order.append(next) }
             return order
+        }
+    }
+
+    @Test("An attempt is refused early if, and only if, it would be refused")
+    func early() {
+        for seed in 0..<20 as Range<UInt64> {
+            var random = SplitMix64(seed: seed)
+            var queue = HashQueue<Int>(width: 2, limit: 12, longestWait: .seconds(1))
+            var (now, counts) = (Duration.zero, [true: 0, false: 0])
+            for number in 0..<600 {
+                now += .milliseconds(Int.random(in: 0..<60, using: &random))
+                if Int.random(in: 0..<3, using: &random) == 0, queue.running > 0 { _ = queue.finish(at: now) }
+                let network = "network \(Int.random(in: 0..<6, using: &random))"
+                let ticket = queue.nextTicket()
+                var early = queue
+                let delay = early.refuseEarly(from: network, at: now, chance: 0.5)
+                let admission = queue.enter(number, ticket, as: .attempt, from: network, at: now, chance: 0.5)
+                if case .refused(let refusal) = admission {
+                    #expect(delay == refusal.delay, "seed \(seed), attempt \(number)")
+                } else {
+                    #expect(delay == nil, "seed \(seed), attempt \(number)")
+                }
+                counts[delay == nil, default: 0] += 1
+            }
+            #expect(counts.values.allSatisfy { $0 > 20 }, "both happen: \(counts)")
         }
     }
 

@@ -12,7 +12,10 @@ private final class Queue<Key: Hashable & Sendable, Element> {
     func append(_ element: Element, id: UInt64, of key: Key) { queue.append(element, id: id, of: key) }
     func popFirst() -> Element? { queue.popFirst() }
     func remove(_ id: UInt64) -> Element? { queue.remove(id) }
-    func popLast(inFavorOf key: Key) -> (key: Key, element: Element)? { queue.popLast(inFavorOf: key) }
+    func popLast(inFavorOf key: Key) -> (key: Key, element: Element)? {
+        guard let longest = queue.longest(beside: key) else { return nil }
+        return queue.popLast(of: longest).map { (longest, $0) }
+    }
 }
 
 @Suite struct FairQueueTests {

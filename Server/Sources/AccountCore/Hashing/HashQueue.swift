@@ -71,6 +71,14 @@ struct HashQueue<Job> {
         return lastTicket
     }
 
+    /// Refuses an attempt that would be refused if it came now, before anything else is done for it.
+    /// - Returns: The delay after which the caller is to return; `nil` if the attempt may come.
+    mutating func refuseEarly(from network: String?, at now: Duration, chance: Double) -> Duration? {
+        let isExpected = line.isDue(for: network, at: now)
+        guard running == width, place(for: network, isExpected: isExpected, at: now) == .nowhere else { return nil }
+        return delay(for: network, at: now, chance: chance)
+    }
+
     /// Decides about a job.
     /// - Parameter network: The network of the client; `nil` if it is not known.
     mutating func enter(
@@ -126,21 +134,34 @@ struct HashQueue<Job> {
         at now: Duration,
         chance: Double
     ) -> Admission {
+        switch place(for: network, isExpected: isExpected, at: now) {
+        case .nowhere: return .refused(refuse(job, from: network, at: now, chance: chance))
+        case .free:
+            attempts.append(job, id: ticket, of: network)
+            return .waiting(displaced: nil)
+        case .of(let other):
+            let last = attempts.popLast(of: other)
+            attempts.append(job, id: ticket, of: network)
+            return .waiting(displaced: last.map { refuse($0, from: other, at: now, chance: chance) })
+        }
+    }
+
+    /// Where an attempt may wait.
+    private enum Place: Equatable {
+        case nowhere, free
+        /// In the place of another network's last attempt.
+        case of(String?)
+    }
+
+    private mutating func place(for network: String?, isExpected: Bool, at now: Duration) -> Place {
         let limit = limit(at: now)
         let room = isExpected ? limit : limit - min(limit / 2, line.due(at: now))
         // Callers without a network are commands of the operator, and those who return when told are as many as can be served.
         guard network == nil || isExpected || attempts.count(of: network) < max(min(limit, width), limit / 2) else {
-            return .refused(refuse(job, from: network, at: now, chance: chance))
+            return .nowhere
         }
-        if attempts.count < room {
-            attempts.append(job, id: ticket, of: network)
-            return .waiting(displaced: nil)
-        }
-        guard let last = attempts.popLast(inFavorOf: network) else {
-            return .refused(refuse(job, from: network, at: now, chance: chance))
-        }
-        attempts.append(job, id: ticket, of: network)
-        return .waiting(displaced: refuse(last.element, from: last.key, at: now, chance: chance))
+        guard attempts.count >= room else { return .free }
+        return attempts.longest(beside: network).map(Place.of) ?? .nowhere
     }
 
     private func limit(at now: Duration) -> Int {
@@ -148,6 +169,10 @@ struct HashQueue<Job> {
     }
 
     private mutating func refuse(_ job: Job, from network: String?, at now: Duration, chance: Double) -> Refusal {
-        Refusal(job: job, delay: line.place(for: network, rate: rate.perSecond(at: now), at: now, chance: chance))
+        Refusal(job: job, delay: delay(for: network, at: now, chance: chance))
+    }
+
+    private mutating func delay(for network: String?, at now: Duration, chance: Double) -> Duration {
+        line.place(for: network, rate: rate.perSecond(at: now), at: now, chance: chance)
     }
 }

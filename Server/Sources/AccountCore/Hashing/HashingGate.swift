@@ -73,6 +73,14 @@ public final class HashingGate: Sendable {
         return matches && usable != nil
     }
 
+    /// Refuses an attempt that would be refused if it came now, before anything else is done for it.
+    /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE`.
+    public func requireRoom() throws(AccountError) {
+        let network = AuditOrigin.current.client
+        let delay = queue.state.withLock { $0.refuseEarly(from: network, at: now(), chance: chance()) }
+        if let delay { throw .busy(retryAfter: delay) }
+    }
+
     /// Replaces the decoys for addresses without an account.
     public func setDecoys(_ mix: DecoyMix) { decoys.withLock { $0 = mix } }
 

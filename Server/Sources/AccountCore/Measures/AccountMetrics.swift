@@ -133,4 +133,7 @@ extension AccountMetrics {
             throw error
         }
     }
+
+    /// Counts a sign-in that was refused before anything was done for it.
+    func refusedLoginEarly() { count(Login.busy) }
 }

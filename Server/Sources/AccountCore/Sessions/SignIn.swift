@@ -120,6 +120,17 @@ public struct SignIn: Sendable {
         return nil
     }
 
+    /// Refuses a sign-in for which there is no capacity, before anything else is done for it.
+    /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE`.
+    public func requireRoom() throws(AccountError) {
+        do {
+            try gate.requireRoom()
+        } catch {
+            metrics.refusedLoginEarly()
+            throw error
+        }
+    }
+
     /// Signs in. A wrong password and a missing account take the same work; the account's state is told only after the right
     /// password.
     /// - Parameter report: Called exactly once, as soon as it is known whether the password was checked; also if the caller is canceled.
