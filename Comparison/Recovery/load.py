@@ -26,7 +26,9 @@ LIMITS = [
     "RESET_EMAIL", "RESET_IP", "RESET_GLOBAL", "LOGIN_ACCOUNT", "LOGIN_FAILURES", "LOGIN_DEVICE", "LOGIN_IP", "REFRESH_IP", "REGISTER_IP",
     "TOKEN_IP",
 ]
+# All requests come from one client.
 ENVIRONMENT = {f"LIMIT_{name}": "1000000/1" for name in LIMITS} | {
+    "MAX_CONNECTIONS_PER_CLIENT": "4096",
     "ENVIRONMENT": "production", "PASSWORD_RESET_BASE_URL": "https://app.example.com", "LOG_LEVEL": "info",
 }
 PARTS = ["start", "reset", "validate", "me", "refresh", "mixed", "hammer"]

@@ -60,12 +60,19 @@ public enum Attacks {
     ]
 
     /// Starts a server with an attack's settings, runs the attack and stops the server.
+    /// - Parameter hasOwnProcessors: Whether the server runs on its ``ProcessorShare`` alone. The caller's threads use the other one already.
     public static func run(
         _ attack: any Attack,
         binary: String,
+        hasOwnProcessors: Bool = false,
         progress: AttackProgress = { _ in }
     ) async throws -> AttackReport {
-        try await AttackedServer.serving(binary: binary, settings: attack.settings, lanes: attack.lanes) {
+        try await AttackedServer.serving(
+            binary: binary,
+            settings: attack.settings,
+            lanes: attack.lanes,
+            hasOwnProcessors: hasOwnProcessors
+        ) {
             try await attack.run(on: $0, progress: progress)
         }
     }

@@ -34,9 +34,11 @@ public final class AttackedServer: Sendable {
     private let binary: String
     private let settings: [String: String]
     private let client: HTTPClient
+    private let hasOwnProcessors: Bool
     private let running = Mutex<(process: Process, url: URL)?>(nil)
 
-    private init(binary: String, settings: [String: String], folder: URL, lanes: Int) {
+    private init(binary: String, settings: [String: String], folder: URL, lanes: Int, hasOwnProcessors: Bool) {
+        self.hasOwnProcessors = hasOwnProcessors
         self.binary = binary
         self.settings = settings
         self.folder = folder
@@ -50,16 +52,24 @@ public final class AttackedServer: Sendable {
     ///   - binary: The path of `holdfast`.
     ///   - settings: Its environment besides the usual: development, the mailbox folder, the loopback network as trusted proxy.
     ///   - lanes: How many connections calls share.
+    ///   - hasOwnProcessors: Whether it runs on its ``ProcessorShare`` alone.
     public static func serving<Result>(
         binary: String,
         settings: [String: String] = [:],
         lanes: Int = 64,
+        hasOwnProcessors: Bool = false,
         _ body: (AttackedServer) async throws -> Result
     ) async throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-attack-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let server = AttackedServer(binary: binary, settings: settings, folder: folder, lanes: lanes)
+        let server = AttackedServer(
+            binary: binary,
+            settings: settings,
+            folder: folder,
+            lanes: lanes,
+            hasOwnProcessors: hasOwnProcessors
+        )
         let result: Swift.Result<Result, any Error>
         do {
             try await server.start()
@@ -97,10 +107,11 @@ public final class AttackedServer: Sendable {
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         // A child inherits the mask of the thread that starts it, and those of tasks block nearly all signals.
-        let line: String? = try await Self.onThread {
+        let line: String? = try await Self.onThread { [hasOwnProcessors] in
             var none = sigset_t()
             sigemptyset(&none)
             pthread_sigmask(SIG_SETMASK, &none, nil)
+            if hasOwnProcessors { ProcessorShare.server.use() }
             try process.run()
             var text = Data()
             while !text.contains(UInt8(ascii: "\n")), case let more = output.fileHandleForReading.availableData, !more.isEmpty {
@@ -228,6 +239,25 @@ public final class AttackedServer: Sendable {
     ) async throws -> Response {
         let body = #"{"email":"\#(email)","password":"\#(password)"}"#
         return try await call("POST", AccountPath.login, body: body, from: client, fields: fields)
+    }
+
+    /// How many sign-ins per second are served to callers who send the next one as soon as one is served.
+    func signInsPerSecond(_ people: [String], seconds: Double) async throws -> Double {
+        let begin = ContinuousClock.now
+        let served = Guarded(0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for lane in 0..<12 {
+                group.addTask {
+                    while ContinuousClock.now - begin < .seconds(seconds) {
+                        let person = people[Int.random(in: 0..<people.count)]
+                        let status = try await self.signIn(person, from: ClientAddresses.network48(lane)).status
+                        if status == 200 { served.withLock { $0 += 1 } }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        return Double(served.current) / ((ContinuousClock.now - begin) / .seconds(1))
     }
 
     private func process(_ arguments: [String]) -> Process {

@@ -42,9 +42,9 @@ struct BrownOut: Attack {
     func run(on server: AttackedServer, progress: AttackProgress) async throws -> AttackReport {
         let people = try await server.people(plan.apps)
         let throttle = Throttle(server)
-        let well = try await capacity(of: server, people)
+        let well = try await server.signInsPerSecond(people, seconds: plan.calibration)
         throttle.begin()
-        let ill = try await capacity(of: server, people)
+        let ill = try await server.signInsPerSecond(people, seconds: plan.calibration)
         throttle.end()
         progress("\(Int(well)) sign-ins per second, \(Int(ill)) with a fifth of the processor time")
         let calls = try await drive(server, people, rate: well * 0.8 / Double(plan.apps), throttle)
@@ -78,25 +78,6 @@ struct BrownOut: Attack {
             }
         }
         return report
-    }
-
-    /// How many sign-ins per second are served to callers who send the next one as soon as one is served.
-    private func capacity(of server: AttackedServer, _ people: [String]) async throws -> Double {
-        let begin = ContinuousClock.now
-        let served = Guarded(0)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for lane in 0..<12 {
-                group.addTask {
-                    while ContinuousClock.now - begin < .seconds(plan.calibration) {
-                        let person = people[Int.random(in: 0..<people.count)]
-                        let status = try await server.signIn(person, from: ClientAddresses.network48(lane)).status
-                        if status == 200 { served.withLock { $0 += 1 } }
-                    }
-                }
-            }
-            try await group.waitForAll()
-        }
-        return Double(served.current) / ((ContinuousClock.now - begin) / .seconds(1))
     }
 
     private struct Call: Sendable {

@@ -54,11 +54,15 @@ struct Overload: Attack {
 
     /// The full form: rates and times.
     private func measure(_ stage: Stage, _ progress: AttackProgress) async throws -> AttackReport {
-        let bound = try await Self.hashBound(seconds: 4)
-        progress("\(Int(bound)) hashes per second")
+        // Before and after: other users of a machine's memory make it faster and slower.
+        let first = try await Self.hashBound(seconds: 4)
+        progress("\(Int(first)) hashes per second")
+        let alone = try await stage.signInsPerSecond(seconds: 8)
+        let second = try await Self.hashBound(seconds: 4)
         let quiet = try await Load(stage, attemptsPerSecond: 0, seconds: 10).run()
         progress("measured without load")
-        let loaded = try await Load(stage, attemptsPerSecond: bound * multiple, seconds: 20).run()
+        let loaded = try await Load(stage, attemptsPerSecond: second * multiple, seconds: 20).run()
+        let third = try await Self.hashBound(seconds: 4)
         var report = AttackReport()
         for (kind, longest) in [(Load.Kind.refresh, 50.0), (.confirm, 250), (.health, 50)] {
             let (before, during) = (quiet.calls[kind, default: .init()], loaded.calls[kind, default: .init()])
@@ -75,11 +79,15 @@ struct Overload: Attack {
             )
         }
         let hashed = Double(loaded.attempts[401]) / loaded.seconds
-        report.require(
-            "sign-ins: at least 80 % of the hash bound",
-            counted: "\(Int(hashed)) of \(Int(bound)) per second",
-            hashed >= bound * 0.8
-        )
+        for (text, rate, bound, percent) in [
+            ("sign-ins without load", alone, (first + second) / 2, 90.0), ("sign-ins", hashed, (second + third) / 2, 80),
+        ] {
+            report.require(
+                "\(text): at least \(Int(percent)) % of the hash bound",
+                counted: "\(Int(rate)) of \(Int(bound)) per second, \(Int((100 * rate / bound).rounded())) %",
+                rate >= bound * percent / 100
+            )
+        }
         report.require("delays from 1 to 60 s", counted: "\(loaded.attempts[503]) refusals", stage.hasHonestDelays)
         report.note("attempts", "\(loaded.attempts), \(Int(Double(loaded.attempts.total) / loaded.seconds)) per second")
         report.note("attempts without load", "\(quiet.attempts)")
@@ -87,9 +95,9 @@ struct Overload: Attack {
         return report
     }
 
-    /// How many hashes per second all cores compute, by themselves.
+    /// How many hashes per second the processors of the server compute, by themselves.
     static func hashBound(seconds: Double) async throws -> Double {
-        let argon2 = try Argon2id()
+        let argon2 = Argon2id()
         let cores = ProcessInfo.processInfo.activeProcessorCount
         let end = ContinuousClock.now + .seconds(seconds)
         let hashes = await withTaskGroup(of: Int.self) { group in
@@ -97,6 +105,7 @@ struct Overload: Attack {
                 group.addTask {
                     await withCheckedContinuation { continuation in
                         Thread {
+                            ProcessorShare.server.use()
                             var count = 0
                             while ContinuousClock.now < end, (try? argon2.hash("not a password")) != nil { count += 1 }
                             continuation.resume(returning: count)
@@ -141,6 +150,12 @@ private final class Stage: Sendable {
     }
 
     var sessionCount: Int { sessions.count }
+
+    /// How many sign-ins are served while nothing else is done.
+    func signInsPerSecond(seconds: Double) async throws -> Double {
+        try await server.signInsPerSecond(people, seconds: seconds)
+    }
+
     /// Whether every refusal named a delay in its bounds.
     var hasHonestDelays: Bool { badDelays.withLock { $0 == 0 } }
 

@@ -43,7 +43,11 @@ public struct IdleConnections: Attack {
         var tally = try await server.newcomers(size.pick(small: 40, full: 400))
         let (more, _) = try await server.newcomers(until: { false }, within: .seconds(size.pick(small: 0, full: 20)))
         tally.add(more)
-        report.require("Users during \(clients * each) connections of \(clients) clients", served: tally, percent: AttackedServer.servedPercent(size))
+        report.require(
+            "Users during \(clients * each) connections of \(clients) clients",
+            served: tally,
+            percent: AttackedServer.servedPercent(size)
+        )
         let open = connections.count - connections.closedByServer()
         report.require("At most \(capacity) connections are open", counted: "\(open)", open <= capacity)
         report.note("memory", "\(server.residentMemory >> 20) MB")
