@@ -60,7 +60,7 @@ import Testing
     func hashing() async throws {
         let hashing = ScriptedHashing()
         try await withServer(hashing: hashing) { server in
-            let cores = ProcessInfo.processInfo.activeProcessorCount
+            let cores = ProcessorCount.available
             try await withThrowingTaskGroup(of: RawHTTP.Answer.self) { group in
                 // A network has half of the 64 places.
                 for number in 0..<(cores + 33) {
