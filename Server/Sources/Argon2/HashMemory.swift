@@ -4,7 +4,7 @@ import Synchronization
 /// The memory that hashes are computed in, kept for the next ones.
 ///
 /// A fresh mapping for each hash would take 4,864 page faults of 4 KiB. Each is served under the lock of the process's address space, so that every other
-/// thread that touches new memory waits behind the hashes. What is kept is mapped once, in pages of 2 MiB where the system has them.
+/// thread that touches new memory waits behind the hashes. Kept blocks are mapped once, in pages of 2 MiB where the system has them.
 final class HashMemory: Sendable {
     /// For all hashes of the process.
     static let shared = HashMemory()

@@ -9,7 +9,7 @@ enum ProcessorCount {
     }()
 
     /// The number of processors in the affinity mask.
-    /// - Parameter status: `/proc/self/status` of Linux; `nil` if it doesn't tell.
+    /// - Parameter status: `/proc/self/status` of Linux; `nil` if it has no such line.
     static func allowed(in status: String) -> Int? {
         let key = "Cpus_allowed:"
         guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix(key) }) else { return nil }
