@@ -241,6 +241,17 @@ public final class AttackedServer: Sendable {
         return try await call("POST", AccountPath.login, body: body, from: client, fields: fields)
     }
 
+    /// Signs in, and returns when told while the server is busy.
+    func patientSignIn(_ email: String, from client: String) async throws -> Response {
+        var response = try await signIn(email, from: client)
+        for _ in 0..<20 where response.status == 503 {
+            let seconds = response.fields["retry-after"].flatMap { Int($0) } ?? 1
+            try await Task.sleep(for: .seconds(max(1, min(60, seconds))))
+            response = try await signIn(email, from: client)
+        }
+        return response
+    }
+
     /// How many sign-ins per second are served to callers who send the next one as soon as one is served.
     func signInsPerSecond(_ people: [String], seconds: Double) async throws -> Double {
         let begin = ContinuousClock.now

@@ -169,13 +169,7 @@ private final class Stage: Sendable {
 
     /// Signs in from a network that nobody else uses, and returns when told.
     func patientSignIn(_ number: Int) async throws -> Int {
-        var status = 503
-        for _ in 0..<20 where status == 503 {
-            let response = try await server.signIn(people[number], from: ClientAddresses.network48(7_000 + number))
-            status = response.status
-            if status == 503 { try await Task.sleep(for: .seconds(delay(of: response))) }
-        }
-        return status
+        try await server.patientSignIn(people[number], from: ClientAddresses.network48(7_000 + number)).status
     }
 
     func refresh(session: Int) async throws -> AttackedServer.Response {
