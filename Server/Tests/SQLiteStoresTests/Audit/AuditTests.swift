@@ -13,7 +13,12 @@ import Testing
 
 @Suite struct AuditTests {
     private func trail(_ store: any AuditStore) -> AuditTrail<ContinuousClock> {
-        AuditTrail(store: store, clock: ContinuousClock(), now: { TemporaryStores.start }, logger: Logger(label: "test"))
+        AuditTrail(
+            store: store,
+            clock: ContinuousClock(),
+            now: { TemporaryStores.start },
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
     }
 
     @Test("What was noted is kept with its origin, newest first, and of unknown accounts nothing")
