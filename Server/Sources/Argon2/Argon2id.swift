@@ -1,5 +1,4 @@
 private import CArgon2
-import Foundation
 
 /// Argon2id (RFC 9106) by libargon2, the reference implementation, with PHC strings and one lane.
 ///

@@ -9,6 +9,7 @@ final class HashMemory: Sendable {
     /// For all hashes of the process.
     static let shared = HashMemory()
 
+    /// The compiler can't see that a block has one owner at a time: this pool, or the hash that took it.
     private struct Block: @unchecked Sendable {
         let start: UnsafeMutableRawPointer
     }
