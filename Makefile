@@ -26,8 +26,8 @@ lint:
 
 # Put the code into form.
 format:
-	@swift format --in-place --parallel --recursive Package.swift Sources Tests Examples Server/Package.swift Server/Sources Server/Tests Server/Examples Benchmarks/Package.swift Benchmarks/Benchmarks Fuzzing/Package.swift Fuzzing/Sources Server/Benchmarks/Package.swift Server/Benchmarks/BrownOut Server/Benchmarks/Client Server/Benchmarks/Middleware
+	@bash -c 'source scripts/common.sh; cd "$$root"; swift format --in-place --parallel --recursive "$${swift_code[@]}"'
 
 # Remove what builds have made; the data folder stays.
 clean:
-	@rm -rf .build Server/.build Benchmarks/.build Fuzzing/.build Server/Benchmarks/.build Package.resolved */Package.resolved Server/Benchmarks/Package.resolved
+	@rm -rf .build */.build Package.resolved */Package.resolved

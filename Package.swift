@@ -1,6 +1,38 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// What an app imports depends on swift-http-types and swift-log alone. All else is behind the trait `Server`: a dependency that no enabled
+// trait refers to is not even fetched. See docs/decisions/0100-one-package-with-traits.md.
+let onServers = TargetDependencyCondition.when(traits: ["Server"])
+
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+
+/// A product of a package that only servers depend on.
+func server(_ name: String, _ package: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: onServers)
+}
+
+let argumentParser = server("ArgumentParser", "swift-argument-parser")
+let asyncHTTPClient = server("AsyncHTTPClient", "async-http-client")
+let configuration = server("Configuration", "swift-configuration")
+let crypto = server("Crypto", "swift-crypto")
+let grdb = server("GRDB", "GRDB.swift")
+let hummingbird = server("Hummingbird", "hummingbird")
+let hummingbirdCore = server("HummingbirdCore", "hummingbird")
+let inMemoryLogging = server("InMemoryLogging", "swift-log")
+let lifecycle = server("ServiceLifecycle", "swift-service-lifecycle")
+let metrics = server("CoreMetrics", "swift-metrics")
+let metricsTestKit = server("MetricsTestKit", "swift-metrics")
+let mustache = server("Mustache", "swift-mustache")
+let nioCore = server("NIOCore", "swift-nio")
+let nioEmbedded = server("NIOEmbedded", "swift-nio")
+let nioHTTP1 = server("NIOHTTP1", "swift-nio")
+let nioHTTPTypes = server("NIOHTTPTypes", "swift-nio-extras")
+let nioHTTPTypesHTTP1 = server("NIOHTTPTypesHTTP1", "swift-nio-extras")
+let nioPosix = server("NIOPosix", "swift-nio")
+let nioSSL = server("NIOSSL", "swift-nio-ssl")
+
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
@@ -9,140 +41,276 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ImmutableWeakCaptures"),
 ]
 
+/// A module in `Sources/area`.
+func module(_ area: String, _ name: String, _ dependencies: [Target.Dependency] = [], embed: [String] = []) -> Target {
+    .target(
+        name: name,
+        dependencies: dependencies,
+        path: "Sources/\(area)/\(name)",
+        resources: embed.map { .embedInCode($0) },
+        swiftSettings: settings
+    )
+}
+
+/// A program in a folder.
+func program(_ name: String, in path: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+}
+
+/// Tests in `Tests`, and what only they use.
+func tests(
+    _ name: String,
+    in folder: String? = nil,
+    exclude: [String] = [],
+    copy: [String] = [],
+    _ dependencies: [Target.Dependency]
+) -> Target {
+    .testTarget(
+        name: name,
+        dependencies: dependencies + ["HoldfastTesting", "TestSupport"],
+        path: "Tests/\(folder ?? name)",
+        exclude: exclude,
+        resources: copy.map { .copy($0) },
+        swiftSettings: settings
+    )
+}
+
+let appLibraries = [
+    "Holdfast", "ErrorContract", "RateLimiting", "AccountContract", "ErrorLabContract", "ResilientHTTP", "HoldfastURLSession",
+    "AccountKit", "AccountUI", "HoldfastTesting",
+]
+let serverLibraries = [
+    "ServerMiddleware", "Idempotency", "LoadControl", "AccountCore", "AccountRoutes", "AccountImport", "SQLiteStores", "Email",
+    "Pages",
+    "OpenAPI", "PasswordHashes", "AppLinks", "Observability", "HoldfastAsyncHTTPClient", "ErrorLab",
+]
+
 let package = Package(
     name: "holdfast",
     platforms: [.iOS(.v18), .macOS(.v15), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
-    products: [
-        .library(name: "Holdfast", targets: ["Holdfast"]),
-        .library(name: "ErrorContract", targets: ["ErrorContract"]),
-        .library(name: "RateLimiting", targets: ["RateLimiting"]),
-        .library(name: "ResilientHTTP", targets: ["ResilientHTTP"]),
-        .library(name: "HoldfastURLSession", targets: ["HoldfastURLSession"]),
-        .library(name: "AccountContract", targets: ["AccountContract"]),
-        .library(name: "AccountKit", targets: ["AccountKit"]),
-        .library(name: "AccountUI", targets: ["AccountUI"]),
-        .library(name: "ErrorLabContract", targets: ["ErrorLabContract"]),
-        .library(name: "HoldfastTesting", targets: ["HoldfastTesting"]),
+    products: (appLibraries + serverLibraries).map { .library(name: $0, targets: [$0]) } + [
+        .executable(name: "holdfast", targets: ["HoldfastCommand"])
+    ],
+    traits: [
+        .trait(name: "Server", description: "Libraries for Hummingbird servers, and the command holdfast."),
+        .default(enabledTraits: []),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+        // Behind the trait Server.
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
     ],
     targets: [
-        .target(
-            name: "Holdfast",
-            dependencies: [
+        // Imported by both ends.
+        module("Shared", "ErrorContract", [httpTypes]),
+        module("Shared", "RateLimiting"),
+        module("Shared", "AccountContract", ["ErrorContract"]),
+        module("Shared", "ErrorLabContract", ["ErrorContract"]),
+
+        // For apps.
+        module("App", "ResilientHTTP", ["ErrorContract", "RateLimiting", httpTypes, logging]),
+        module("App", "HoldfastURLSession", ["ResilientHTTP", httpTypes]),
+        module("App", "AccountKit", ["AccountContract", "ErrorContract", "ErrorLabContract", "ResilientHTTP", httpTypes]),
+        module("App", "AccountUI", ["AccountKit", "AccountContract", "ErrorContract", "ErrorLabContract"]),
+        module(
+            "App",
+            "Holdfast",
+            [
                 "ErrorContract", "RateLimiting", "ResilientHTTP", "HoldfastURLSession", "AccountContract", "AccountKit",
                 "AccountUI",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
+                httpTypes,
+            ]
+        ),
+        module("Testing", "HoldfastTesting", ["ResilientHTTP", httpTypes]),
+
+        // For servers.
+        .systemLibrary(
+            name: "CArgon2",
+            path: "Sources/C/CArgon2",
+            pkgConfig: "libargon2",
+            providers: [.apt(["libargon2-dev"]), .brew(["argon2"])]
+        ),
+        .systemLibrary(name: "CCrypt", path: "Sources/C/CCrypt", providers: [.apt(["libcrypt-dev"])]),
+        .systemLibrary(
+            name: "CLibCurl",
+            path: "Sources/C/CLibCurl",
+            pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
+        ),
+        module("Server", "LoadControl"),
+        module("Server", "Idempotency", ["RateLimiting", httpTypes, crypto]),
+        module("Server", "Observability", ["ErrorContract", "ResilientHTTP", httpTypes, logging, metrics]),
+        module("Server", "AppLinks", ["ErrorContract"]),
+        module(
+            "Server",
+            "PasswordHashes",
+            [
+                "CArgon2", .target(name: "CCrypt", condition: .when(platforms: [.linux])), crypto,
+                server("CryptoExtras", "swift-crypto"),
+            ]
+        ),
+        module(
+            "Server",
+            "AccountCore",
+            [
+                "AccountContract", "ErrorContract", "LoadControl", "Observability", "RateLimiting", crypto, lifecycle, logging,
+                metrics,
+                server("JWTKit", "jwt-kit"),
+            ]
+        ),
+        module("Server", "AccountImport", ["AccountContract", "AccountCore", "ErrorContract", "PasswordHashes", grdb]),
+        module("Server", "Email", ["AccountContract", "AccountCore", "CLibCurl", "ErrorContract"]),
+        module(
+            "Server",
+            "SQLiteStores",
+            [
+                "AccountContract", "AccountCore", "ErrorContract", "Idempotency", "Observability", "RateLimiting", grdb,
+                httpTypes,
+                lifecycle, logging,
+            ]
+        ),
+        module(
+            "Server",
+            "ServerMiddleware",
+            [
+                "ErrorContract", "Idempotency", "LoadControl", "Observability", "RateLimiting", hummingbird, hummingbirdCore,
+                httpTypes,
+                lifecycle, logging, metrics, nioCore, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1,
+                server("Instrumentation", "swift-distributed-tracing"),
+            ]
+        ),
+        module(
+            "Server",
+            "OpenAPI",
+            ["AccountContract", "ErrorContract", mustache],
+            embed: ["reference.html.mustache", "reference.css", "reference.js"].map { "Page/Templates/\($0)" }
+        ),
+        module(
+            "Server",
+            "Pages",
+            ["AccountContract", "AccountCore", "ErrorContract", mustache],
+            embed: [
+                "errors.css", "errors.html.mustache", "mail.html.mustache", "mail.txt.mustache", "mailbox.html.mustache",
+                "page.html.mustache", "run.html.mustache", "page.css", "page.js",
+            ].map { "Templates/\($0)" }
+        ),
+        module(
+            "Server",
+            "AccountRoutes",
+            [
+                "AccountContract", "AccountCore", "ErrorContract", "Observability", "OpenAPI", "Pages", "RateLimiting",
+                "ServerMiddleware", crypto, hummingbird, httpTypes, logging,
+            ]
+        ),
+        module(
+            "Server",
+            "ErrorLab",
+            [
+                "ErrorContract", "ErrorLabContract", "RateLimiting", "ServerMiddleware", hummingbird, httpTypes, lifecycle,
+                mustache,
+                nioCore,
             ],
-            swiftSettings: settings
+            embed: ["Families/families.json"]
+                + ["control.mustache", "lab.html.mustache", "lab.css", "lab.js"].map { "Templates/\($0)" }
         ),
-        .target(
-            name: "ErrorContract",
-            dependencies: [.product(name: "HTTPTypes", package: "swift-http-types")],
-            swiftSettings: settings
+        module(
+            "Server",
+            "HoldfastAsyncHTTPClient",
+            [
+                "ResilientHTTP", asyncHTTPClient, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
+                server("NIOHTTPCompression", "swift-nio-extras"), server("Tracing", "swift-distributed-tracing"),
+            ]
         ),
-        .target(name: "RateLimiting", swiftSettings: settings),
-        .target(
-            name: "ResilientHTTP",
-            dependencies: [
-                "ErrorContract", "RateLimiting",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: settings
+        program(
+            "HoldfastCommand",
+            in: "Sources/Server/HoldfastCommand",
+            [
+                "AccountContract", "AccountCore", "AccountImport", "AccountKit", "AccountRoutes", "AppLinks", "Email",
+                "ErrorContract",
+                "ErrorLab", "ErrorLabContract", "HoldfastURLSession", "Idempotency", "Observability", "OpenAPI", "Pages",
+                "PasswordHashes", "RateLimiting", "ResilientHTTP", "SQLiteStores", "ServerMiddleware",
+                argumentParser, configuration, crypto, hummingbird, hummingbirdCore, httpTypes, lifecycle, logging, nioCore,
+                nioSSL,
+                server("HummingbirdTLS", "hummingbird"), server("SystemPackage", "swift-system"),
+                server("UnixSignals", "swift-service-lifecycle"),
+            ]
         ),
-        .target(
-            name: "HoldfastURLSession",
-            dependencies: [
-                "ResilientHTTP",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ],
-            swiftSettings: settings
-        ),
-        .target(name: "AccountContract", dependencies: ["ErrorContract"], swiftSettings: settings),
-        .target(name: "ErrorLabContract", dependencies: ["ErrorContract"], swiftSettings: settings),
-        .target(
-            name: "AccountKit",
-            dependencies: [
-                "AccountContract", "ErrorContract", "ErrorLabContract", "ResilientHTTP",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ],
-            swiftSettings: settings
-        ),
-        .target(
-            name: "AccountUI",
-            dependencies: ["AccountKit", "AccountContract", "ErrorContract", "ErrorLabContract"],
-            swiftSettings: settings
-        ),
-        .target(
-            name: "HoldfastTesting",
-            dependencies: [
-                "ResilientHTTP",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ],
-            swiftSettings: settings
-        ),
+
+        // Examples.
         .executableTarget(name: "GettingStarted", dependencies: ["Holdfast"], path: "Examples/GettingStarted"),
-        .testTarget(
-            name: "HoldfastTests",
-            dependencies: ["Holdfast", "HoldfastTesting", "GettingStarted"],
-            swiftSettings: settings
+        program(
+            "holdfast-terminal-app",
+            in: "Examples/TerminalApp",
+            ["AccountContract", "AccountKit", "ErrorContract", "HoldfastURLSession", "ResilientHTTP", argumentParser]
         ),
-        .testTarget(
-            name: "ErrorContractTests",
-            dependencies: ["HoldfastTesting", "ErrorContract", .product(name: "HTTPTypes", package: "swift-http-types")],
-            resources: [.copy("Resources")],
-            swiftSettings: settings
+        program(
+            "holdfast-notes-app",
+            in: "Examples/NotesApp",
+            ["ErrorContract", "ServerMiddleware", argumentParser, hummingbird, httpTypes, logging, nioCore]
         ),
-        .testTarget(
-            name: "RateLimitingTests",
-            dependencies: ["RateLimiting", "HoldfastTesting"],
-            swiftSettings: settings
+        program(
+            "holdfast-compared-notes",
+            in: "Examples/ComparedNotes",
+            [
+                "AccountContract", "ErrorContract", "RateLimiting", "ServerMiddleware", argumentParser, hummingbird, httpTypes,
+                logging,
+                nioCore, nioPosix,
+            ]
         ),
-        .testTarget(
-            name: "ResilientHTTPTests",
+
+        // What only tests use.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+        .target(name: "MailServerTesting", path: "Tests/MailServerTesting", exclude: ["smtp_server.py"], swiftSettings: settings),
+        .target(
+            name: "Attacks",
             dependencies: [
-                "ResilientHTTP", "HoldfastURLSession", "RateLimiting", "ErrorContract", "HoldfastTesting",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
+                "AccountContract", "AccountKit", "Email", "ErrorContract", "HoldfastAsyncHTTPClient", "PasswordHashes",
+                "ResilientHTTP",
+                asyncHTTPClient, httpTypes, nioCore, nioHTTP1, nioPosix, server("NIOFoundationCompat", "swift-nio"),
             ],
+            path: "Tests/Attacks",
             swiftSettings: settings
         ),
-        .testTarget(
-            name: "HoldfastURLSessionTests",
-            dependencies: [
-                "HoldfastURLSession", "ResilientHTTP", "AccountKit", "ErrorContract", "RateLimiting", "HoldfastTesting",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: settings
+        program("holdfast-attack", in: "Tests/AttackCommand", ["Attacks", argumentParser]),
+
+        // Tests of what apps import.
+        tests("ErrorContractTests", copy: ["Resources"], ["ErrorContract", httpTypes]),
+        tests("RateLimitingTests", ["RateLimiting"]),
+        tests("AccountContractTests", ["AccountContract", "ErrorContract"]),
+        tests("ErrorLabContractTests", ["ErrorContract", "ErrorLabContract"]),
+        tests(
+            "ResilientHTTPTests",
+            ["ErrorContract", "HoldfastURLSession", "RateLimiting", "ResilientHTTP", httpTypes, logging]
         ),
-        .testTarget(
-            name: "AccountContractTests",
-            dependencies: ["AccountContract", "ErrorContract", "HoldfastTesting"],
-            swiftSettings: settings
+        tests(
+            "HoldfastURLSessionTests",
+            ["AccountKit", "ErrorContract", "HoldfastURLSession", "RateLimiting", "ResilientHTTP", httpTypes, logging]
         ),
-        .testTarget(
-            name: "ErrorLabContractTests",
-            dependencies: ["ErrorLabContract", "ErrorContract", "HoldfastTesting"],
-            swiftSettings: settings
+        tests(
+            "AccountKitTests",
+            ["AccountContract", "AccountKit", "ErrorContract", "ErrorLabContract", "ResilientHTTP", httpTypes]
         ),
-        .testTarget(
-            name: "AccountKitTests",
-            dependencies: [
-                "AccountKit", "AccountContract", "ResilientHTTP", "ErrorContract", "ErrorLabContract", "HoldfastTesting",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ],
-            swiftSettings: settings
-        ),
+        tests("HoldfastTests", ["GettingStarted", "Holdfast"]),
+        tests("HoldfastTestingTests", ["ResilientHTTP", httpTypes]),
         // The example app without its views: they need SwiftUI, and scripts/check-apple compiles them.
         .testTarget(
             name: "ExampleAppTests",
-            dependencies: [
-                "Holdfast", "ErrorLabContract", "HoldfastTesting", .product(name: "HTTPTypes", package: "swift-http-types"),
-            ],
+            dependencies: ["ErrorLabContract", "Holdfast", "HoldfastTesting", httpTypes],
             path: "Examples/App",
             exclude: [
                 "README.md", "project.yml", "Resources", "Sources/Views", "Sources/UIKit", "Sources/Previews",
@@ -151,13 +319,68 @@ let package = Package(
             sources: ["Sources/Model", "Sources/ScreenStates", "Tests"],
             swiftSettings: settings
         ),
-        .testTarget(
-            name: "HoldfastTestingTests",
-            dependencies: [
-                "HoldfastTesting", "ResilientHTTP",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ],
-            swiftSettings: settings
+
+        // Tests of the server.
+        tests("LoadControlTests", ["LoadControl"]),
+        tests(
+            "ObservabilityTests",
+            ["ErrorContract", "Observability", "ResilientHTTP", httpTypes, logging, metrics, metricsTestKit]
+        ),
+        tests("AppLinksTests", ["AppLinks", "ErrorContract"]),
+        tests("PasswordHashesTests", ["PasswordHashes"]),
+        tests(
+            "AccountCoreTests",
+            [
+                "AccountContract", "AccountCore", "ErrorContract", "LoadControl", "RateLimiting", "ResilientHTTP", crypto,
+                httpTypes,
+            ]
+        ),
+        tests("EmailTests", ["AccountContract", "AccountCore", "Email", "ErrorContract", "MailServerTesting"]),
+        tests(
+            "SQLiteStoresTests",
+            [
+                "AccountContract", "AccountCore", "Email", "ErrorContract", "Idempotency", "Pages", "RateLimiting",
+                "SQLiteStores",
+                crypto, grdb, httpTypes, inMemoryLogging, lifecycle, logging,
+            ]
+        ),
+        tests("OpenAPITests", ["AccountContract", "ErrorContract", "OpenAPI"]),
+        tests("PagesTests", copy: ["Golden"], ["AccountContract", "AccountCore", "ErrorContract", "Pages"]),
+        tests(
+            "ServerMiddlewareTests",
+            [
+                "ErrorContract", "Idempotency", "RateLimiting", "ServerMiddleware", hummingbird, httpTypes, inMemoryLogging,
+                logging,
+                metrics, metricsTestKit, nioCore, nioEmbedded, nioHTTP1,
+            ]
+        ),
+        tests(
+            "HoldfastAsyncHTTPClientTests",
+            [
+                "ErrorContract", "HoldfastAsyncHTTPClient", "HoldfastURLSession", "ResilientHTTP", httpTypes, nioCore, nioPosix,
+                nioSSL,
+            ]
+        ),
+        tests(
+            "FuzzTests",
+            [
+                "AccountContract", "AccountCore", "AccountImport", "AccountKit", "AccountRoutes", "AppLinks", "ErrorContract",
+                "HoldfastCommand", "Idempotency", "PasswordHashes", "RateLimiting", "ServerMiddleware",
+                configuration, crypto, hummingbird, httpTypes, logging, nioCore, nioEmbedded, nioHTTP1, nioHTTPTypes,
+                nioHTTPTypesHTTP1,
+            ]
+        ),
+        tests(
+            "IntegrationTests",
+            in: "Integration",
+            exclude: ["Reference/Schemathesis"],
+            [
+                "AccountContract", "AccountCore", "AccountKit", "AccountRoutes", "AppLinks", "Attacks", "Email", "ErrorContract",
+                "ErrorLab", "ErrorLabContract", "HoldfastAsyncHTTPClient", "HoldfastCommand", "HoldfastURLSession", "Idempotency",
+                "MailServerTesting", "OpenAPI", "Pages", "PasswordHashes", "RateLimiting", "ResilientHTTP", "SQLiteStores",
+                "ServerMiddleware", "holdfast-notes-app", "holdfast-terminal-app",
+                configuration, grdb, hummingbird, httpTypes, lifecycle, logging, nioCore, nioEmbedded, nioPosix,
+            ]
         ),
     ],
     swiftLanguageModes: [.v6]

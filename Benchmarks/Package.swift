@@ -1,19 +1,24 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The benchmarks of one area; they stand in a folder of that name.
-func area(_ name: String, dependencies: [String], targets: [Target.Dependency] = []) -> Target {
+private let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+private let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+private let nio = ["NIOCore", "NIOHTTP1", "NIOPosix"].map { Target.Dependency.product(name: $0, package: "swift-nio") }
+
+private func holdfast(_ names: String...) -> [Target.Dependency] {
+    names.map { .product(name: $0, package: "holdfast") }
+}
+
+/// The benchmarks of one area with the package Benchmark; they stand in a folder of that name.
+private func area(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(
         name: "\(name)Benchmarks",
-        dependencies: [
-            .product(name: "Benchmark", package: "benchmark"),
-            .product(name: "HTTPTypes", package: "swift-http-types"),
-        ] + dependencies.map { .product(name: $0, package: "holdfast") } + targets,
+        dependencies: [.product(name: "Benchmark", package: "benchmark"), httpTypes] + dependencies,
         path: "Benchmarks/\(name)",
-        swiftSettings: [
-            .enableUpcomingFeature("ExistentialAny"),
-            .enableUpcomingFeature("MemberImportVisibility"),
-        ],
+        swiftSettings: settings,
         plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]
     )
 }
@@ -22,25 +27,54 @@ let package = Package(
     name: "holdfast-benchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "holdfast", path: ".."),
+        .package(name: "holdfast", path: "..", traits: ["Server"]),
         // Without traits: its interposers for malloc and for the runtime are packages of their own.
         .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
     ],
     targets: [
-        area("Decoder", dependencies: ["ErrorContract", "ResilientHTTP"]),
         .systemLibrary(name: "CMalloc", path: "CMalloc"),
-        area("Limiter", dependencies: ["RateLimiting"], targets: ["CMalloc"]),
+        .target(name: "CAllocations", path: "CAllocations"),
+        area("Decoder", holdfast("ErrorContract", "ResilientHTTP")),
+        area("Limiter", holdfast("RateLimiting") + ["CMalloc"]),
+        area("Client", holdfast("HoldfastURLSession", "RateLimiting", "ResilientHTTP")),
         .executableTarget(
             name: "LimiterRunner",
-            dependencies: [
-                .product(name: "RateLimiting", package: "holdfast"),
-                .product(name: "HoldfastTesting", package: "holdfast"),
-            ],
+            dependencies: holdfast("RateLimiting", "HoldfastTesting"),
             path: "Comparison/Limiters",
             exclude: ["compare.py", "runner.py", "runner.go"]
         ),
-        area("Client", dependencies: ["HoldfastURLSession", "RateLimiting", "ResilientHTTP"]),
+        .executableTarget(
+            name: "brown-out",
+            dependencies: holdfast("HoldfastTesting", "ResilientHTTP") + nio + [httpTypes],
+            path: "BrownOut",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "bench-client",
+            dependencies: holdfast("HoldfastAsyncHTTPClient", "HoldfastURLSession", "ResilientHTTP") + nio + [
+                "CAllocations", httpTypes,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
+            ],
+            path: "ClientCost",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "bench-middleware",
+            dependencies: holdfast("ErrorContract", "RateLimiting", "SQLiteStores", "ServerMiddleware") + [
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            path: "Middleware",
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

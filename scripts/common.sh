@@ -3,6 +3,12 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
+# The folders and manifests with Swift code that has a form.
+swift_code=(
+    Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/BrownOut Benchmarks/ClientCost
+    Benchmarks/Comparison Benchmarks/Middleware Fuzzing/Package.swift Fuzzing/Sources/Fuzz
+)
+
 say() { printf '\033[1m==> %s\033[0m\n' "$*" >&2; }
 fail() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
@@ -75,7 +81,7 @@ need_build_tools() {
 # measured_binary: prints the path of the binary that is measured: HOLDFAST_BINARY, or a release as docs/operations.md has one build it.
 measured_binary() {
     if [ -z "${HOLDFAST_BINARY:-}" ]; then
-        local build=(swift build --package-path "$root/Server" --configuration release --static-swift-stdlib)
+        local build=(swift build --package-path "$root" --traits Server --configuration release --static-swift-stdlib)
         # What fails in a substitution ends only it.
         "${build[@]}" --product holdfast >&2 || return
         HOLDFAST_BINARY=$("${build[@]}" --show-bin-path)/holdfast || return

@@ -1,11 +1,12 @@
 import ErrorContract
 import Foundation
+import TestSupport
 import Testing
 
 /// What stands in the templates and views themselves, where no language could be chosen.
 @Suite struct EveryTemplateTests {
     /// The pages and mails for people; reference, codes and lab are read by developers, in English.
-    private static let templates = Repository.files("mustache", under: ["Server/Sources/RecoveryPages"])
+    private static let templates = Repository.files("mustache", under: ["Sources/Server/Pages"])
         .map(Repository.name(of:)).filter { !$0.hasSuffix("errors.html.mustache") }
 
     @Test("A template has no words of its own", arguments: templates)
@@ -34,7 +35,7 @@ import Testing
     @Test("A view shows no words of its own")
     func views() throws {
         let shown = /\b(?:Text|Button|Label|Toggle|TextField|SecureField|Link|navigationTitle|accessibilityLabel)\("/
-        for file in Repository.files("swift", under: ["Sources/AccountUI"]) where !file.path.contains("Lab") {
+        for file in Repository.files("swift", under: ["Sources/App/AccountUI"]) where !file.path.contains("Lab") {
             let source = try String(contentsOf: file, encoding: .utf8)
             for match in source.matches(of: shown) {
                 let line = source[..<match.range.lowerBound].count { $0 == "\n" } + 1

@@ -95,7 +95,7 @@ import Testing
 
     @Test("The contract knows all of its texts, so that an app can be told which it has not translated")
     func known() {
-        let written = WrittenText.all.filter { $0.file.hasPrefix("Sources/ErrorContract/") }.map(\.english)
+        let written = WrittenText.all.filter { $0.file.hasPrefix("Sources/Shared/ErrorContract/") }.map(\.english)
         let known = ErrorCatalogue.standard.untranslated(in: Language("xx"))
         #expect(Set(written).symmetricDifference(known) == [], "ContractText.all lists those that belong to no code")
     }

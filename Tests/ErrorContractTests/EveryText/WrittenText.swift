@@ -1,5 +1,6 @@
 import ErrorContract
 import Foundation
+import TestSupport
 import Testing
 
 /// A text as it stands in the sources: every call whose first argument is `en:`.
@@ -19,7 +20,7 @@ struct WrittenText: Hashable, Sendable, CustomTestStringConvertible {
     }
 
     /// Every text of the libraries, the server and the examples.
-    static let all: [WrittenText] = Repository.files("swift", under: ["Sources", "Server/Sources", "Server/Examples"])
+    static let all: [WrittenText] = Repository.files("swift", under: ["Sources", "Examples"])
         // This one takes texts apart, and has none.
         .filter { !$0.path.hasSuffix("/ErrorContract/Localization/LocalizedText.swift") }
         .flatMap { texts(in: (try? String(contentsOf: $0, encoding: .utf8)) ?? "", file: Repository.name(of: $0)) }
@@ -73,20 +74,4 @@ struct WrittenText: Hashable, Sendable, CustomTestStringConvertible {
         return !literals.isEmpty && tokens.allSatisfy { $0.kind == .literal || $0.isMark("+") }
             ? literals.map(\.text).joined() : nil
     }
-}
-
-/// The repository that these tests stand in.
-enum Repository {
-    static let root = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
-
-    /// The files with an ending under some folders, in the order of their paths.
-    static func files(_ ending: String, under folders: [String]) -> [URL] {
-        folders.flatMap { folder in
-            let paths = FileManager.default.enumerator(at: root.appending(path: folder), includingPropertiesForKeys: nil)
-            return (paths?.allObjects ?? []).compactMap { $0 as? URL }.filter { $0.pathExtension == ending }
-        }.sorted { $0.path < $1.path }
-    }
-
-    /// A file's path from the root.
-    static func name(of file: URL) -> String { String(file.path.dropFirst(root.path.count + 1)) }
 }

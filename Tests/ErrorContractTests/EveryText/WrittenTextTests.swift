@@ -37,8 +37,9 @@ import Testing
     func everywhere() {
         let files = WrittenText.all.map(\.file)
         for place in [
-            "Sources/ErrorContract/Catalogue/Standard/", "Sources/ErrorContract/Localization/", "Server/Sources/AccountCore/",
-            "Server/Sources/RecoveryPages/Mails/", "Server/Sources/RecoveryPages/Pages/", "Server/Examples/TerminalApp/",
+            "Sources/Shared/ErrorContract/Catalogue/Standard/", "Sources/Shared/ErrorContract/Localization/",
+            "Sources/Server/AccountCore/",
+            "Sources/Server/Pages/Mails/", "Sources/Server/Pages/Pages/", "Examples/TerminalApp/",
         ] {
             #expect(files.contains { $0.hasPrefix(place) }, "\(place)")
         }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A foreign server in its own process, with a temporary folder, on a free port.
@@ -88,8 +89,7 @@ final class ForeignServer: Sendable {
 }
 
 extension ForeignServer {
-    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+    static let root = Repository.root
 
     private static func python() throws -> URL {
         let environment = ProcessInfo.processInfo.environment

@@ -17,7 +17,7 @@ import Synchronization
 #if canImport(ServerProgram)
     @testable import ServerProgram
 #else
-    @testable import holdfast
+    @testable import HoldfastCommand
 #endif
 
 /// Reads the bytes of a connection: the parser, the handlers of the engine, and a whole server without its sockets.

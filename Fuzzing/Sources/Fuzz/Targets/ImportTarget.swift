@@ -1,9 +1,9 @@
 import AccountContract
 import AccountCore
 import AccountImport
-import Argon2
 import ErrorContract
 import Foundation
+import PasswordHashes
 
 /// Reads a file with the accounts of another system: CSV, JSON lines, a dump of Django or its SQLite database.
 struct ImportTarget: FuzzTarget {

@@ -8,7 +8,7 @@ import ServerMiddleware
 #if canImport(ServerProgram)
     @testable import ServerProgram
 #else
-    @testable import holdfast
+    @testable import HoldfastCommand
 #endif
 
 /// Reads settings as they stand in `.env`.

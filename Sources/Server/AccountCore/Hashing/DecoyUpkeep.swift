@@ -1,0 +1,57 @@
+public import Logging
+import Observability
+public import ServiceLifecycle
+
+/// Keeps the decoys of a gate like the hashes that accounts have.
+public struct DecoyUpkeep<C: Clock>: Service where C.Duration == Duration {
+    private let accounts: any AccountRepository
+    private let decoys: any DecoyStore
+    private let gate: HashingGate
+    private let interval: Duration
+    private let clock: C
+    private let logger: Logger
+
+    /// Creates the service.
+    public init(
+        accounts: any AccountRepository,
+        decoys: any DecoyStore,
+        gate: HashingGate,
+        interval: Duration = .seconds(60),
+        clock: C,
+        logger: Logger
+    ) {
+        self.accounts = accounts
+        self.decoys = decoys
+        self.gate = gate
+        self.interval = interval
+        self.clock = clock
+        self.logger = logger
+    }
+
+    /// Looks at the accounts now and then until the group shuts down.
+    public func run() async throws {
+        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            do {
+                try await renew()
+            } catch is CancellationError {
+                return
+            } catch {
+                logger.error("Decoys could not be renewed", metadata: .failure(error))
+            }
+            try? await cancelWhenGracefulShutdown { [clock] in
+                try await clock.sleep(until: clock.now.advanced(by: interval), tolerance: nil)
+            }
+        }
+    }
+
+    /// Looks at the accounts once.
+    public func renew() async throws {
+        let (counts, total) = try await accounts.countForeignHashes(by: gate.decoy(like:))
+        let spans = try await decoys.renewDecoys { spans in
+            var mix = DecoyMix(spans: spans)
+            mix.follow(counts, of: total)
+            return mix.spans
+        }
+        gate.setDecoys(DecoyMix(spans: spans))
+    }
+}

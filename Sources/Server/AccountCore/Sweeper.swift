@@ -1,0 +1,90 @@
+public import Foundation
+public import Logging
+import Observability
+public import ServiceLifecycle
+
+/// Removes what has expired, every few minutes, all of it, a bounded amount in each transaction.
+public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
+    private let sessions: any SessionStore
+    private let tokens: any ResetTokenStore
+    private let freezeTokens: any FreezeTokenStore
+    private let intents: any MailIntentQueue
+    private let sentResets: (any SentResetStore)?
+    private let audit: (any AuditStore)?
+    private let rules: SessionRules
+    private let interval: Duration
+    private let clock: C
+    private let now: @Sendable () -> Date
+    private let steady: @Sendable () -> Date
+    private let keepTime: (@Sendable () async throws -> Void)?
+    private let logger: Logger
+
+    /// Creates a sweeper.
+    /// - Parameters:
+    ///   - now: The wall clock.
+    ///   - steady: The time of sessions and of the email queue, which steps of the wall clock do not change; `now` if `nil`.
+    ///   - keepTime: Records the steady time for a start after the machine has gone down.
+    public init(
+        sessions: any SessionStore,
+        tokens: any ResetTokenStore,
+        freezeTokens: any FreezeTokenStore,
+        intents: any MailIntentQueue,
+        sentResets: (any SentResetStore)? = nil,
+        audit: (any AuditStore)? = nil,
+        rules: SessionRules,
+        interval: Duration = .seconds(300),
+        clock: C,
+        now: @escaping @Sendable () -> Date,
+        steady: (@Sendable () -> Date)? = nil,
+        keepTime: (@Sendable () async throws -> Void)? = nil,
+        logger: Logger
+    ) {
+        self.sessions = sessions
+        self.tokens = tokens
+        self.freezeTokens = freezeTokens
+        self.intents = intents
+        self.sentResets = sentResets
+        self.audit = audit
+        self.rules = rules
+        self.interval = interval
+        self.clock = clock
+        self.now = now
+        self.steady = steady ?? now
+        self.keepTime = keepTime
+        self.logger = logger
+    }
+
+    /// Sweeps until the group shuts down.
+    public func run() async throws {
+        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            do {
+                try await sweep()
+            } catch is CancellationError {
+                return
+            } catch {
+                logger.error("Sweep failed", metadata: .failure(error))
+            }
+            try? await cancelWhenGracefulShutdown { [clock] in
+                try await clock.sleep(until: clock.now.advanced(by: interval), tolerance: nil)
+            }
+        }
+    }
+
+    /// Sweeps until nothing is left that has expired; others may write between any two of its steps.
+    public func sweep() async throws {
+        try await keepTime?()
+        try await repeatedly { try await sessions.sweep(at: steady(), rules: rules) }
+        try await repeatedly { try await tokens.sweep(at: now()) }
+        try await repeatedly { try await freezeTokens.sweep(at: now()) }
+        try await intents.sweep(at: steady())
+        if let sentResets { try await repeatedly { try await sentResets.sweep(at: steady()) } }
+        guard let audit else { return }
+        try await repeatedly {
+            try await audit.sweep(before: now().addingTimeInterval(-AuditRetention.age), limit: AuditRetention.perKind)
+        }
+    }
+
+    private func repeatedly(_ step: () async throws -> Bool) async throws {
+        while try await step(), !Task.isShuttingDownGracefully, !Task.isCancelled {}
+    }
+}

@@ -1,0 +1,218 @@
+import AccountContract
+public import AccountCore
+import ErrorContract
+import Foundation
+import HTTPTypes
+public import Hummingbird
+import Logging
+import Observability
+public import Pages
+public import ServerMiddleware
+
+/// The pages behind the mailed links. GET changes nothing, however often a scanner opens it; only a sent form does.
+public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
+    private let recovery: PasswordRecovery
+    private let freeze: AccountFreeze
+    private let limits: RateLimits
+    private let shares: FairShares?
+    private let templates: PageTemplates
+    private let origins: OriginGuard
+    private let reader: RequestReader
+    private let localization: Localization
+
+    /// Creates the routes.
+    /// - Parameters:
+    ///   - limits: Have a rule for each ``AccountLimit``.
+    ///   - shares: The fair shares of ``AccountLimit/resetGlobal``; `nil` if it refuses all clients alike.
+    public init(
+        recovery: PasswordRecovery,
+        freeze: AccountFreeze,
+        limits: RateLimits,
+        shares: FairShares? = nil,
+        templates: PageTemplates,
+        origins: OriginGuard,
+        reader: RequestReader = RequestReader(),
+        localization: Localization
+    ) {
+        self.recovery = recovery
+        self.freeze = freeze
+        self.limits = limits
+        self.shares = shares
+        self.templates = templates
+        self.origins = origins
+        self.reader = reader
+        self.localization = localization
+    }
+
+    /// Adds the routes to a router or a group.
+    public func add(to router: some RouterMethods<Context>) {
+        router.get("/reset-password") { request, context in await page(request, context) { try await openReset($0) } }
+        let used = router.limited(by: limits, .client(.tokenIP))
+        used.post("/reset-password") { request, context in
+            await respond(request, context) { try await sendReset($0, context) }
+        }
+        router.limited(by: limits, .client(.resetIP), .everybody(.resetGlobal))
+            .post("/reset-password/request") { request, context in
+                await page(request, context) { try await sendRequest($0, context) }
+            }
+        router.get("/reset-password/not-me") { request, context in
+            await page(request, context) { try await openFreeze($0) }
+        }
+        used.post("/reset-password/not-me") { request, context in
+            await page(request, context) { try await sendFreeze($0, context) }
+        }
+    }
+
+    private func openReset(_ request: Request) async throws -> RecoveryPage.Kind {
+        guard PageQuery(request).namesLink else { return .undecided }
+        guard let link = PageQuery(request).resetLink else { return .invalidLink }
+        do {
+            let (account, _) = try await recovery.validate(link.token, email: link.email)
+            return .reset(link: link, name: account.firstName.rawValue, problem: nil)
+        } catch let error as AccountError where error == .resetTokenInvalid {
+            return .deadLink(email: link.email?.text ?? "")
+        }
+    }
+
+    /// - Returns: The page, and the device token of the browser if the password was changed.
+    private func sendReset(_ request: Request, _ context: Context) async throws -> (RecoveryPage.Kind, DeviceToken?) {
+        let form = try await reader.read(ResetForm.self, from: request)
+        try await limits.admit(in: context)
+        let typed = form.email.flatMap { $0.isEmpty ? nil : $0 }
+        let email = typed.flatMap { try? EmailAddress($0) }
+        guard let token = try? ResetToken(form.token), (email == nil) == (typed == nil) else { return (.invalidLink, nil) }
+        let link = ResetLink(token: token, email: email)
+        do {
+            let (account, _) = try await recovery.validate(token, email: link.email)
+            let again = { (problem: LocalizedText?) -> (RecoveryPage.Kind, DeviceToken?) in
+                (.reset(link: link, name: account.firstName.rawValue, problem: problem), nil)
+            }
+            guard let password = try? Password(form.newPassword), !form.confirmPassword.isEmpty else {
+                return again(ContractText.fieldsEmpty)
+            }
+            guard form.newPassword == form.confirmPassword else { return again(ContractText.passwordsDiffer) }
+            do {
+                return (.changed, try await recovery.confirm(token, email: link.email, newPassword: password))
+            } catch let error as AccountError where error.code == .authWeakPassword {
+                return again(error.weaknesses.first?.message)
+            }
+        } catch let error as AccountError where error.code == .authResetTokenInvalid {
+            return (.deadLink(email: form.email ?? ""), nil)
+        }
+    }
+
+    private func sendRequest(_ request: Request, _ context: Context) async throws -> RecoveryPage.Kind {
+        let form = try await reader.read(RequestForm.self, from: request)
+        do {
+            let email = try EmailAddress(form.email)
+            let admission = try await limits.admitReset(of: email, request, in: context, sharing: shares)
+            try await recovery.request(email: email, language: localization.language(of: request)) { admission.debts() }
+            return .requested
+        } catch let refusal as EmailRefusal {
+            return .requestProblem(email: form.email, refusal == .empty ? ContractText.emailMissing : ContractText.emailMalformed)
+        }
+    }
+
+    private func openFreeze(_ request: Request) async throws -> RecoveryPage.Kind {
+        guard PageQuery(request).namesLink else { return .freezeUndecided }
+        guard let token = PageQuery(request).resetLink?.token else { return .invalidLink }
+        guard let account = try await found({ try await freeze.account(token) }) else { return .deadLink(email: "") }
+        return .freeze(token: token, name: account.firstName.rawValue)
+    }
+
+    private func sendFreeze(_ request: Request, _ context: Context) async throws -> RecoveryPage.Kind {
+        let form = try await reader.read(FreezeForm.self, from: request)
+        try await limits.admit(in: context)
+        guard let token = try? ResetToken(form.token) else { return .invalidLink }
+        // Who says it twice is shown the way back.
+        return try await found { try await freeze.freeze(token) } == nil ? .deadLink(email: "") : .frozen
+    }
+
+    /// What the closure returns, or `nil` if its token is dead.
+    private func found<Value>(_ body: () async throws -> Value) async throws -> Value? {
+        do {
+            return try await body()
+        } catch let error as AccountError where error.code == .authResetTokenInvalid {
+            return nil
+        }
+    }
+}
+
+extension RecoveryPageRoutes {
+    /// Answers with a page, whatever happens.
+    private func page(
+        _ request: Request,
+        _ context: Context,
+        _ make: (Request) async throws -> RecoveryPage.Kind
+    ) async -> Response {
+        await respond(request, context) { (try await make($0), nil) }
+    }
+
+    /// Answers with a page, whatever happens, and stores a device token in the browser.
+    private func respond(
+        _ request: Request,
+        _ context: Context,
+        _ make: (Request) async throws -> (RecoveryPage.Kind, DeviceToken?)
+    ) async -> Response {
+        let language = localization.language(of: request)
+        do {
+            guard request.method != .post || origins.admits(request) else { throw ContractError(.resourceForbidden) }
+            let (kind, device) = try await make(request)
+            var response = respond(RecoveryPage(kind, language: language))
+            if let device { response.headers[.setCookie] = DeviceCookie.field(device) }
+            return response
+        } catch {
+            let failure = ContractError(domain: error)
+            if failure.isFault {
+                context.logger.error("Page failed", metadata: .failure(error, ["error.code": "\(failure.code)"]))
+            }
+            return respond(failure: failure, language: language)
+        }
+    }
+
+    private func respond(failure error: ContractError, language: Language) -> Response {
+        let definition = ErrorCatalogue.standard[error.code]
+        let isLimited = definition?.status == 429
+        let text = error.message ?? definition?.message ?? ContractText.unknownError
+        let title = isLimited ? ContractText.tooManyAttemptsTitle : ContractText.errorTitle
+        var response = respond(RecoveryPage(.failure(title: title, text: text), language: language))
+        response.status = .init(code: definition?.status ?? 500)
+        response.headers[.errorCode] = error.code.rawValue
+        response.headers[.retryAfter] = error.namedWait.map { "\($0.wholeSecondsRoundedUp)" }
+        return response
+    }
+
+    private func respond(_ page: RecoveryPage) -> Response {
+        let nonce = SecretToken().text
+        var headers: HTTPFields = [.contentType: "text/html; charset=utf-8", .cacheControl: "no-store"]
+        headers[.contentLanguage] = page.language.rawValue
+        headers[.contentSecurityPolicy] = PageTemplates.policy(of: page, nonce: nonce)
+        return Response(
+            status: .init(code: page.status),
+            headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(string: templates.html(page, nonce: nonce)))
+        )
+    }
+}
+
+/// What the forms send. Absent fields count as empty: the page tells what is missing in its own words.
+private struct ResetForm: Decodable {
+    let token: String
+    let email: String?
+    let newPassword: String
+    let confirmPassword: String
+
+    enum CodingKeys: String, CodingKey {
+        case token, email
+        case newPassword = "new_password"
+        case confirmPassword = "confirm_password"
+    }
+}
+
+private struct RequestForm: Decodable {
+    let email: String
+}
+
+private struct FreezeForm: Decodable {
+    let token: String
+}

@@ -1,0 +1,99 @@
+import AccountCore
+import Email
+import ErrorContract
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Pages
+import ServerMiddleware
+
+/// The local mailbox for a developer: `/dev/mailbox` as a page, as JSON, and each mail's HTML.
+struct MailboxRoutes<Context: RequestContext>: Sendable {
+    private struct Listing: Codable {
+        struct Item: Codable {
+            let id: String
+            let date: String
+            let recipient: String
+            let subject: String
+            let text: String
+            let link: String?
+        }
+
+        let messages: [Item]
+    }
+
+    private let mailbox: MailboxFolder
+    private let page: MailboxPage
+    private let localization: Localization
+
+    init(mailbox: MailboxFolder, localization: Localization) throws {
+        self.mailbox = mailbox
+        self.localization = localization
+        self.page = try MailboxPage()
+    }
+
+    func add(to router: some RouterMethods<Context>) {
+        router.get("/dev/mailbox", use: list)
+        router.get("/dev/mailbox/:id", use: show)
+    }
+
+    @Sendable private func list(_ request: Request, _ context: Context) throws -> Response {
+        try request.requireHost(\.isLoopback)
+        let mails = try mailbox.mails()
+        guard request.headers[.accept]?.contains("application/json") != true else {
+            let items = mails.map {
+                Listing.Item(
+                    id: $0.id,
+                    date: $0.date,
+                    recipient: $0.recipient,
+                    subject: $0.subject,
+                    text: $0.text,
+                    link: $0.link?.absoluteString
+                )
+            }
+            let body = try JSONEncoder().encode(Listing(messages: items))
+            return Response(
+                status: .ok,
+                headers: [.contentType: "application/json; charset=utf-8"],
+                body: .init(byteBuffer: ByteBuffer(bytes: body))
+            )
+        }
+        let nonce = SecretToken().text
+        let entries = mails.map {
+            MailboxPage.Entry(
+                id: $0.id,
+                date: $0.date,
+                recipient: $0.recipient,
+                subject: $0.subject,
+                text: $0.text,
+                link: $0.link?.absoluteString
+            )
+        }
+        let policy = "default-src 'none'; style-src 'nonce-\(nonce)'; frame-src 'self'; frame-ancestors 'none'"
+        let language = localization.language(of: request)
+        var response = html(page.html(entries, nonce: nonce, language: language), policy: policy)
+        response.headers[.contentLanguage] = language.rawValue
+        return response
+    }
+
+    @Sendable private func show(_ request: Request, _ context: Context) throws -> Response {
+        try request.requireHost(\.isLoopback)
+        guard let id = context.parameters.get("id"), let mail = try mailbox.mail(id: id) else {
+            throw ContractError(.resourceNotFound)
+        }
+        // The mail's own HTML: styles only, in a sandbox of its own origin.
+        let policy =
+            "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox"
+        // Links open beside the frame: the pages that they lead to refuse to be framed.
+        let shown = mail.html.replacing("<head>", with: "<head><base target=\"_blank\">", maxReplacements: 1)
+        var response = html(shown, policy: policy)
+        if let name = HTTPField.Name("X-Frame-Options") { response.headers[name] = "SAMEORIGIN" }
+        return response
+    }
+
+    private func html(_ text: String, policy: String) -> Response {
+        var headers: HTTPFields = [.contentType: "text/html; charset=utf-8"]
+        headers[.contentSecurityPolicy] = policy
+        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: text)))
+    }
+}

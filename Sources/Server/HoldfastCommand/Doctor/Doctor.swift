@@ -1,0 +1,80 @@
+import AccountCore
+import Email
+import Foundation
+import ServerMiddleware
+
+/// Looks at all that a server needs, and changes nothing.
+struct Doctor: Sendable {
+    let configuration: ServerConfiguration
+    /// How long one look at the network may take.
+    var patience: Duration = .seconds(8)
+
+    /// Every finding, in the order in which they are best mended.
+    func examine() async -> [Finding] {
+        async let mail = examineMail()
+        async let link = examineLinks()
+        let data = await examineData()
+        let settings = [examineConfiguration(), examineCertificate(), examineOperations()].compactMap { $0 }
+        return settings + data + [await mail] + (await link)
+    }
+
+    private func examineCertificate(now: Date = Date()) -> Finding? {
+        guard let end = configuration.tls?.end else { return nil }
+        let days = Int((end.timeIntervalSince(now) / 86_400).rounded(.down))
+        let remedy = "renew it, and restart the server: it reads TLS_CERT when it starts"
+        if end <= now { return .wrong("certificate", "has ended", remedy) }
+        return days < 14
+            ? .advice("certificate", "ends in \(days) days", remedy) : .good("certificate", "ends in \(days) days")
+    }
+
+    private func examineConfiguration() -> Finding {
+        let mode = configuration.environment == .production ? "production" : "development"
+        if configuration.environment == .development {
+            return .advice(
+                "configuration",
+                "can be used; \(mode)",
+                "leave ENVIRONMENT out where people use the server: /dev shows mails, links need no https"
+            )
+        }
+        return .good("configuration", "can be used; \(mode)")
+    }
+
+    private func examineOperations() -> Finding? {
+        if let ops = configuration.ops { return .good("operations", "/metrics and /health/ready are served at \(ops) alone") }
+        guard configuration.environment == .production, configuration.metricsToken != nil else { return nil }
+        return .advice(
+            "operations",
+            "/metrics shares the public listener: it can't be read while all connections are in use",
+            "set OPS_LISTEN=127.0.0.1:9100"
+        )
+    }
+
+    private func examineMail() async -> Finding {
+        guard case .smtp(var settings) = configuration.mail else {
+            let remedy = "set EMAIL_HOST and its kin; see docs/mail.md"
+            return configuration.environment == .production
+                ? .advice("mail", "no mail is sent: mails go into the local mailbox", remedy)
+                : .good("mail", "mails go into the local mailbox")
+        }
+        settings.timeout = min(settings.timeout, patience)
+        settings.connectTimeout = min(settings.connectTimeout, patience)
+        let server = "\(settings.host):\(settings.port)"
+        do {
+            try await SMTPDelivery.probe(settings, sender: configuration.emailFrom)
+            let login = settings.credentials == nil ? "without a login" : "took the login"
+            let security = settings.security == .none ? "not encrypted" : settings.security.rawValue
+            let text = "\(server) answers (\(security)), \(login)"
+            guard settings.security == .none, !RequestHost.isLoopback(settings.host) else {
+                return .good("mail", text)
+            }
+            return .advice("mail", text, "set EMAIL_USE_TLS=true: links would cross the network in clear")
+        } catch {
+            let failure = error as? MailDeliveryError
+            let reason = failure?.message ?? "\(type(of: error))"
+            let remedy =
+                failure?.kind == .misconfigured
+                ? "no mail is sent until this is mended" : "check EMAIL_HOST, EMAIL_PORT and the firewall; mails wait meanwhile"
+            return .wrong("mail", "\(server): \(reason)", remedy)
+        }
+    }
+}

@@ -1,0 +1,170 @@
+public import CoreMetrics
+import ErrorContract
+public import Foundation
+import Hummingbird
+public import Idempotency
+public import Logging
+import Observability
+public import ServiceLifecycle
+import Synchronization
+
+/// The idempotency keys of a server: who may work on a request, and what a repeated one is answered with.
+///
+/// Added to an application as a service it removes what has expired.
+public final class IdempotencyKeys: Sendable {
+    private let store: any IdempotencyStore
+    let secret: IdempotencySecret
+    private let lifetime: Duration
+    private let lease: Duration
+    private let sweeping: Sweeping
+    private let now: @Sendable () -> Date
+    private let metrics: IdempotencyMetrics
+    /// What this process works on. A lease is for those who died; who is alive keeps the key however slow he is.
+    private let running = Mutex<[RequestDigest: RequestDigest]>([:])
+
+    private struct Sweeping: Sendable {
+        let pause: @Sendable () async throws -> Void
+        let logger: Logger
+    }
+
+    /// Creates the keys of a store.
+    /// - Parameters:
+    ///   - store: Where they are kept.
+    ///   - secret: What they are hashed under; the same for all who share the store.
+    ///   - lifetime: How long an answer is repeated.
+    ///   - lease: How long a key stays taken after the process that worked on it has died. As long as a request takes at most:
+    ///     whoever comes after it may do the work a second time.
+    ///   - sweepInterval: The time between two removals of what has expired.
+    ///   - clock: Measures that time.
+    ///   - metrics: Where the counter of ``IdempotencyMetrics`` goes; the process's own system if `nil`.
+    ///   - now: The wall clock.
+    /// - Precondition: The times are positive.
+    public init<C: Clock>(
+        store: any IdempotencyStore = MemoryIdempotencyStore(),
+        secret: IdempotencySecret = IdempotencySecret(),
+        lifetime: Duration = .seconds(86_400),
+        lease: Duration = .seconds(60),
+        sweepInterval: Duration = .seconds(300),
+        clock: C = ContinuousClock(),
+        logger: Logger = Logger(label: "holdfast.idempotency"),
+        metrics: (any MetricsFactory)? = nil,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) where C.Duration == Duration {
+        precondition(lifetime > .zero, "lifetime must be positive (is \(lifetime))")
+        precondition(lease > .zero, "lease must be positive (is \(lease))")
+        precondition(sweepInterval > .zero, "sweepInterval must be positive (is \(sweepInterval))")
+        (self.store, self.secret, self.lifetime, self.lease, self.now) = (store, secret, lifetime, lease, now)
+        sweeping = Sweeping(
+            pause: { try await clock.sleep(until: clock.now.advanced(by: sweepInterval), tolerance: nil) },
+            logger: logger
+        )
+        self.metrics = IdempotencyMetrics(factory: metrics ?? MetricsSystem.factory)
+    }
+
+    /// Claims a key for a request.
+    /// - Returns: The answer to repeat, or `nil` if the request is to be worked on; then ``settle(_:with:_:)`` must follow.
+    /// - Throws: ``ContractError`` with `REQUEST_CONFLICT`, `REQUEST_KEY_REUSED` or `SERVER_SERVICE_UNAVAILABLE`.
+    func begin(_ claim: IdempotencyClaim, _ logger: Logger) async throws -> KeptAnswer? {
+        let other = running.withLock { running -> RequestDigest? in
+            if let other = running[claim.key] { return other }
+            running[claim.key] = claim.fingerprint
+            return nil
+        }
+        if let other {
+            try refuse(other == claim.fingerprint ? .running(.seconds(1)) : .otherRequest)
+        }
+        do {
+            let outcome = try await store.claim(claim, lease: lease, at: now())
+            // A body that can't be decrypted, such as one that was stored before bodies were encrypted, counts as not stored.
+            if case .finished(let stored?) = outcome, let answer = try? stored.opened(for: claim) {
+                leave(claim)
+                metrics.count(.replayed)
+                return answer
+            }
+            try refuse(outcome)
+            metrics.count(.executed)
+            return nil
+        } catch let error as ContractError {
+            leave(claim)
+            throw error
+        } catch {
+            leave(claim)
+            metrics.count(.failed)
+            logger.error("Idempotency keys can't be claimed", metadata: .failure(error))
+            // To work without the key would break what was promised for it.
+            throw ContractError(.serverServiceUnavailable, retryAfter: .seconds(1))
+        }
+    }
+
+    private func refuse(_ outcome: ClaimOutcome) throws(ContractError) {
+        switch outcome {
+        case .claimed: return
+        case .running(let rest):
+            metrics.count(.running)
+            throw ContractError(.requestConflict, retryAfter: max(.seconds(1), rest))
+        case .finished:
+            metrics.count(.notKept)
+            // Repeating it won't help: it was done, and what was answered is not known any more.
+            throw ContractError(.requestConflict, details: ["state": "finished"])
+        case .otherRequest:
+            metrics.count(.reused)
+            throw ContractError(.requestKeyReused)
+        case .full:
+            metrics.count(.failed)
+            throw ContractError(.serverServiceUnavailable, retryAfter: .seconds(5))
+        }
+    }
+
+    /// Ends the work on a claim: with an answer that is the last word the key is finished, else it is free again.
+    /// - Parameter outcome: What to repeat; `nil` if nothing was answered that may be repeated.
+    func settle(_ claim: IdempotencyClaim, with outcome: Outcome, _ logger: Logger) async {
+        // A task of its own: the request's may be cancelled by now, its work is done nevertheless.
+        let write = Task { [store, lifetime, now] in
+            switch outcome {
+            case .released: try await store.release(claim)
+            case .answered(let answer):
+                let expiry = now().addingTimeInterval(lifetime / .seconds(1))
+                try await store.finish(claim, with: try answer?.sealed(for: claim), until: expiry)
+            }
+        }
+        let result = await write.result
+        leave(claim)
+        guard case .failure(let error) = result else { return }
+        // The answer goes out all the same; the key stays taken until its lease ends.
+        metrics.count(.failed)
+        logger.error("An idempotency key can't be settled", metadata: .failure(error))
+    }
+
+    private func leave(_ claim: IdempotencyClaim) {
+        running.withLock { $0[claim.key] = nil }
+    }
+
+    /// How the work on a claim ended.
+    enum Outcome: Sendable {
+        /// With nothing that is final.
+        case released
+        /// With an answer; `nil` if it can't be kept.
+        case answered(KeptAnswer?)
+    }
+}
+
+extension IdempotencyKeys: Service {
+    /// Removes what has expired until the group shuts down.
+    public func run() async throws {
+        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            do {
+                while try await store.sweep(at: now()), !Task.isCancelled {}
+            } catch is CancellationError {
+                return
+            } catch {
+                sweeping.logger.error("Sweep of idempotency keys failed", metadata: .failure(error))
+            }
+            try? await cancelWhenGracefulShutdown { [sweeping] in try await sweeping.pause() }
+        }
+    }
+}
+
+extension IdempotencyKeys: CustomStringConvertible {
+    /// The service group logs its services by their descriptions.
+    public var description: String { "IdempotencyKeys" }
+}

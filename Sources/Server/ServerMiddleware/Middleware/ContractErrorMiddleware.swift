@@ -1,0 +1,45 @@
+import ErrorContract
+import HTTPTypes
+public import Hummingbird
+import Logging
+import Observability
+
+/// Answers everything that is thrown below it in the contract: routes' own errors, the framework's (unknown route, wrong method,
+/// body too large) and faults, of which the log gets the cause and the reader nothing.
+public struct ContractErrorMiddleware<Context: RequestContext>: RouterMiddleware {
+    private let renderer: ContractErrorRenderer
+    private let routes: RouteIndex?
+
+    /// Creates the middleware.
+    /// - Parameters:
+    ///   - renderer: What puts errors into answers.
+    ///   - routes: The methods of each path; with it a wrong method is told apart from an unknown path.
+    public init(renderer: ContractErrorRenderer = ContractErrorRenderer(), routes: RouteIndex? = nil) {
+        self.renderer = renderer
+        self.routes = routes
+    }
+
+    public func handle(
+        _ request: Request,
+        context: Context,
+        next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch {
+            var contractError = ContractError(thrown: error, answering: request, context: context)
+            if contractError.code == .resourceNotFound, contractError.underlying is any HTTPResponseError,
+                let methods = routes?.methods(of: request.uri.path), !methods.contains(request.method)
+            {
+                let allowed = methods.map(\.rawValue).sorted().joined(separator: ", ")
+                contractError.code = .requestMethodNotAllowed
+                contractError.headers[.allow] = allowed
+            }
+            if renderer.catalogue.isFault(contractError.code) {
+                let cause = contractError.underlying ?? error
+                context.logger.error("Request failed", metadata: .failure(cause, ["error.code": "\(contractError.code)"]))
+            }
+            return renderer.response(for: contractError, to: request, requestID: context.requestID)
+        }
+    }
+}

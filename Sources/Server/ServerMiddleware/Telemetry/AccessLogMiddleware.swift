@@ -1,0 +1,41 @@
+import ErrorContract
+import HTTPTypes
+public import Hummingbird
+import Logging
+import Observability
+
+/// Logs one line for each request, at `info`: method, template of the route, status, milliseconds, and the request's id.
+///
+/// Never the path, the query or a header: they may hold what nobody may read later. A path without a route is `none`.
+public struct AccessLogMiddleware<Context: RequestContext>: RouterMiddleware {
+    private let quiet: Set<String>
+
+    /// Creates the middleware; it stands outermost.
+    /// - Parameter quiet: Templates of routes whose successes are logged at `debug`, such as those that are asked every few seconds.
+    public init(quiet: Set<String> = []) {
+        self.quiet = quiet
+    }
+
+    public func handle(
+        _ request: Request,
+        context: Context,
+        next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        let clock = ContinuousClock()
+        let begin = clock.now
+        let response = try await next(request, context)
+        let route = context.routeTemplate
+        let level: Logger.Level = quiet.contains(route) && response.status.code < 400 ? .debug : .info
+        context.logger.log(
+            level: level,
+            "Request",
+            metadata: [
+                "http.method": .string(request.method.rawValue), "http.route": .string(route),
+                "http.status": .string(String(response.status.code)),
+                "http.ms": .string(String(Int((begin.duration(to: clock.now) / .milliseconds(1)).rounded()))),
+                Logger.requestIDKey: .string(response.headers.value(of: .requestID) ?? "none"),
+            ]
+        )
+        return response
+    }
+}

@@ -1,0 +1,310 @@
+import AccountContract
+import AsyncHTTPClient
+public import Foundation
+import NIOCore
+import NIOFoundationCompat
+import NIOHTTP1
+import PasswordHashes
+import Synchronization
+
+/// A `holdfast serve` of its own, with a fresh data folder and mails in its mailbox folder, for the time of an attack.
+///
+/// It trusts the loopback network as its proxy: a call says whom it comes from (``call(_:_:body:from:headers:timeout:)``).
+public final class AttackedServer: Sendable {
+    /// A server that did not start, or a command that failed.
+    public struct Failure: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// What came back from a call.
+    public struct Response: Sendable {
+        /// 0 if there was no response in time.
+        public let status: Int
+        /// The header fields; names are in lower case.
+        public let fields: [String: String]
+        /// The body.
+        public let body: [UInt8]
+    }
+
+    /// The password of ``people(_:)``.
+    public static let password = "correct horse battery"
+
+    /// The folder that holds the data.
+    public let folder: URL
+    private let binary: String
+    private let settings: [String: String]
+    private let client: HTTPClient
+    private let hasOwnProcessors: Bool
+    private let running = Mutex<(process: Process, url: URL)?>(nil)
+
+    private init(binary: String, settings: [String: String], folder: URL, lanes: Int, hasOwnProcessors: Bool) {
+        self.hasOwnProcessors = hasOwnProcessors
+        self.binary = binary
+        self.settings = settings
+        self.folder = folder
+        var configuration = HTTPClient.Configuration()
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = lanes
+        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    /// Runs a server for the time of a closure.
+    /// - Parameters:
+    ///   - binary: The path of `holdfast`.
+    ///   - settings: Its environment besides the usual: development, the mailbox folder, the loopback network as trusted proxy.
+    ///   - lanes: How many connections calls share.
+    ///   - hasOwnProcessors: Whether it runs on its ``ProcessorShare`` alone.
+    public static func serving<Result>(
+        binary: String,
+        settings: [String: String] = [:],
+        lanes: Int = 64,
+        hasOwnProcessors: Bool = false,
+        _ body: (AttackedServer) async throws -> Result
+    ) async throws -> Result {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-attack-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = AttackedServer(
+            binary: binary,
+            settings: settings,
+            folder: folder,
+            lanes: lanes,
+            hasOwnProcessors: hasOwnProcessors
+        )
+        let result: Swift.Result<Result, any Error>
+        do {
+            try await server.start()
+            result = .success(try await body(server))
+        } catch {
+            result = .failure(error)
+        }
+        await server.stop(SIGKILL)
+        try await server.client.shutdown()
+        return try result.get()
+    }
+
+    /// Where it listens.
+    public var url: URL {
+        get throws {
+            guard let url = running.withLock({ $0?.url }) else { throw Failure(description: "the server does not run") }
+            return url
+        }
+    }
+
+    /// Its process id.
+    public var processID: pid_t? { running.withLock { $0?.process.processIdentifier } }
+
+    /// Its resident memory in bytes; 0 where there is no `/proc`.
+    public var residentMemory: Int {
+        guard let processID, let text = try? String(contentsOfFile: "/proc/\(processID)/statm", encoding: .utf8) else { return 0 }
+        let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        return pages * sysconf(Int32(_SC_PAGESIZE))
+    }
+
+    /// Starts it, on a free port.
+    public func start() async throws {
+        let process = process(["serve", "--create", "--port", "0"])
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        // A child inherits the mask of the thread that starts it, and those of tasks block nearly all signals.
+        let line: String? = try await Self.onThread { [hasOwnProcessors] in
+            var none = sigset_t()
+            sigemptyset(&none)
+            pthread_sigmask(SIG_SETMASK, &none, nil)
+            if hasOwnProcessors { ProcessorShare.server.use() }
+            try process.run()
+            var text = Data()
+            while !text.contains(UInt8(ascii: "\n")), case let more = output.fileHandleForReading.availableData, !more.isEmpty {
+                text.append(more)
+            }
+            return String(decoding: text, as: UTF8.self).split(separator: "\n").first.map(String.init)
+        }
+        // The rest is read too: a full pipe would hold the server up.
+        Thread { while !output.fileHandleForReading.availableData.isEmpty {} }.start()
+        guard let url = line.flatMap(URL.init(string:)) else { throw Failure(description: "the server did not start") }
+        running.withLock { $0 = (process, url) }
+    }
+
+    /// Ends it by a signal, and waits for its end.
+    public func stop(_ signal: Int32 = SIGTERM) async {
+        guard
+            let process = running.withLock({ running in
+                defer { running = nil }
+                return running?.process
+            })
+        else { return }
+        if process.isRunning { kill(process.processIdentifier, signal) }
+        _ = try? await Self.onThread { process.waitUntilExit() }
+    }
+
+    /// Stops and starts it.
+    public func restart() async throws {
+        await stop()
+        try await start()
+    }
+
+    /// Runs another command on the same data, such as `users list`.
+    /// - Returns: What it printed.
+    @discardableResult
+    public func run(_ arguments: [String]) async throws -> String {
+        let process = process(arguments)
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        let (text, status) = try await Self.onThread {
+            try process.run()
+            let data = output.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            return (String(decoding: data, as: UTF8.self), process.terminationStatus)
+        }
+        guard status == 0 else { throw Failure(description: "\(arguments.joined(separator: " ")) ended with \(status): \(text)") }
+        return text
+    }
+
+    /// Imports accounts with the password ``password``.
+    /// - Returns: Their addresses.
+    public func people(_ count: Int) async throws -> [String] {
+        let stem = String(UInt32.random(in: 0...UInt32.max), radix: 36)
+        let addresses = (0..<count).map { "\(stem)-\($0)@example.com" }
+        let hash = try Argon2id().hash(Self.password)
+        let lines = addresses.map { #"{"email":"\#($0)","first_name":"Ana","password_hash":"\#(hash)"}"# }
+        let file = folder.appending(path: "\(stem).jsonl")
+        try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: file)
+        try await run(["users", "import", file.path])
+        return addresses
+    }
+
+    /// Makes a call.
+    /// - Parameters:
+    ///   - body: JSON; no body if `nil`.
+    ///   - client: The address that it seems to come from.
+    ///   - fields: More header fields.
+    ///   - timeout: A call that takes longer has status 0.
+    public func call(
+        _ method: String = "POST",
+        _ path: String,
+        body: String? = nil,
+        from client: String? = nil,
+        fields: [String: String] = [:],
+        timeout: Duration = .seconds(30)
+    ) async throws -> Response {
+        var request = HTTPClientRequest(url: try url.absoluteString + path)
+        request.method = .init(rawValue: method)
+        if let client { request.headers.add(name: "X-Forwarded-For", value: client) }
+        for (name, value) in fields { request.headers.add(name: name, value: value) }
+        if let body {
+            request.headers.add(name: "Content-Type", value: "application/json")
+            request.body = .bytes(ByteBuffer(string: body))
+        }
+        do {
+            let response = try await self.client.execute(request, deadline: .now() + TimeAmount(timeout))
+            let bytes = try await response.body.collect(upTo: 1 << 20)
+            let fields = response.headers.map { ($0.name.lowercased(), $0.value) }
+            return Response(
+                status: Int(response.status.code),
+                fields: Dictionary(fields) { "\($0), \($1)" },
+                body: Array(buffer: bytes)
+            )
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            return Response(status: 0, fields: [:], body: [])
+        }
+    }
+
+    /// Makes many calls, at most so many at once.
+    /// - Parameter call: Makes the call of a number and returns its status.
+    public func tally(
+        _ count: Int,
+        atOnce lanes: Int = 32,
+        _ call: @escaping @Sendable (Int) async throws -> Int
+    ) async throws -> Tally {
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            var tally = Tally()
+            for number in 0..<count {
+                if number >= lanes, let status = try await group.next() { tally.add(status) }
+                group.addTask { try await call(number) }
+            }
+            for try await status in group { tally.add(status) }
+            return tally
+        }
+    }
+
+    /// Signs in.
+    public func signIn(
+        _ email: String,
+        password: String = AttackedServer.password,
+        from client: String? = nil,
+        fields: [String: String] = [:]
+    ) async throws -> Response {
+        let body = #"{"email":"\#(email)","password":"\#(password)"}"#
+        return try await call("POST", AccountPath.login, body: body, from: client, fields: fields)
+    }
+
+    /// Signs in, and returns when told while the server is busy.
+    func patientSignIn(_ email: String, from client: String) async throws -> Response {
+        var response = try await signIn(email, from: client)
+        for _ in 0..<20 where response.status == 503 {
+            let seconds = response.fields["retry-after"].flatMap { Int($0) } ?? 1
+            try await Task.sleep(for: .seconds(max(1, min(60, seconds))))
+            response = try await signIn(email, from: client)
+        }
+        return response
+    }
+
+    /// How many sign-ins per second are served to callers who send the next one as soon as one is served.
+    func signInsPerSecond(_ people: [String], seconds: Double) async throws -> Double {
+        let begin = ContinuousClock.now
+        let served = Guarded(0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for lane in 0..<12 {
+                group.addTask {
+                    while ContinuousClock.now - begin < .seconds(seconds) {
+                        let person = people[Int.random(in: 0..<people.count)]
+                        let status = try await self.signIn(person, from: ClientAddresses.network48(lane)).status
+                        if status == 200 { served.withLock { $0 += 1 } }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        return Double(served.current) / ((ContinuousClock.now - begin) / .seconds(1))
+    }
+
+    private func process(_ arguments: [String]) -> Process {
+        let process = Process()
+        process.executableURL = URL(filePath: binary)
+        process.arguments = arguments
+        let usual = [
+            "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "",
+            "ENVIRONMENT": "development",
+            "LOG_LEVEL": "critical",
+            "TRUSTED_PROXIES": "127.0.0.0/8",
+        ]
+        process.environment = usual.merging(settings) { $1 }
+        process.currentDirectoryURL = folder
+        return process
+    }
+
+    private static func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread { continuation.resume(with: Swift.Result { try body() }) }.start()
+        }
+    }
+}
+
+/// Addresses of clients that an attack makes up.
+public enum ClientAddresses {
+    /// An address in a /64 network of its own, below a /48 of its own per 65,536: the documentation network 2001:db8::/32.
+    public static func network64(_ number: Int) -> String {
+        "2001:db8:\(String(number >> 16 & 0xFFFF, radix: 16)):\(String(number & 0xFFFF, radix: 16))::1"
+    }
+
+    /// An address in a /48 network of its own.
+    public static func network48(_ number: Int) -> String { "2001:db8:\(String(number & 0xFFFF, radix: 16))::1" }
+
+    /// An IPv4 address in a /24 network of its own, from the block for measurements, 198.18.0.0/15, and then from 10.0.0.0/8.
+    public static func network24(_ number: Int) -> String {
+        number < 512 ? "198.\(18 + number / 256).\(number % 256).7" : "10.\((number - 512) / 256 % 256).\((number - 512) % 256).7"
+    }
+}

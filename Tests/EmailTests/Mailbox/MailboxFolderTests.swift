@@ -1,0 +1,129 @@
+import AccountCore
+import Foundation
+import Testing
+
+@testable import Email
+
+@Suite struct MailboxFolderTests {
+    private func permissions(_ url: URL) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
+        return try #require(attributes[.posixPermissions] as? Int)
+    }
+
+    @Test("The folder is its owner's alone, and so is each file")
+    func permissions() async throws {
+        try await withMailbox { mailbox, _ in
+            try await mailbox.deliver(try .sample())
+            #expect(try permissions(mailbox.directory) == 0o700)
+            let names = try FileManager.default.contentsOfDirectory(atPath: mailbox.directory.path)
+            #expect(names.count == 1)
+            for name in names { #expect(try permissions(mailbox.directory.appending(path: name)) == 0o600) }
+        }
+    }
+
+    @Test("A delivered mail is read back as it was")
+    func readBack() async throws {
+        try await withMailbox { mailbox, _ in
+            let mail = try Mail.sample(
+                sender: "Ñandú <noreply@example.com>",
+                subject: "Restablecer tu contraseña - Ñandú 🐦 " + String(repeating: "larga ", count: 30) + ".",
+                text: "¡Hola!\n\n" + String(repeating: "línea\n", count: 200),
+                html: "<p>¡Hola! 🐦</p>"
+            )
+            try await mailbox.deliver(mail)
+            let stored = try #require(try mailbox.mails().first)
+            #expect(stored.subject == mail.subject)
+            #expect(stored.sender == mail.sender)
+            #expect(stored.recipient == "ana@example.com")
+            #expect(stored.date == "Sun, 15 Jun 2025 15:06:40 +0000")
+            #expect(Array(stored.text.utf8) == Array(mail.text.utf8))
+            #expect(Array(stored.html.utf8) == Array(mail.html.utf8))
+            #expect(try mailbox.mail(id: stored.id) == stored)
+        }
+    }
+
+    @Test("The newest mail stands first, whatever the number of digits, and no more are read than asked for")
+    func newestFirst() async throws {
+        try await withMailbox { mailbox, clock in
+            #expect(try mailbox.mails() == [])
+            for number in 0..<5 {
+                try await mailbox.deliver(try .sample(subject: "\(number)"))
+                clock.advance(by: number == 2 ? 10_000_000_000 : 0.001)
+            }
+            #expect(try mailbox.mails().map(\.subject) == ["4", "3", "2", "1", "0"])
+            #expect(try mailbox.mails(limit: 2).map(\.subject) == ["4", "3"])
+        }
+    }
+
+    @Test("Concurrent deliveries at one instant lose nothing, and no reader sees half a mail")
+    func concurrent() async throws {
+        try await withMailbox { mailbox, _ in
+            let text = String(repeating: "a long text\n", count: 5_000)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<50 {
+                    group.addTask { try await mailbox.deliver(try .sample(text: text)) }
+                    group.addTask {
+                        for mail in try mailbox.mails() { #expect(mail.text == text && !mail.html.isEmpty) }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try mailbox.mails().count == 50)
+            let names = try FileManager.default.contentsOfDirectory(atPath: mailbox.directory.path)
+            #expect(names.allSatisfy { $0.hasSuffix(".eml") && !$0.hasPrefix(".") }, "nothing unfinished is left over")
+            let files = try names.map { try String(contentsOf: mailbox.directory.appending(path: $0), encoding: .utf8) }
+            let ids = files.compactMap { $0.split(separator: "\r\n").first { $0.hasPrefix("Message-ID:") } }
+            #expect(Set(ids).count == 50)
+        }
+    }
+
+    @Test("What is no mail of ours is left out")
+    func foreignFiles() async throws {
+        try await withMailbox { mailbox, _ in
+            try await mailbox.deliver(try .sample())
+            for (name, content) in [
+                ("0-a.eml", "no mail"), ("0-b.eml", ""), ("notes.txt", "x"), (".0-c.tmp", "half"), ("0-d.eml", "A: b\r\n\r\n"),
+            ] {
+                try Data(content.utf8).write(to: mailbox.directory.appending(path: name))
+            }
+            #expect(try mailbox.mails().count == 1)
+            #expect(try mailbox.mail(id: "0-a") == nil)
+        }
+    }
+
+    @Test("A second mailbox on the folder sees the first one's mails")
+    func reopened() async throws {
+        try await withMailbox { mailbox, clock in
+            try await mailbox.deliver(try .sample())
+            #expect(try MailboxFolder(directory: mailbox.directory, now: clock.now).mails().count == 1)
+        }
+    }
+
+    @Test(
+        "An id leads to no file but the folder's own mails",
+        arguments: [
+            "", ".", "..", "../secret", "..%2Fsecret", "/etc/passwd", "secret", "a/b", "a\\b", "a\0b", "*", "0001 ", "ñ", "é",
+            "../mailbox/0", "%2e%2e", "-", "ffff", String(repeating: "a", count: 100_000),
+        ]
+    )
+    func traversal(_ id: String) async throws {
+        try await withMailbox { mailbox, _ in
+            try await mailbox.deliver(try .sample())
+            let outside = mailbox.directory.deletingLastPathComponent().appending(path: "secret.eml")
+            try Data(MIMEMessage(try .sample()).text.utf8).write(to: outside)
+            #expect(try mailbox.mail(id: id) == nil)
+        }
+    }
+
+    @Test("A folder that can't be written is a failure worth another try, and leaves nothing behind")
+    func unwritable() async throws {
+        try await withMailbox { mailbox, _ in
+            try FileManager.default.removeItem(at: mailbox.directory)
+            try Data().write(to: mailbox.directory)
+            let failure = await #expect(throws: MailDeliveryError.self) { try await mailbox.deliver(try .sample()) }
+            #expect(failure?.kind == .unavailable)
+            #expect(failure?.message.contains("@") == false)
+            try FileManager.default.removeItem(at: mailbox.directory)
+        }
+    }
+}

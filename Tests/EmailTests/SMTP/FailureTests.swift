@@ -1,0 +1,189 @@
+import AccountCore
+import Email
+import Foundation
+import MailServerTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(3))) struct FailureTests {
+    private static let secrets = ["example.com", "pass w0rd", "crowns", "noreply", "@"]
+
+    @Test(
+        "What a server refuses is told apart: this mail or all, for now or for good; and never with an address",
+        arguments: [
+            ("busy", .deferred, "450 4.2.0 at RCPT TO"), ("gone", .refused, "550 5.1.1 at RCPT TO"),
+            ("closing", .unavailable, "421 4.3.2 at RCPT TO"), ("unproven", .misconfigured, "530 5.7.0 at RCPT TO"),
+            ("full", .deferred, "452 4.2.2 at DATA"), ("spam", .refused, "554 5.7.1 at DATA"),
+        ] as [(String, MailDeliveryError.Kind, String)]
+    )
+    func refused(_ name: String, kind: MailDeliveryError.Kind, message: String) async throws {
+        try await MailServer.run { server in
+            let delivery = SMTPDelivery(server)
+            let error = try #require(try await delivery.failure(try .accented(to: "\(name)@example.com")))
+            #expect(error.kind == kind)
+            #expect(error.message == message)
+            #expect(!error.mayHaveArrived)
+            for secret in Self.secrets { #expect(!error.message.contains(secret)) }
+            try await delivery.deliver(try .accented(to: "next@example.com"))
+            #expect(try server.received().map(\.recipients) == [["next@example.com"]], "the next mail is not harmed")
+        }
+    }
+
+    @Test(
+        "A sender that is refused is the operator's to put right, and no fault of the mail",
+        arguments: [("stranger", .misconfigured, "553 5.7.1"), ("hurried", .unavailable, "451 4.7.1")]
+            as [(
+                String, MailDeliveryError.Kind, String
+            )]
+    )
+    func sender(_ name: String, kind: MailDeliveryError.Kind, message: String) async throws {
+        try await MailServer.run { server in
+            let error = try await SMTPDelivery(server).failure(try .accented(from: "A <\(name)@example.com>"))
+            #expect(error?.kind == kind)
+            #expect(error?.message.hasPrefix("\(message) at MAIL FROM") == true)
+            #expect(error?.message.contains("EMAIL_FROM") == (kind == .misconfigured))
+        }
+    }
+
+    @Test(
+        "A wrong password is told as what it is, without the password",
+        arguments: [SMTPSettings.Security.tls, .startTLS]
+    )
+    func wrongPassword(_ security: SMTPSettings.Security) async throws {
+        let option = security == .tls ? "--tls" : "--starttls"
+        try await MailServer.run([option, "--auth", "crowns:pass w0rd"]) { server in
+            let error = try #require(
+                try await SMTPDelivery(server, security: security, login: ("crowns", "wrong pass w0rd")).failure(try .accented())
+            )
+            #expect(error.kind == .misconfigured)
+            #expect(error.message == "535 5.7.8 at AUTH: check EMAIL_HOST_USER and EMAIL_HOST_PASSWORD")
+            #expect(try server.received().isEmpty)
+        }
+    }
+
+    @Test("Where STARTTLS is asked for, a server without it gets neither a password nor a mail")
+    func noDowngrade() async throws {
+        try await MailServer.run(["--auth", "crowns:pass w0rd"]) { server in
+            let delivery = SMTPDelivery(server, security: .startTLS, login: ("crowns", "pass w0rd")) { $0.authorities = nil }
+            let error = try await delivery.failure(try .accented())
+            #expect(error?.kind == .misconfigured)
+            #expect(error?.message.contains("STARTTLS") == true)
+            let commands = try server.commands()
+            #expect(!commands.contains("AUTH") && !commands.contains("MAIL"), "\(commands)")
+        }
+    }
+
+    @Test(
+        "A certificate that is not trusted, or is another host's, gets neither a password nor a mail",
+        arguments: [SMTPSettings.Security.tls, .startTLS],
+        [true, false]
+    )
+    func certificate(_ security: SMTPSettings.Security, isTrusted: Bool) async throws {
+        let options = [security == .tls ? "--tls" : "--starttls", "--name", isTrusted ? "other.example" : "localhost"]
+        try await MailServer.run(options + ["--auth", "crowns:pass w0rd"]) { server in
+            let delivery = SMTPDelivery(server, security: security, login: ("crowns", "pass w0rd")) {
+                if !isTrusted { $0.authorities = nil }
+            }
+            let error = try await delivery.failure(try .accented())
+            #expect(error?.kind == .misconfigured)
+            #expect(error?.message.contains("EMAIL_CA_FILE") == true, "\(error?.message ?? "")")
+            #expect(try !server.commands().contains("MAIL"))
+        }
+    }
+
+    @Test("TLS spoken to a server that does not, and the other way round, end in an error in time")
+    func crossed() async throws {
+        try await MailServer.run { server in
+            let error = try await SMTPDelivery(server, security: .tls) { $0.authorities = nil }.failure(try .accented())
+            #expect(error?.kind == .unavailable)
+        }
+        try await MailServer.run(["--tls"]) { server in
+            let error = try await SMTPDelivery(server, timeout: .seconds(2)).failure(try .accented())
+            #expect(error?.kind == .unavailable)
+        }
+    }
+
+    @Test(
+        "A port at which nobody listens, and a name that there is not, are temporary",
+        arguments: ["localhost", "no.such.invalid"]
+    )
+    func nobody(host: String) async throws {
+        try await MailServer.run { server in
+            await server.stop()
+            let error = try await SMTPDelivery(server) { $0.host = host }.failure(try .accented())
+            #expect(error?.kind == .unavailable)
+            #expect(error?.message.contains("connecting") == true)
+        }
+    }
+
+    @Test("A server that hangs is given up in time, and holds no other mail up")
+    func hanging() async throws {
+        try await MailServer.run { server in
+            let delivery = SMTPDelivery(server, timeout: .seconds(6)) { $0.connectionLimit = 2 }
+            async let hung = delivery.failure(try .accented(to: "hang@example.com"))
+            try await delivery.deliver(try .accented(to: "ana@example.com"))
+            #expect(try server.received().count == 1)
+            let error = try await hung
+            #expect(error?.kind == .unavailable)
+            #expect(error?.mayHaveArrived == false)
+        }
+    }
+
+    @Test(
+        "When the connection breaks within DATA, the mail may have arrived only if all of it was sent",
+        arguments: ["cut", "lost"]
+    )
+    func broken(_ name: String) async throws {
+        try await MailServer.run { server in
+            // Long enough that it does not fit into the buffers between here and a server that reads no more.
+            let text = String(repeating: "x", count: name == "cut" ? 20_000_000 : 10)
+            let error = try #require(try await SMTPDelivery(server).failure(try .accented(to: "\(name)@example.com", text: text)))
+            #expect(error.kind != .refused && error.kind != .misconfigured)
+            #expect(error.mayHaveArrived == (name == "lost"))
+            #expect(try server.received().count == (name == "lost" ? 1 : 0))
+        }
+    }
+
+    @Test("A cancelled delivery ends: in line, in hand, and before it began")
+    func cancelled() async throws {
+        try await MailServer.run { server in
+            let delivery = SMTPDelivery(server, timeout: .seconds(100)) { $0.connectionLimit = 1 }
+            func send(to address: String) -> Task<Void, any Error> {
+                Task { try await delivery.deliver(try .accented(to: address)) }
+            }
+            let inHand = send(to: "hang@example.com")
+            while !(try server.commands().contains("RCPT")) { try await Task.sleep(for: .milliseconds(20)) }
+            let tasks = [inHand, send(to: "ana@example.com"), send(to: "ana@example.com")]
+            for task in tasks.reversed() { task.cancel() }
+            for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
+            try await delivery.deliver(try .accented(to: "bea@example.com"))
+            #expect(try server.received().map(\.recipients) == [["bea@example.com"]])
+        }
+    }
+
+    @Test("A mail that is cancelled while it is sent does not arrive in part")
+    func cancelledInData() async throws {
+        try await MailServer.run { server in
+            let text = String(repeating: "0123456789\n", count: 2_500_000)
+            let delivery = SMTPDelivery(server)
+            let task = Task { try await delivery.deliver(try .accented(to: "stalled@example.com", text: text)) }
+            while !(try server.commands().contains("stalled")) { try await Task.sleep(for: .milliseconds(20)) }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            try await delivery.deliver(try .accented(to: "bea@example.com"))
+            #expect(try server.received().map(\.recipients) == [["bea@example.com"]])
+        }
+    }
+
+    @Test("A server that takes its time after DATA holds no other mail up")
+    func slowAnswer() async throws {
+        try await MailServer.run { server in
+            let delivery = SMTPDelivery(server) { $0.connectionLimit = 2 }
+            let slow = Task { try await delivery.deliver(try .accented(to: "stuck@example.com")) }
+            while !(try server.commands().contains("stuck")) { try await Task.sleep(for: .milliseconds(20)) }
+            try await delivery.deliver(try .accented(to: "bea@example.com"))
+            #expect(try server.received().map(\.recipients) == [["bea@example.com"]])
+            slow.cancel()
+            _ = await slow.result
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import ErrorContract
+import Foundation
+import Testing
+
+@testable import HoldfastCommand
+
+@Suite struct LabPageTests {
+    /// Runs a browser on the lab's page.
+    private func withPage(_ body: @escaping @Sendable (Browser, TestServer) async throws -> Void) async throws {
+        try await withServer { server in
+            try await WebDriver.run { driver in
+                try await driver.browser { browser in
+                    try await browser.open(server.url.absoluteString + "/dev/lab")
+                    try await body(browser, server)
+                }
+            }
+        }
+    }
+
+    @Test("A composed answer has an address and a curl command, and what comes is shown with what a client does")
+    func compose() async throws {
+        try await withPage { browser, server in
+            try await browser.choose("RATE_LIMIT_EXCEEDED", in: "code")
+            try await browser.choose("flat", in: "form")
+            try await browser.type("raw:soon", into: "#p-retry_after")
+            let path = "/dev/lab/answer?code=RATE_LIMIT_EXCEEDED&form=flat&retry_after=raw%3Asoon"
+            try await browser.shows("GET \(server.url.absoluteString)\(path)", in: "#url")
+            try await browser.shows("curl -i '\(server.url.absoluteString)\(path)'", in: "#curl")
+            try await browser.click("#form .primary")
+            try await browser.shows("rateLimited", in: "#reading dd:nth-of-type(1)")
+            #expect(try await browser.text("#status").hasPrefix("429 Too Many Requests ("))
+            #expect(try await browser.text("#body").hasPrefix(#"{"code":"RATE_LIMIT_EXCEEDED","message":"Too many"#))
+            let reading = try await browser.text("#reading")
+            #expect(
+                reading.contains("after_delay") && reading.contains("Too many attempts / Too many attempts. Try again later.")
+            )
+            #expect(!reading.contains("delay\n5 s"))
+            let headers = try await browser.evaluate("return document.getElementById('headers').textContent").stringValue
+            #expect(headers?.contains("retry-after: soon") == true)
+        }
+    }
+
+    @Test("A scenario is tried as its row says")
+    func scenarios() async throws {
+        let success = "A success: the client reads the value, wrapped or flat."
+        let rows = [
+            ("third-time-lucky", "503 Service Unavailable", "server"), ("token-expired", "401 Unauthorized", "unauthorized"),
+            ("token-good", "200 OK", success), ("drop-before", "No answer: the connection broke", "network"),
+            ("drop-post", "No answer: the connection broke", "unknownOutcome"),
+            ("too-slow", "No answer: the time was up", "timeout"), ("drop-body", "200 OK", "network"),
+            ("captive-portal", "200 OK", "notAPI"), ("charset-utf16", "429 Too Many Requests", "rateLimited"),
+            ("redirect-same-origin", "200 OK, redirected", success),
+        ]
+        try await withPage { browser, _ in
+            _ = try await browser.evaluate("document.querySelectorAll('#scenarios details').forEach(d => d.open = true)")
+            for (name, status, reading) in rows {
+                try await browser.click("[data-name='\(name)']")
+                let summary = try await browser.evaluate(
+                    "return document.querySelector(\"[data-name='\(name)']\").parentNode.querySelector('p').textContent"
+                )
+                try await browser.shows("\(name): \(summary.stringValue ?? "")", in: "#summary")
+                try await browser.shows(reading, in: "#reading dd:nth-of-type(1)")
+                let shown = try await browser.text("#status")
+                #expect(shown.hasPrefix(status), "\(name): \(shown)")
+            }
+        }
+    }
+
+    @Test("A scenario goes on in its session, with its token, until the form is cleared")
+    func again() async throws {
+        try await withPage { browser, server in
+            _ = try await browser.evaluate("document.querySelectorAll('#scenarios details').forEach(d => d.open = true)")
+            try await browser.click("[data-name='limited-once']")
+            try await browser.shows("rateLimited", in: "#reading dd:nth-of-type(1)")
+            try await browser.shows("limited-once: 429 once, with Retry-After: 2; then a success.", in: "#summary")
+            try await browser.click("#again")
+            let success = "A success: the client reads the value, wrapped or flat."
+            try await browser.shows(success, in: "#reading dd:nth-of-type(1)")
+            try await browser.click("[data-name='token-good']")
+            let first = #"{"attempt":1,"authorized":true,"lab":"ok","method":"GET","refreshes":0,"reuses":0}"#
+            try await browser.shows(first, in: "#body")
+            try await browser.click("#again")
+            try await browser.shows(first.replacing("1", with: "2"), in: "#body")
+            try await browser.click("#clear")
+            try await browser.shows("GET \(server.url.absoluteString)/dev/lab/answer", in: "#url")
+        }
+    }
+
+    @Test("What the lab refuses is told where the answer stands")
+    func refused() async throws {
+        try await withPage { browser, _ in
+            try await browser.type("soon", into: "#p-retry_after")
+            try await browser.click("#form .primary")
+            try await browser.shows("validation", in: "#reading dd:nth-of-type(1)")
+            #expect(try await browser.text("#body").contains("date:SECONDS"))
+        }
+    }
+
+    @Test("The page is small, has a label for every field, and nothing in it comes from elsewhere")
+    func page() async throws {
+        try await withServer { server in
+            let answer = try await RawHTTP.send("GET", "/dev/lab", to: server.url)
+            let page = answer.text
+            let policy = try #require(answer["Content-Security-Policy"])
+            let nonce = try #require(policy.firstMatch(of: /script-src 'nonce-([a-z0-9]+)'/)).1
+            #expect(page.contains("<script nonce=\"\(nonce)\">") && page.contains("<style nonce=\"\(nonce)\">"))
+            #expect(policy.hasPrefix("default-src 'none'; "))
+            #expect(page.ranges(of: "<script").count == 1 && page.ranges(of: "<style").count == 1)
+            #expect(page.matches(of: /(src|href)="https?:/).isEmpty && page.matches(of: /\s(style|on[a-z]+)="/).isEmpty)
+            #expect(!page.contains("{{"))
+            for match in page.matches(of: /<(?:input|select) id="([^"]+)"/) {
+                #expect(page.contains("<label for=\"\(match.1)\">"), "\(match.1)")
+            }
+            for match in page.matches(of: /aria-(?:describedby|labelledby)="([^"]+)"/) {
+                #expect(page.contains("id=\"\(match.1)\""), "\(match.1)")
+            }
+            #expect(page.matches(of: /<button(?![^>]*type=)/).isEmpty)
+            #expect(page.utf8.count < 131_072)
+            let second = try await RawHTTP.send("GET", "/dev/lab", to: server.url)
+            #expect(second["Content-Security-Policy"] != policy)
+        }
+    }
+}
+
+extension Browser {
+    /// Chooses an option of a parameter.
+    fileprivate func choose(_ option: String, in name: String) async throws {
+        _ = try await evaluate(
+            """
+            const e = document.getElementById('p-\(name)');
+            e.value = '\(option)';
+            e.dispatchEvent(new Event('input', {bubbles: true}));
+            """
+        )
+    }
+}

@@ -1,0 +1,64 @@
+import AccountContract
+import AccountCore
+import ErrorContract
+import Foundation
+import Pages
+import TestSupport
+import Testing
+
+@testable import HoldfastCommand
+
+@Suite struct MailScreenshotTests {
+    @Test(
+        "The mails fit a phone and a desktop without scrolling sideways, and have nothing that a reader could refuse to load",
+        arguments: [390, 1_280],
+        [Language.spanish, .hebrew]
+    )
+    func mails(width: Int, language: Language) async throws {
+        let templates = try MailTemplates(
+            settings: .init(
+                appName: "Crowns",
+                sender: "crowns@example.com",
+                linkBase: try #require(URL(string: "https://accounts.example.com")),
+                linkLifetime: .seconds(3_600)
+            )
+        )
+        let recipient = try EmailAddress("ana@example.com")
+        let token = try ResetToken(String(repeating: "k3Jx-9_Q", count: 5) + "abc")
+        let name = try FirstName("Ana")
+        let mails = [
+            ("reset", try templates.passwordReset(to: recipient, name: name, token: token, language: language)),
+            ("changed", try templates.passwordChanged(to: recipient, name: name, token: token, language: language)),
+        ]
+        try await withFolder { folder in
+            try await WebDriver.run { driver in
+                try await driver.browser(language: language, width: width) { browser in
+                    for (kind, mail) in mails {
+                        for tag in ["<img", "<link", "<script", "url(", "<style"] { #expect(!mail.html.contains(tag)) }
+                        let file = folder.appending(path: "\(kind).html")
+                        try Data(mail.html.utf8).write(to: file)
+                        try await browser.open(file.absoluteString)
+                        let overflow = try await browser.evaluate(
+                            "return document.documentElement.scrollWidth > document.documentElement.clientWidth"
+                        )
+                        #expect(overflow == false, "\(kind)")
+                        // Chromium puts a centred table of a language from right to left elsewhere, unless its margins say so too.
+                        let isCentred = try await browser.evaluate(
+                            """
+                            const box = document.querySelector("table table").getBoundingClientRect();
+                            return Math.abs(box.left + box.right - document.documentElement.clientWidth) < 2
+                            """
+                        )
+                        #expect(isCentred == true, "\(kind)")
+                        let picture = try await browser.screenshot(isWhole: !language.isRightToLeft)
+                        #expect(picture.count > 5_000)
+                        if ProcessInfo.processInfo.environment["UPDATE_SCREENSHOTS"] != nil {
+                            let images = Repository.root.appending(path: "docs/images")
+                            try picture.write(to: images.appending(path: "mail-\(kind)-\(language)-\(width).png"))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import ErrorContract
+import Foundation
+import HoldfastTesting
+import Testing
+
+@testable import HoldfastCommand
+
+/// `holdfast call` as a process, against a server that writes its answers byte by byte.
+@Suite(.timeLimit(.minutes(10))) struct CallTests {
+    @Test("A 503 that names a delay is waited for and repeated, and each step is printed")
+    func waits() async throws {
+        let steps: [LoopbackServer.Step] = [
+            answer("503 X", ["Retry-After: 1", "X-Error-Code: SERVER_SERVICE_UNAVAILABLE"]),
+            answer("200 OK", ["Content-Type: application/json"], body: #"{"name":"Ana"}"#),
+        ]
+        try await withServer(steps) { server, folder in
+            let run = try await Binary.run(["call", "GET", server.origin + "/a?x=1"], in: folder)
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(run.output.contains("attempt 1: 503 SERVER_SERVICE_UNAVAILABLE after"))
+            #expect(run.output.contains(/waits [34]\.\d\d\d s: the server asked to be left alone/))
+            #expect(run.output.contains("attempt 2: 200 after"))
+            #expect(run.output.contains("200, 14 bytes, application/json\n\n{\"name\":\"Ana\"}"))
+            #expect(!run.output.contains("\u{1B}"), "colours are for terminals")
+            #expect(server.received.map(\.head.first) == ["GET /a?x=1 HTTP/1.1", "GET /a?x=1 HTTP/1.1"])
+            #expect(server.received.last?.header("X-Retry-Attempt") != nil)
+        }
+    }
+
+    @Test("A 429 that asks for more than the client sleeps through ends the call, with the time")
+    func limited() async throws {
+        let body =
+            #"{"error":{"code":"RATE_LIMIT_EXCEEDED","message":"Slow down.","details":{"retry_after":3600},"request_id":"r7"}}"#
+        try await withServer([answer("429 X", ["Retry-After: 3600"], body: body)]) { server, folder in
+            let run = try await Binary.run(["call", "GET", server.origin], in: folder)
+            #expect(run.status == 1)
+            #expect(run.output.contains("not repeated: the server asks for a longer wait than the client sleeps through"))
+            #expect(run.output.contains("429 RATE_LIMIT_EXCEEDED\n"))
+            #expect(run.output.contains(/message +Slow down\./) && run.output.contains(/request id +r7/))
+            #expect(run.output.contains(/retry at +\d{4}-\d\d-\d\dT[0-9:]+Z, in 3600 s/))
+        }
+    }
+
+    @Test("Problems of fields are told one by one")
+    func fields() async throws {
+        let body =
+            #"{"error":{"code":"VALIDATION_INVALID_INPUT","message":"Bad.","details":{"validation_errors":["#
+            + #"{"field":"email","code":"VALIDATION_INVALID_EMAIL","message":"No address."},{"field":"name","message":"Empty."}]}}}"#
+        try await withServer([answer("400 X", body: body)]) { server, folder in
+            let run = try await Binary.run(["call", "POST", server.origin + "/x", "-d", #"{"a":1}"#], in: folder)
+            #expect(run.status == 1)
+            #expect(run.output.contains(/field +email \(VALIDATION_INVALID_EMAIL\): No address\./))
+            #expect(run.output.contains(/field +name .*: Empty\./))
+            #expect(server.received.first?.header("Content-Type") == "application/json")
+            #expect(server.received.first?.body == Array(#"{"a":1}"#.utf8))
+        }
+    }
+
+    @Test("A connection that is refused ends with 2")
+    func refused() async throws {
+        try await withServer([]) { server, folder in
+            await server.close()
+            let run = try await Binary.run(["call", "GET", server.origin, "--retries", "0"], in: folder)
+            #expect(run.status == 2)
+            #expect(run.output.contains("NETWORK_ERROR") && run.output.contains(/cause +unreachable/))
+        }
+    }
+
+    @Test("A POST without a key whose answer is lost is sent once, and nobody knows what became of it")
+    func unknown() async throws {
+        try await withServer([.reset(""), .reset("")]) { server, folder in
+            let run = try await Binary.run(["call", "POST", server.origin + "/orders", "-d", "x"], in: folder)
+            #expect(run.status == 3)
+            #expect(run.output.contains("UNKNOWN_OUTCOME") && run.output.contains("repeating it is not safe without --key"))
+            #expect(server.received.count == 1)
+        }
+    }
+
+    @Test("A POST with a key is repeated, and its key stays")
+    func keyed() async throws {
+        try await withServer([answer("502 X"), answer("201 X")]) { server, folder in
+            let arguments = ["call", "POST", server.origin + "/orders", "-d", "x", "--key", "random"]
+            let run = try await Binary.run(arguments, in: folder)
+            #expect(run.status == 0, "\(run.output)")
+            let keys = server.received.map { $0.header("Idempotency-Key") }
+            #expect(keys.count == 2 && keys[0] == keys[1] && keys[0]?.count == 34)
+        }
+    }
+
+    @Test("The token is sent and never printed, not even if the server says it back", arguments: [[], ["--json"]])
+    func token(flags: [String]) async throws {
+        let token = "secret-token-123"
+        let body = #"{"error":{"code":"API_KEY_INVALID","message":"No \#(token) here."}}"#
+        try await withServer([answer("401 X", body: body)]) { server, folder in
+            let run = try await Binary.run(
+                ["call", "GET", server.origin] + flags,
+                environment: ["HOLDFAST_TOKEN": token],
+                in: folder
+            )
+            #expect(run.status == 1)
+            #expect(server.received.first?.header("Authorization") == "Bearer \(token)")
+            #expect(run.output.contains("No [token] here."))
+            #expect(!run.output.contains(token) && !run.errors.contains(token))
+        }
+    }
+
+    @Test("JSON holds the events and what came of it")
+    func json() async throws {
+        try await withServer([answer("404 X", body: #"{"detail":"Not found."}"#)]) { server, folder in
+            let run = try await Binary.run(["call", "GET", server.origin, "--json", "-H", "Accept: text/x"], in: folder)
+            #expect(run.status == 1)
+            let object = try #require(try JSONParser().parse(run.output.utf8.dropLast()).objectValue)
+            let events = try #require(object["events"]?.arrayValue).compactMap { $0.objectValue?["event"]?.stringValue }
+            #expect(events == ["attempt_started", "attempt_finished", "gave_up"])
+            let error = try #require(object["error"]?.objectValue)
+            #expect(error["status"] == 404 && error["message"] == "Not found." && error["kind"] == "notFound")
+            #expect(server.received.first?.header("Accept") == "text/x")
+        }
+    }
+
+    @Test("Colours are for terminals, and the token is left out of whatever is printed")
+    func style() {
+        let (colourful, plain) = (TextStyle(isColourful: true, secret: "abc"), TextStyle(isColourful: false, secret: nil))
+        #expect(colourful.good("200") == "\u{1B}[32m200\u{1B}[0m" && plain.bad("500") == "500")
+        #expect(colourful.redacted("1 abc 2 abc") == "1 [token] 2 [token]" && plain.redacted("abc") == "abc")
+    }
+
+    @Test("What a server sends can't command the terminal")
+    func control() async throws {
+        let body = "{\"error\":{\"code\":\"RESOURCE_NOT_FOUND\",\"message\":\"a\\u001b[31mb\"}}"
+        try await withServer([answer("404 X", body: body), answer("200 OK", body: "a\u{1B}[2J")]) { server, folder in
+            for _ in 0..<2 {
+                let run = try await Binary.run(["call", "GET", server.origin], in: folder)
+                #expect(!run.output.contains("\u{1B}"))
+            }
+        }
+    }
+
+    @Test(
+        "What can't be sent is refused with 64, and says what would do",
+        arguments: [
+            ["GET", "nonsense"], ["GET", "ftp://127.0.0.1/"], ["GET", "http://"], ["GET", "http://127.0.0.1:99999/"],
+            ["GET", ""],
+            ["GET", "http://user:pass@127.0.0.1/"], ["BREW", "http://127.0.0.1/"], ["GET"], [],
+            ["GET", "http://127.0.0.1/", "-H", "no colon"], ["GET", "http://127.0.0.1/", "--timeout", "-1"],
+            ["GET", "http://127.0.0.1/", "--timeout", "nan"], ["GET", "http://127.0.0.1/", "--retries", "101"],
+            ["POST", "http://127.0.0.1/", "--key", "a\"b"], ["POST", "http://127.0.0.1/", "-d", "@missing-file"],
+            ["GET", "http://127.0.0.1/", "--token", "a b"],
+        ]
+    )
+    func garbage(arguments: [String]) async throws {
+        try await withFolder { folder in
+            let run = try await Binary.run(["call"] + arguments, in: folder)
+            #expect(run.status == 64, "\(run.output)")
+            #expect(run.errors.contains("Error:") && run.errors.contains("call"))
+        }
+    }
+
+    private func answer(_ status: String, _ lines: [String] = [], body: String = "") -> LoopbackServer.Step {
+        let fields = ["Connection: close", "Content-Length: \(body.utf8.count)"] + lines
+        return .answer((["HTTP/1.1 \(status)"] + fields).map { $0 + "\r\n" }.joined() + "\r\n" + body)
+    }
+
+    private func withServer(
+        _ steps: [LoopbackServer.Step],
+        _ body: (LoopbackServer, URL) async throws -> Void
+    ) async throws {
+        let server = try LoopbackServer(steps)
+        do {
+            try await withFolder { try await body(server, $0) }
+        } catch {
+            await server.close()
+            throw error
+        }
+        await server.close()
+    }
+}

@@ -1,0 +1,142 @@
+import Configuration
+import ErrorContract
+import Foundation
+import Pages
+import Testing
+
+@testable import HoldfastCommand
+
+@Suite struct CommandTests {
+    @Test("The demo prints each step and ends with 0")
+    func demo() async throws {
+        try await withFolder { folder in
+            let run = try await Binary.run(["demo"], in: folder)
+            #expect(run.status == 0, "\(run.errors)")
+            for number in 1...20 { #expect(run.output.contains("\(number)  ")) }
+            #expect(run.output.contains("429 RATE_LIMIT_EXCEEDED"))
+            #expect(run.output.contains("… intenta de nuevo en 1 hora.".replacing("… ", with: "")))
+            #expect(run.output.contains("all 20 succeeded after one refresh that they shared"))
+            #expect(run.output.contains("as the server said, then 200"))
+            #expect(run.output.contains("30 were held back at once, each told when; 1 request reached the server"))
+            #expect(run.output.contains("Every step ended as it should."))
+        }
+    }
+
+    @Test("The catalogue prints as a table, as Markdown and as JSON")
+    func codes() async throws {
+        try await withFolder { folder in
+            let table = try await Binary.run(["codes"], in: folder)
+            #expect(table.output.split(separator: "\n").count == 58)
+            let markdown = try await Binary.run(["codes", "--markdown"], in: folder)
+            #expect(markdown.output == ErrorReference().markdown + "\n")
+            let json = try JSONParser().parse(try await Binary.run(["codes", "--json"], in: folder).output.utf8.dropLast())
+            let items = try #require(json.arrayValue)
+            #expect(items.count == 58)
+            for item in items {
+                let object = try #require(item.objectValue)
+                let names = object.members.map(\.key)
+                #expect(
+                    names == [
+                        "code", "status", "family", "summary", "user_action", "retry", "recovery", "since", "reveals_account",
+                        "messages",
+                    ]
+                )
+                #expect(object["messages"]?.objectValue?.members.count == Language.supported.count)
+            }
+            #expect(try await Binary.run(["codes", "--json", "--markdown"], in: folder).status == 64)
+        }
+    }
+
+    @Test("Accounts are added from the command line and listed")
+    func users() async throws {
+        try await withFolder { folder in
+            let add = ["users", "add", "ana@example.com", "--first-name", "Ana", "--data", "store"]
+            let added = try await Binary.run(add, input: "a good password\n", in: folder)
+            #expect(added.status == 0, "\(added.errors)")
+            let again = try await Binary.run(add, input: "a good password\n", in: folder)
+            #expect(again.status == 1)
+            #expect(again.errors.contains("AUTH_EMAIL_EXISTS"))
+            let audit = try await Binary.run(["users", "audit", "ana@example.com", "--data", "store"], in: folder)
+            #expect(audit.output.contains("registered"), "\(audit.errors)")
+            let journal = folder.appending(path: "store/limits.journal").path
+            #expect(!FileManager.default.fileExists(atPath: journal), "limits are the server's")
+            try Data().write(to: folder.appending(path: "file"))
+            let migration = try await Binary.run(["migrate", "--data", "file"], in: folder)
+            #expect(migration.status == 1 && !migration.errors.contains("Error Domain"), "\(migration.errors)")
+            let weak = try await Binary.run(
+                ["users", "add", "bea@example.com", "--first-name", "Bea", "--data", "store"],
+                input: "short\n",
+                in: folder
+            )
+            #expect(weak.errors.contains("at least 8 characters"))
+            let list = try await Binary.run(["users", "list", "--data", "store"], in: folder)
+            #expect(list.output.contains("ana@example.com"))
+            let json = try await Binary.run(["users", "list", "--data", "store", "--json"], in: folder)
+            #expect(try JSONParser().parse(json.output.utf8.dropLast()).arrayValue?.count == 1)
+            let typo = try await Binary.run(["users", "list", "--data", "stroe"], in: folder)
+            #expect(typo.status == 1)
+            #expect(typo.errors.contains("There is no data in"))
+            #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "stroe").path))
+            let strict = try await Binary.run(
+                ["users", "add", "cia@example.com", "--first-name", "Cia", "--data", "store"],
+                environment: ["PASSWORD_MIN_LENGTH": "40"],
+                input: "a good password\n",
+                in: folder
+            )
+            #expect(strict.errors.contains("at least 40 characters"))
+        }
+    }
+
+    @Test("A server's default language is one that there are texts in; another is refused, and the others are listed")
+    func defaultLocale() async throws {
+        try await withFolder { folder in
+            for (name, language) in [
+                ("en", Language.english), ("ES", .spanish), ("he", .hebrew), ("iw", .hebrew), ("de", .german),
+            ] {
+                var configuration = ServerConfiguration(dataFolder: folder)
+                let settings = ["DEFAULT_LOCALE": name]
+                let provider = EnvironmentVariablesProvider(environmentVariables: settings)
+                try configuration.read(ConfigReader(provider: provider), isServing: false)
+                #expect(configuration.defaultLanguage == language)
+            }
+            for name in ["it", "e n", "es-MX", "english"] {
+                let environment = ["ENVIRONMENT": "development", "DEFAULT_LOCALE": name]
+                let run = try await Binary.run(["serve", "--port", "0"], environment: environment, in: folder)
+                #expect(run.status == 78, "\(name)")
+                #expect(run.errors.contains("DEFAULT_LOCALE must be one of en, es, he, pt, fr, de"))
+            }
+            let help = try await Binary.run(["serve", "--help"], in: folder)
+            for language in Language.supported {
+                #expect(help.output.contains(try Regex("DEFAULT_LOCALE .*\\b\(language)\\b")))
+            }
+        }
+    }
+
+    @Test(
+        "Bad usage ends with 64 and a hint",
+        arguments: [
+            ["nonsense"], ["serve", "--port", "x"], ["serve", "--port", "70000"], ["users", "add"],
+            ["users", "add", "not-an-address", "--first-name", "A"],
+            ["users", "add", "a@example.com", "--first-name", "A", "--locale", "xx"],
+        ]
+    )
+    func badUsage(arguments: [String]) async throws {
+        try await withFolder { folder in
+            let run = try await Binary.run(arguments, input: "\n", in: folder)
+            #expect(run.status == 64)
+            #expect(run.errors.contains("--help") || run.errors.contains("Error:"))
+        }
+    }
+
+    @Test(
+        "Every command explains itself",
+        arguments: [[], ["serve"], ["demo"], ["users"], ["users", "add"], ["codes"], ["call"]]
+    )
+    func help(command: [String]) async throws {
+        try await withFolder { folder in
+            let run = try await Binary.run(command + ["--help"], in: folder)
+            #expect(run.status == 0)
+            #expect(run.output.contains("USAGE"))
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import AppLinks
+import ErrorContract
+import Foundation
+import Testing
+
+@testable import HoldfastCommand
+
+@Suite struct LinksTests {
+
+    @Test("The served association file opens exactly the reset links, by Apple's rules")
+    func servedFile() async throws {
+        let apps = try ["TEAM123456.com.example.app"].map { try AppIdentifier($0) }
+        let association = try AssociationFile(apps: apps)
+        try await withServer {
+            $0.associatedApps.apple = association
+        } _: { server in
+            let answer = try await RawHTTP.send("GET", "/.well-known/apple-app-site-association", to: server.url)
+            #expect(answer.status == 200)
+            #expect(answer["Content-Type"] == "application/json")
+            let expected = """
+                {"applinks":{"details":[{"appIDs":["TEAM123456.com.example.app"],"components":[\
+                {"/":"/reset-password","?":{"token":"?*"}},{"/":"/reset-password","#":"?*"}]}]},\
+                "webcredentials":{"apps":["TEAM123456.com.example.app"]}}
+                """
+            #expect(answer.text == expected)
+            try await withFolder { folder in
+                try Data(answer.body).write(to: folder.appending(path: "aasa"))
+                let good = "https://example.com/reset-password?token=abc&email=a%40example.com"
+                let run = try await Binary.run(["links", "verify", "aasa", "--link", good], in: folder)
+                #expect(run.status == 0, "\(run.output)\(run.errors)")
+                let other = try await Binary.run(["links", "verify", "aasa", "--link", "https://example.com/other"], in: folder)
+                #expect(other.status == 1)
+                let json = try await Binary.run(["links", "verify", "aasa", "--json", "--link", good], in: folder)
+                #expect(try JSONParser().parse(json.output.utf8.dropLast()).objectValue != nil)
+            }
+        }
+    }
+
+    @Test("An address is fetched without following redirects, and what Apple would refuse is told")
+    func address() async throws {
+        try await withServer { server in
+            try await withFolder { folder in
+                let missing = try await Binary.run(["links", "verify", server.url.absoluteString], in: folder)
+                #expect(missing.status == 1)
+                #expect(missing.output.contains("404"))
+                let redirect = server.url.absoluteString + "/.well-known/change-password"
+                let redirected = try await Binary.run(["links", "verify", redirect], in: folder)
+                #expect(redirected.status == 1)
+                #expect(redirected.output.lowercased().contains("redirect"))
+                let unreachable = try await Binary.run(["links", "verify", "http://127.0.0.1:9/"], in: folder)
+                #expect(unreachable.status == 1)
+                #expect(unreachable.errors.contains("could not be fetched"))
+                let absent = try await Binary.run(["links", "verify", "no-such-file"], in: folder)
+                #expect(absent.status == 64)
+            }
+        }
+    }
+
+    @Test("App settings are read from the environment, and refused with a reason")
+    func settings() async throws {
+        try await withFolder { folder in
+            let bad = [
+                "ENVIRONMENT": "development", "APPLE_APP_IDS": "not an id", "ANDROID_PACKAGE": "com.example.app",
+                "APP_LINK_SCHEME": "https",
+            ]
+            let run = try await Binary.run(["serve", "--port", "0"], environment: bad, in: folder)
+            #expect(run.status == 78)
+            for name in ["APPLE_APP_IDS", "ANDROID_CERT_SHA256", "APP_LINK_SCHEME"] { #expect(run.errors.contains(name)) }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import Attacks
+import Foundation
+import Testing
+
+@testable import HoldfastCommand
+
+@Suite(.timeLimit(.minutes(2))) struct OpenFilesTests {
+    @Test("Connections leave the server the files that it works with: idle ones are closed for new ones")
+    func few() async throws {
+        try await withFolder { folder in
+            let limit = 74
+            try await Binary.serve(openFiles: 256 + limit, in: folder, endingWith: SIGTERM) { url, _ in
+                let connections = HeldConnections(to: url)
+                try connections.open(limit + 50, sending: "GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n")
+                try await eventually { connections.answered() == limit + 50 }
+                try await eventually { connections.count - connections.closedByServer() <= limit }
+                #expect(try await RawHTTP.send("GET", "/health/ready", to: url).status == 200)
+            }
+        }
+    }
+}

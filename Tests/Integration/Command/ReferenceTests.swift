@@ -1,0 +1,60 @@
+import ErrorContract
+import Foundation
+import Pages
+import TestSupport
+import Testing
+
+@Suite struct ReferenceTests {
+    @Test("docs/errors.md is what the catalogue says")
+    func isFresh() throws {
+        let root = Repository.root
+        let written = try String(contentsOf: root.appending(path: "docs/errors.md"), encoding: .utf8)
+        #expect(written == ErrorReference().markdown + "\n", "docs/errors.md is stale; renew it with scripts/reference")
+    }
+
+    @Test("The reference has every code once, with all that is fixed about it")
+    func isComplete() throws {
+        let markdown = ErrorReference().markdown
+        for definition in ErrorCatalogue.standard.definitions {
+            let section = try #require(markdown.components(separatedBy: "\n### ").first { $0.hasPrefix("\(definition.code)\n") })
+            #expect(section.contains("**\(definition.status)**"))
+            #expect(section.contains("retry `\(definition.retry.rawValue)`"))
+            #expect(section.contains("recovery `\(definition.recovery.rawValue)`"))
+            #expect(section.contains("may tell that an account exists") == definition.mayRevealAccount)
+            for language in Language.supported { #expect(section.contains("\n- \(language): ")) }
+        }
+        #expect(markdown.components(separatedBy: "\n### ").count == ErrorCatalogue.standard.definitions.count + 1)
+    }
+
+    @Test("Codes that were added have their place, their documentation is told, and nothing in a text is markup")
+    func additions() throws {
+        let own = ErrorDefinition(
+            ErrorCode("NOTE_LOCKED"),
+            family: ErrorFamily(rawValue: "NOTE"),
+            status: 423,
+            summary: "Locked | by_someone",
+            userAction: "Look\nhere.",
+            message: LocalizedText(en: "<b>*Locked*</b>", es: "[Bloqueada](x)"),
+            documentation: "Said when the note is locked.",
+            since: "2.0"
+        )
+        let markdown = ErrorReference(catalogue: try ErrorCatalogue.standard.adding([own])).markdown
+        let section = try #require(markdown.components(separatedBy: "\n## NOTE\n").last)
+        #expect(
+            section == #"""
+
+                ### NOTE_LOCKED
+
+                **423** Locked \| by\_someone. → Look here.
+
+                Said when the note is locked.
+
+                retry `never` · recovery `dismiss` · since 2.0
+
+                - en: \<b\>\*Locked\*\</b\>
+                - es: \[Bloqueada\](x)
+                """#
+        )
+        #expect(markdown.contains("[NOTE](#note)"))
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+@testable import HoldfastCommand
+
+@Suite struct EnvironmentFileTests {
+    @Test(
+        "Settings are read as people write them, on any system",
+        arguments: [
+            ("A=1\nB=2", ["A": "1", "B": "2"]), ("A=1\r\nB=2\r\n", ["A": "1", "B": "2"]), ("\u{FEFF}A=1", ["A": "1"]),
+            (#"A="a b""#, ["A": "a b"]), ("A='a\"b'", ["A": "a\"b"]), ("A=a\"b", ["A": "a\"b"]), ("export A=1", ["A": "1"]),
+            ("# a comment\n\n  A = 1  \n", ["A": "1"]), ("A=", ["A": ""]), ("A=\"\"", ["A": ""]), ("A=1=2#3", ["A": "1=2#3"]),
+            ("A=1\nA=2", ["A": "2"]), ("A=Ñandú 🔑", ["A": "Ñandú 🔑"]), ("", [:]), ("\r\n\r\n", [:]),
+            ("exportA=1", ["exportA": "1"]),
+            ("A=$B", ["A": "$B"]),
+        ]
+    )
+    func readings(_ text: String, _ values: [String: String]) throws {
+        #expect(try EnvironmentFile(Data(text.utf8)).values == values)
+    }
+
+    @Test(
+        "A line that is no setting is told by its number, and not quoted",
+        arguments: [
+            "hunter2", "A hunter2", "=hunter2", "1A=hunter2", "A-B=hunter2", "A=\"hunter2", "A='hunter2\"", "A=\"",
+            "A=hunter2\u{0}",
+            "A=hunter2\rB=1", "A=hunter2\u{B}", "export hunter2", "A\u{85}=hunter2",
+        ]
+    )
+    func refusals(_ line: String) {
+        let error = #expect(throws: InvalidConfiguration.self) { try EnvironmentFile(Data("X=1\n\n\(line)\nY=2".utf8)) }
+        #expect(error?.problems.map(\.setting) == [".env line 3"])
+        #expect(error.map { !"\($0)".contains("hunter2") } == true)
+    }
+
+    @Test("What is no UTF-8 is told by its line")
+    func noText() {
+        let error = #expect(throws: InvalidConfiguration.self) { try EnvironmentFile(Data([65, 61, 49, 10, 66, 61, 0xFF, 10])) }
+        #expect(error?.problems.map(\.setting) == [".env line 2"])
+    }
+
+    @Test("Garbage is refused or read, and never ends the process")
+    func garbage() {
+        var generator = SystemRandomNumberGenerator()
+        let alphabet = Array("A=\"'#\r\n \t\u{0}$é".utf8) + [0xFF, 0xEF, 0xBB, 0xBF]
+        for _ in 0..<5_000 {
+            let bytes = (0..<Int.random(in: 0...40, using: &generator)).map { _ in alphabet.randomElement(using: &generator) ?? 65
+            }
+            if let values = try? EnvironmentFile(Data(bytes)).values {
+                for (name, value) in values {
+                    #expect(name.utf8.allSatisfy { $0 == 65 })
+                    #expect(value.unicodeScalars.allSatisfy { $0 == "\t" || $0.properties.generalCategory != .control })
+                }
+            }
+        }
+    }
+
+    @Test("A file with the line ends of Windows gives every setting its own, and publishes no secret")
+    func windows() async throws {
+        try await withFolder { folder in
+            let text = [
+                "APP_NAME=Crowns", "PASSWORD_RESET_BASE_URL=https://accounts.example.com",
+                "METRICS_TOKEN=0123456789abcdef0123456789abcdef",
+                "HOLDFAST_SECRET=hunter2-hunter2-hunter2-hunter2-hunter2", "LIMIT_LOGIN_IP=1/60", "",
+            ].joined(separator: "\r\n")
+            try Data(text.utf8).write(to: folder.appending(path: ".env"))
+            try await withServing(environment: [:], options: ["--create"], in: folder) { url in
+                for path in ["/reset-password", "/openapi.json"] {
+                    let answer = try await RawHTTP.send("GET", path, to: url)
+                    #expect(answer.status == 200 && answer.text.contains("Crowns"))
+                    #expect(!answer.text.contains("hunter2") && !answer.text.contains("HOLDFAST_SECRET"))
+                }
+                let body = Array(#"{"email":"ana@example.com","password":"correct horse battery"}"#.utf8)
+                let json = ["Content-Type: application/json"]
+                let statuses = [
+                    try await RawHTTP.send("POST", "/api/auth/login", to: url, headers: json, body: body).status,
+                    try await RawHTTP.send("POST", "/api/auth/login", to: url, headers: json, body: body).status,
+                ]
+                #expect(statuses == [401, 429], "the limit is in force")
+            }
+        }
+    }
+
+    @Test("A value that has run together with others, and a limit that there is not, are refused and not quoted")
+    func refused() async throws {
+        try await withFolder { folder in
+            try Data("LIMIT_LOGN_IP=1/60\n".utf8).write(to: folder.appending(path: ".env"))
+            let environment = [
+                "ENVIRONMENT": "development", "APP_NAME": "Crowns\nHOLDFAST_SECRET=hunter2", "LIMIT_LOGOUT": "1/1",
+                "PASSWORD_RESET_BASE_URL": "https://a.example.com\r\nEMAIL_HOST_PASSWORD=hunter2",
+            ]
+            let run = try await Binary.run(["serve", "--port", "0"], environment: environment, in: folder)
+            #expect(run.status == 78)
+            for name in ["APP_NAME", "PASSWORD_RESET_BASE_URL", "LIMIT_LOGN_IP", "LIMIT_LOGOUT"] {
+                #expect(run.errors.contains("  \(name) "))
+            }
+            #expect(!run.errors.contains("hunter2"))
+        }
+    }
+}

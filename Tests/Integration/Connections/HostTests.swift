@@ -1,0 +1,78 @@
+import ErrorContract
+import Foundation
+import Testing
+
+@testable import HoldfastCommand
+
+@Suite(.timeLimit(.minutes(2))) struct HostTests {
+    private static let refused: [(name: String, text: String)] = [
+        ("no Host", "GET /health/live HTTP/1.1\r\n\r\n"),
+        ("two of them", "GET /health/live HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n"),
+        ("the same twice", "GET /health/live HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n"),
+        ("a list", "GET /health/live HTTP/1.1\r\nHost: x, y\r\n\r\n"),
+        ("an empty one", "GET /health/live HTTP/1.1\r\nHost:\r\n\r\n"),
+        ("a user in it", "GET /health/live HTTP/1.1\r\nHost: a@b\r\n\r\n"),
+        ("two with HTTP/1.0", "GET /health/live HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n"),
+        ("no Host for an absolute target", "GET http://x/health/live HTTP/1.1\r\n\r\n"),
+    ]
+
+    @Test("A request without one valid Host is malformed", arguments: refused.map(\.name))
+    func malformed(name: String) async throws {
+        let text = try #require(Self.refused.first { $0.name == name }?.text)
+        try await withServer { server in
+            let answer = try await RawHTTP.exchange(Array(text.utf8), with: server.url)
+            #expect(answer.status == 400)
+            expectInvariants(of: answer, code: .requestMalformed, form: .standard, language: .english, "\(answer.text)")
+            #expect(answer["Connection"] == "close")
+        }
+    }
+
+    @Test("Behind a request without Host nothing is read; what came before is served")
+    func pipelined() async throws {
+        try await withServer { server in
+            let good = "GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
+            let text = try await RawHTTP.exchangeToEnd(
+                Array((good + "GET /health/live HTTP/1.1\r\n\r\n" + good).utf8),
+                with: server.url
+            )
+            let statuses = text.matches(of: /HTTP\/1\.1 ([0-9]{3})/).map { String($0.1) }
+            #expect(statuses == ["200", "400"])
+        }
+    }
+
+    @Test("HTTP/1.0 needs no Host, and its connection ends with the response")
+    func http10() async throws {
+        try await withServer { server in
+            // The response ends where the server closes; a client that keeps the connection would wait for it.
+            let bytes = Array("GET /health/live HTTP/1.0\r\n\r\n".utf8)
+            let (first, all) = try await RawHTTP.exchange(bytes, until: "never", then: [], with: server.url)
+            #expect(first.isEmpty)
+            #expect(all.hasPrefix("HTTP/1.0 200 OK\r\n") && all.lowercased().contains("connection: close"))
+        }
+    }
+
+    @Test("A large page comes whole to a client that has ended its half", arguments: ["1.0", "1.1"])
+    func halfClosed(version: String) async throws {
+        try await withServer { server in
+            let length = try await RawHTTP.send("GET", "/docs", to: server.url).body.count
+            let text = try await RawHTTP.exchangeToEnd(
+                Array("GET /docs HTTP/\(version)\r\nHost: x\r\n\r\n".utf8),
+                with: server.url
+            )
+            #expect(text.utf8.count > length && text.hasSuffix("</html>\n"), "\(text.utf8.count) of \(length)")
+        }
+    }
+
+    @Test("Hosts are compared without case, and other names are refused", arguments: ["/metrics", "/dev/mailbox", "/dev/lab"])
+    func rebinding(path: String) async throws {
+        try await withServer { server in
+            for (host, status) in [
+                ("LOCALHOST", 200), ("localhost:1", 200), ("[::1]", 200), ("evil.example", 404), ("127.0.0.1.evil.example", 404),
+            ] {
+                let bytes = "GET \(path) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n"
+                let answer = try await RawHTTP.exchange(Array(bytes.utf8), with: server.url)
+                #expect(answer.status == status, "\(host)")
+            }
+        }
+    }
+}

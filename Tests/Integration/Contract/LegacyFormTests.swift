@@ -1,0 +1,63 @@
+import ErrorContract
+import Foundation
+import Testing
+
+@testable import HoldfastCommand
+
+/// What apps in the field read under `/reset_password/`.
+@Suite struct LegacyFormTests {
+    @Test("Whatever goes wrong under /reset_password/ is told in the success form, whichever form the server has")
+    func everyError() async throws {
+        for form in ErrorForm.allCases {
+            try await withServer {
+                $0.errorForm = form
+            } _: { server in
+                for (method, path, body, status, field) in [
+                    ("GET", "/reset_password/", "", 405, ""), ("DELETE", "/reset_password", "{}", 405, ""),
+                    ("POST", "/reset_password/nothing", "{}", 404, ""), ("GET", "/reset_password/nothing/else", "", 404, ""),
+                    ("POST", "/reset_password/", "{", 400, ""), ("POST", "/reset_password/", #"{"email":"nope"}"#, 400, "email"),
+                    ("POST", "/reset_password", String(repeating: " ", count: 70_000), 413, ""),
+                    ("POST", "/reset_password/", #"{"email":"a@example.com"}"#, 200, ""),
+                    ("POST", "/reset_password/", #"{"email":"a@example.com"}"#, 200, ""),
+                    ("POST", "/reset_password/", #"{"email":"a@example.com"}"#, 200, ""),
+                    ("POST", "/reset_password/", #"{"email":"a@example.com"}"#, 429, "rate_limit"),
+                ] {
+                    let answer = try await RawHTTP.send(
+                        method,
+                        path,
+                        to: server.url,
+                        headers: ["Content-Type: application/json"],
+                        body: Array(body.utf8)
+                    )
+                    let place: Comment = "\(method) \(path): \(answer.text)"
+                    #expect(answer.status == status, place)
+                    guard status != 200 else { continue }
+                    let json = try answer.json()
+                    #expect(json["success"] == false, place)
+                    #expect(json["error_code"] == .integer(Int64(status)), place)
+                    #expect(json["errors.0.field"]?.stringValue == field, place)
+                    #expect(json["errors.0.message"]?.stringValue?.isEmpty == false, place)
+                    #expect(answer["X-Error-Code"] == answer.decoded.code?.rawValue, place)
+                    if status == 405 { #expect(answer["Allow"] == "POST", place) }
+                    if status == 429 { #expect(answer["Retry-After"] != nil, place) }
+                }
+                let elsewhere = try await RawHTTP.send("GET", "/reset_passwords", to: server.url)
+                #expect(elsewhere.decoded.family.rawValue == (form == .problem ? "contract-problem" : form.rawValue))
+            }
+        }
+    }
+
+    @Test("Who asks for problem details gets them there too")
+    func problem() async throws {
+        try await withServer { server in
+            let answer = try await RawHTTP.send(
+                "GET",
+                "/reset_password/",
+                to: server.url,
+                headers: ["Accept: application/problem+json"]
+            )
+            #expect(answer.status == 405)
+            #expect(answer["Content-Type"] == "application/problem+json")
+        }
+    }
+}

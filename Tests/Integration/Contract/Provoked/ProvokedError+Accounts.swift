@@ -1,0 +1,98 @@
+import AccountContract
+import AccountCore
+import ErrorContract
+import Foundation
+import SQLiteStores
+import Testing
+
+@testable import HoldfastCommand
+
+extension ProvokedError {
+    private static let password = "correct horse battery"
+
+    /// What is wrong with an account, a session or a link.
+    static let accounts: [ProvokedError] = [
+        ProvokedError(
+            .authInvalidCredentials,
+            "a password without an account",
+            "POST",
+            "/api/auth/login",
+            #"{"email":"nobody@example.com","password":"correct horse battery"}"#
+        ),
+        ProvokedError(.authTokenMissing, "no token", "GET", "/api/auth/me"),
+        ProvokedError(.authTokenInvalid, "a token that is none", "GET", "/api/auth/me", nil, "Authorization: Bearer garbage"),
+        ProvokedError(.authTokenExpired, "a token of an hour ago") { provocation in
+            let account = try await provocation.account(.active)
+            let stores = provocation.server.server.stores
+            let token = try await AccessTokens(keys: try stores.keys(secret: nil)).issue(
+                for: account,
+                session: Session.ID(rawValue: UUID()),
+                at: Date(timeIntervalSinceNow: -3_600),
+                lifetime: .seconds(900)
+            )
+            return try await provocation.send("GET", "/api/auth/me", nil, ["Authorization: Bearer \(token)"])
+        },
+        ProvokedError(.authSessionExpired, "a token of a session that was ended") { provocation in
+            let opened = try await provocation.signedIn()
+            let out = try await provocation.send("POST", "/api/auth/logout", #"{"refresh_token":"\#(opened.refresh)"}"#)
+            #expect(out.status == 204)
+            return try await provocation.send("GET", "/api/auth/me", nil, ["Authorization: Bearer \(opened.access)"])
+        },
+        ProvokedError(
+            .authRefreshFailed,
+            "a refresh token that is none",
+            "POST",
+            "/api/auth/refresh",
+            #"{"refresh_token":"garbage"}"#
+        ),
+        ProvokedError(.authUserInactive, "an account that is not in use") { try await $0.signIn(.inactive) },
+        ProvokedError(.authUserSuspended, "an account that was suspended") { try await $0.signIn(.suspended) },
+        ProvokedError(.authUserSuspended, "an account that its owner froze") { try await $0.signIn(.frozen) },
+        ProvokedError(.authEmailExists, "an address that has an account") { provocation in
+            let account = try await provocation.account(.active)
+            let body = #"{"email":"\#(account.email.text)","password":"\#(password)","first_name":"Ana"}"#
+            return try await provocation.send("POST", "/api/auth/register", body)
+        },
+        ProvokedError(
+            .authWeakPassword,
+            "a short password",
+            "POST",
+            "/api/auth/register",
+            #"{"email":"weak@example.com","password":"short","first_name":"Ana"}"#
+        ),
+        ProvokedError(.authResetTokenInvalid, "a link that is none", "POST", "/api/validate-reset-token/", #"{"token":"nope"}"#),
+    ]
+}
+
+extension Provocation {
+    /// An account in some state.
+    func account(_ state: Account.State) async throws -> Account {
+        let account = Account(
+            id: Account.ID(rawValue: UUID()),
+            email: try EmailAddress("\(state)-\(mark)@example.com"),
+            firstName: try FirstName("Ana"),
+            passwordHash: try hashing.hash("correct horse battery"),
+            state: state,
+            language: .english,
+            createdAt: Date()
+        )
+        #expect(try await server.server.stores.accounts.insert(account))
+        return account
+    }
+
+    /// Signs in to an account in some state, with the right password.
+    func signIn(_ state: Account.State) async throws -> RawHTTP.Answer {
+        let account = try await account(state)
+        return try await send(
+            "POST",
+            "/api/auth/login",
+            #"{"email":"\#(account.email.text)","password":"correct horse battery"}"#
+        )
+    }
+
+    /// The tokens of a session.
+    func signedIn() async throws -> (access: String, refresh: String) {
+        let json = try await signIn(.active).json()
+        return (try #require(json["access_token"]?.stringValue), try #require(json["refresh_token"]?.stringValue))
+    }
+}

@@ -1,0 +1,91 @@
+import ErrorContract
+import Foundation
+import HoldfastTesting
+import ServerMiddleware
+import Synchronization
+
+@testable import HoldfastCommand
+
+/// One error that the account server answers with, and how it is brought to do so.
+struct ProvokedError: Sendable {
+    let code: ErrorCode
+    let cause: String
+    let provoke: @Sendable (Provocation) async throws -> RawHTTP.Answer
+
+    init(
+        _ code: ErrorCode,
+        _ cause: String,
+        provoke: @escaping @Sendable (Provocation) async throws -> RawHTTP.Answer
+    ) {
+        self.code = code
+        self.cause = cause
+        self.provoke = provoke
+    }
+
+    /// A cause that is one request.
+    init(_ code: ErrorCode, _ cause: String, _ method: String, _ path: String, _ json: String? = nil, _ headers: String...) {
+        self.init(code, cause) { try await $0.send(method, path, json, headers) }
+    }
+
+    /// All causes, in an order in which they can follow each other on one server.
+    static let all = requests + input + accounts + failures
+}
+
+/// A server for provocations, and what the answer shall look like.
+struct Provocation: Sendable {
+    let server: TestServer
+    let hashing: ScriptedHashing
+    let clocks: Clocks
+    /// Headers of every request.
+    var headers: [String] = []
+    /// A name that no other provocation of this server has.
+    var mark = ""
+
+    /// The clocks of the server's deadlines.
+    struct Clocks: Sendable {
+        let route = ManualClock()
+        let body = ManualClock()
+    }
+
+    /// Sends JSON, or nothing.
+    func send(_ method: String, _ path: String, _ json: String? = nil, _ more: [String] = []) async throws -> RawHTTP.Answer {
+        let type = json == nil || more.contains { $0.hasPrefix("Content-Type") } ? [] : ["Content-Type: application/json"]
+        return try await RawHTTP.send(
+            method,
+            path,
+            to: server.url,
+            headers: headers + type + more,
+            body: Array((json ?? "").utf8)
+        )
+    }
+
+    /// Moves a clock until an answer comes.
+    func moving(
+        _ clock: ManualClock,
+        _ answer: @escaping @Sendable () async throws -> RawHTTP.Answer
+    ) async throws -> RawHTTP.Answer {
+        let isDone = Mutex(false)
+        async let pending = {
+            defer { isDone.withLock { $0 = true } }
+            return try await answer()
+        }()
+        while !isDone.withLock({ $0 }) {
+            clock.advance(by: .milliseconds(500))
+            await Task.yield()
+        }
+        return try await pending
+    }
+
+    /// Runs a server for provocations.
+    static func run(form: ErrorForm, _ body: @escaping @Sendable (Provocation) async throws -> Void) async throws {
+        let hashing = ScriptedHashing()
+        let clocks = Clocks()
+        try await withServer(hashing: hashing) {
+            $0.errorForm = form
+            $0.requestDeadline = RequestDeadline(.seconds(30), clock: clocks.route)
+            $0.reader = RequestReader(clock: clocks.body)
+        } _: { server in
+            try await body(Provocation(server: server, hashing: hashing, clocks: clocks))
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import ErrorContract
+import Foundation
+import Testing
+
+@testable import HoldfastCommand
+
+@Suite struct ProvokedErrorTests {
+    @Test(
+        "Every error that the account server answers with is read back as the same error, whatever its form and language",
+        arguments: ErrorForm.allCases
+    )
+    func table(form: ErrorForm) async throws {
+        // Problem details are asked for by the client, from a server that would rather send something else.
+        try await Provocation.run(form: form == .problem ? .standard : form) { provocation in
+            for (index, error) in ProvokedError.all.enumerated() {
+                for language in [Language.english, .spanish] {
+                    var provocation = provocation
+                    let id = "id-\(form)-\(index)-\(language)"
+                    provocation.mark = "\(index)\(language)"
+                    provocation.headers = ["Accept-Language: \(language)", "X-Request-Id: \(id)"]
+                    if form == .problem { provocation.headers.append("Accept: application/problem+json") }
+                    let answer = try await error.provoke(provocation)
+                    let place: Comment = "\(error.code) by \(error.cause): \(answer.text)"
+                    let expected = try #require(ErrorCatalogue.standard[error.code])
+                    #expect(answer.status == expected.status, place)
+                    expectInvariants(of: answer, code: error.code, form: form, language: language, place)
+                    #expect(answer["X-Request-Id"] == id, place)
+                    try expectRoundTrip(of: answer, expected, form: form, language: language, place)
+                }
+            }
+            #expect(provocation.server.log.text.contains("error.type"))
+            for secret in ["hunter2", "INSERT INTO"] { #expect(!provocation.server.log.text.contains(secret)) }
+        }
+    }
+
+    private func expectRoundTrip(
+        of answer: RawHTTP.Answer,
+        _ definition: ErrorDefinition,
+        form: ErrorForm,
+        language: Language,
+        _ place: Comment
+    ) throws {
+        let error = answer.decoded
+        #expect(error.status == definition.status, place)
+        #expect(error.code == definition.code, place)
+        #expect(error.requestID == answer["X-Request-Id"], place)
+        #expect(error.retryAfter == answer["Retry-After"].flatMap { Int($0) }.map { .seconds($0) }, place)
+        #expect(error.family.rawValue == (form == .problem ? "contract-problem" : form.rawValue), place)
+        let message = try #require(error.message, place)
+        if form == .success, definition.code == .authTokenInvalid {
+            #expect(message == "Invalid token.")
+        } else if !ProvokedErrorTests.textsOfTheirOwn.contains(definition.code) {
+            #expect(message == definition.message.text(in: language), place)
+        } else {
+            #expect(!message.isEmpty, place)
+        }
+        guard definition.family == .validation, form != .detail else { return }
+        #expect(!error.violations.isEmpty, place)
+        for violation in error.violations {
+            #expect(!violation.field.isEmpty && !violation.message.isEmpty, place)
+            guard form == .standard || form == .problem else { continue }
+            #expect(violation.pointer == "#/\(violation.field)", place)
+            #expect(violation.code?.rawValue.hasPrefix("VALIDATION_") == true, place)
+        }
+    }
+
+    /// Codes whose causes here say more than the catalogue.
+    private static let textsOfTheirOwn: Set<ErrorCode> = [.rateLimitExceeded, .authWeakPassword, .authUserSuspended]
+}

@@ -1,0 +1,42 @@
+import AccountContract
+import AccountCore
+import Foundation
+import HoldfastTesting
+import Testing
+
+@testable import HoldfastCommand
+
+/// Keycloak's CVE-2026-18963: a step of the flow that could be reached by another way than through the mail.
+@Suite struct RandomOrderTests {
+    /// Each request begins an order of its own, that of it and those after it.
+    private static let orders = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 10_000
+
+    @Test("Incident: reset without the mail (CVE-2026-18963). In any order of requests a password changes by a live token alone")
+    func anyOrder() async throws {
+        let (perServer, workers) = (1_000, 2)
+        let servers = (Self.orders + perServer - 1) / perServer
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            var next = 0
+            var changes = 0
+            func addServer() {
+                let seed = UInt64(next)
+                let count = min(perServer, Self.orders - next * perServer)
+                next += 1
+                group.addTask {
+                    try await withMemoryServer { server in
+                        var walk = try await RandomWalk(server, seed: seed)
+                        for _ in 0..<count { try await walk.takeStep() }
+                        return walk.changes
+                    }
+                }
+            }
+            while next < min(workers, servers) { addServer() }
+            while let changed = try await group.next() {
+                changes += changed
+                if next < servers { addServer() }
+            }
+            // A walk that never gets through shows nothing.
+            #expect(changes > Self.orders / 50)
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import ErrorContract
+import ErrorLabContract
+import Foundation
+import Testing
+
+@testable import HoldfastCommand
+
+@Suite struct LabReadingTests {
+    private func read(_ server: TestServer, _ json: String, language: String = "en") async throws -> JSONBody {
+        try await server.post("/dev/lab/read", json, headers: ["Accept-Language: \(language)"]).json()
+    }
+
+    @Test("What a client reads from an answer is told: the facts, what it does, and what a person sees")
+    func reading() async throws {
+        try await withServer { server in
+            let json =
+                #"{"status":429,"headers":{"Retry-After":"3","X-Request-Id":"r-1"},"body":"{\"message\":\"Too Many Attempts.\"}"}"#
+            let read = try await read(server, json, language: "es")
+            #expect(read["family"] == "laravel-throttle")
+            #expect(read["kind"] == "rateLimited")
+            #expect(read["retry"] == "after_delay")
+            #expect(read["retry_after"] == 3)
+            #expect(read["request_id"] == "r-1")
+            #expect(read["title"] == "Demasiados intentos")
+            #expect(read["primary"] == "Reintentar")
+            #expect(read["advice"]?.stringValue?.hasPrefix("Waits as told") == true)
+        }
+    }
+
+    @Test("A success, a refusal under 200 and a body that is no text are read as well")
+    func others() async throws {
+        try await withServer { server in
+            let success = try await read(server, #"{"status":200,"body":"{}"}"#)
+            #expect(success["outcome"] == "success")
+            let refusal = try await read(server, #"{"status":200,"body":"{\"ok\":false,\"error\":\"ratelimited\"}"}"#)
+            #expect(refusal["status"] == 429)
+            let bytes = Data([0xFF, 0xFE, 0x7B]).base64EncodedString()
+            let unreadable = try await read(server, #"{"status":500,"body_base64":"\#(bytes)"}"#)
+            #expect(unreadable["family"] == "unreadable")
+            let page = try await read(server, #"{"status":200,"body":"<html>"}"#)
+            #expect(page["kind"] == "notAPI")
+        }
+    }
+
+    @Test(
+        "An answer that can't be one is refused",
+        arguments: [
+            #"{"status":42}"#, #"{"status":600}"#, #"{"body":"x"}"#, #"{"status":"200"}"#, "[]",
+            #"{"status":500,"body_base64":"*"}"#,
+            #"{"status":500,"headers":{"A":5}}"#,
+        ]
+    )
+    func refused(json: String) async throws {
+        try await withServer { server in
+            let answer = try await server.post("/dev/lab/read", json)
+            #expect(answer.status == 400)
+            #expect(answer["X-Error-Code"]?.hasPrefix("VALIDATION_") == true)
+        }
+    }
+
+    @Test("Headers that can't be are left out")
+    func oddHeaders() async throws {
+        try await withServer { server in
+            let json =
+                #"{"status":429,"headers":{"":"x","a b":"y","Retry-After":"3\r\nX: y","X-Error-Code":"RATE_LIMIT_EXCEEDED"}}"#
+            let read = try await read(server, json)
+            #expect(read["code"] == "RATE_LIMIT_EXCEEDED")
+            #expect(read["retry_after"] == nil)
+        }
+    }
+
+    @Test("The body of each family is read as that family")
+    func families() async throws {
+        try await LabServer.run { server in
+            for family in LabFamily.all {
+                let answer = try await server.get("/answer?family=\(family.name)")
+                let read = try await RawHTTP.send(
+                    "POST",
+                    "\(LabServer.root)/read",
+                    to: server.url,
+                    headers: ["Content-Type: application/json"],
+                    body: received(answer).encoded()
+                ).json()
+                #expect(read["family"]?.stringValue == family.name)
+            }
+        }
+    }
+
+    /// An answer as a client hands it to the lab.
+    private func received(_ answer: RawHTTP.Answer) -> JSONValue {
+        var headers: JSONObject = [:]
+        for line in answer.headerLines {
+            let parts = line.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            if parts.count == 2 { headers[parts[0]] = .string(parts[1]) }
+        }
+        return ["status": .integer(Int64(answer.status)), "headers": .object(headers), "body": .string(answer.text)]
+    }
+}

@@ -1,0 +1,118 @@
+import ErrorContract
+import ErrorLab
+import ErrorLabContract
+import Foundation
+import Testing
+
+@testable import HoldfastCommand
+
+@Suite struct LabRequestTests {
+    @Test("Every problem with the parameters is told at once, with what would be right")
+    func problems() async throws {
+        try await LabServer.run { server in
+            let answer = try await server.get("/answer?deley_ms=5&status=99&code=oops&then=ok")
+            #expect(answer.status == 400)
+            #expect(answer["X-Error-Code"] == "VALIDATION_INVALID_INPUT")
+            let json = try answer.json()
+            let fields = json["error.details.validation_errors"]?.arrayValue?.map { $0.objectValue?["field"]?.stringValue }
+            #expect(fields == ["code", "status", "deley_ms"])
+            #expect(json["error.details.allowed.status"] == "a whole number from 200 to 599")
+            #expect(json["error.details.allowed.deley_ms"]?.stringValue?.contains("delay_ms") == true)
+        }
+    }
+
+    @Test(
+        "What can't be used is refused in the contract",
+        arguments: [
+            ("GET", "/answer?code=ok&code=ok", 400, "REQUEST_MALFORMED"), ("GET", "/answer?code=%zz", 400, "REQUEST_MALFORMED"),
+            ("GET", "/answer?%00=1", 400, "VALIDATION_INVALID_INPUT"),
+            ("GET", "/limited?quota=0", 400, "VALIDATION_INVALID_FORMAT"),
+            ("GET", "/limited?quota=1001", 400, "VALIDATION_INVALID_FORMAT"),
+            ("GET", "/limited?window=3601&quota=x", 400, "VALIDATION_INVALID_FORMAT"),
+            ("GET", "/limited?session=a%20b", 400, "VALIDATION_INVALID_FORMAT"),
+            ("GET", "/limited?unknown=1", 400, "VALIDATION_INVALID_INPUT"),
+            ("GET", "/protected?form=xml", 400, "VALIDATION_INVALID_FORMAT"),
+            ("POST", "/token?lifetime_ms=3600001", 400, "VALIDATION_INVALID_FORMAT"),
+            ("POST", "/token?expired=maybe", 400, "VALIDATION_INVALID_FORMAT"),
+            ("POST", "/token/refresh", 415, "REQUEST_UNSUPPORTED_MEDIA_TYPE"),
+            ("POST", "/read", 415, "REQUEST_UNSUPPORTED_MEDIA_TYPE"),
+        ]
+    )
+    func refused(method: String, path: String, status: Int, code: String) async throws {
+        try await LabServer.run { server in
+            let answer = try await RawHTTP.send(method, LabServer.root + path, to: server.url)
+            #expect(answer.status == status)
+            #expect(answer["X-Error-Code"] == code)
+        }
+    }
+
+    @Test("The same session and address count together, another does not")
+    func counting() async throws {
+        try await LabServer.run { server in
+            let path = "/answer?code=SERVER_TIMEOUT&times=2&session="
+            let statuses = try await [
+                server.get(path + "a").status, server.get(path + "a").status, server.get(path + "b").status,
+                server.get(path + "a").status, server.get(path + "a&seed=1").status,
+            ]
+            #expect(statuses == [504, 504, 504, 200, 504])
+        }
+    }
+
+    @Test("A request for another name of the machine is refused, unless any is welcome", arguments: ["evil.example", ""])
+    func rebinding(host: String) async throws {
+        try await LabServer.run { server in
+            let connection = try RawConnection(
+                get: LabServer.root,
+                from: server.url,
+                host: host,
+                headers: ["Connection: close"]
+            )
+            defer { connection.close() }
+            let text = String(decoding: await connection.readToEnd().bytes, as: UTF8.self)
+            #expect(text.hasPrefix("HTTP/1.1 404"))
+        }
+    }
+
+    @Test("A redirect leads to the same answer, by path or under the machine's other name")
+    func redirects() async throws {
+        try await LabServer.run { server in
+            let port = try #require(server.url.port)
+            let same = try await server.get("/answer?redirect=same&code=RESOURCE_DELETED&status=308&session=a")
+            #expect(same.status == 308)
+            #expect(same["Location"] == "\(LabServer.root)/answer?code=RESOURCE_DELETED&session=a")
+            let cross = try await server.get("/answer?redirect=cross")
+            #expect(cross.status == 302)
+            #expect(cross["Location"] == "http://localhost:\(port)\(LabServer.root)/answer")
+        }
+    }
+
+    @Test("The lab is served in development and on a loopback address only")
+    func onlyInDevelopment() async throws {
+        try await withServer {
+            $0.environment = .production
+            $0.resetBaseURL = URL(string: "https://accounts.example.com")
+        } _: { server in
+            for path in ["/dev/lab", "/dev/lab/answer", "/dev/lab/scenarios"] {
+                let answer = try await RawHTTP.send("GET", path, to: server.url)
+                #expect(answer.status == 404)
+            }
+        }
+        try await withServer {
+            $0.host = "0.0.0.0"
+        } _: { server in
+            let answer = try await RawHTTP.send("GET", "/dev/lab/answer", to: server.url)
+            #expect(answer.status == 404)
+        }
+    }
+
+    @Test("A server of somebody else tells its own scenarios, below the path that it mounted the lab at")
+    func elsewhere() async throws {
+        try await LabServer.run { server in
+            let listing = try JSONDecoder().decode(LabListing.self, from: Data(try await server.get("/scenarios").body))
+            #expect(listing.scenarios == LabScenario.all(root: LabServer.root))
+            let page = try await server.get("")
+            #expect(page.text.contains(#"href="/try/errors/answer?code=AUTH_TOKEN_EXPIRED""#))
+            #expect(page.text.contains(#"<body data-root="/try/errors">"#))
+        }
+    }
+}

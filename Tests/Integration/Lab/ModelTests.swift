@@ -1,0 +1,61 @@
+import AccountKit
+import ErrorContract
+import ErrorLabContract
+import Foundation
+import HoldfastTesting
+import HoldfastURLSession
+import Testing
+
+@testable import HoldfastCommand
+
+@Suite struct ErrorLabModelTests {
+    @Test(
+        "The app's model tries every scenario against the server, does what the contract says, and finds every promise kept",
+        arguments: LabScenario.groups.map(\.rawValue)
+    )
+    func promises(group: String) async throws {
+        try await withServer { server in
+            for scenario in LabScenario.all() where scenario.group.rawValue == group { await tryOut(scenario, server.url) }
+        }
+    }
+
+    @Test("The model takes the server's scenarios")
+    func load() async throws {
+        try await withServer { server in
+            let model = await ErrorLabModel(baseURL: server.url, transport: .urlSession(), language: .english)
+            await model.load()
+            #expect(await model.loadFailure == nil)
+            #expect(await model.scenarios == LabScenario.all())
+        }
+    }
+}
+
+/// Tries a scenario on a clock that goes on whenever somebody waits for it.
+@MainActor
+private func tryOut(_ scenario: LabScenario, _ url: URL) async {
+    let clock = ManualClock()
+    let model = ErrorLabModel(
+        baseURL: url,
+        transport: .urlSession(),
+        language: .spanish,
+        timeout: .seconds(300),
+        clock: clock
+    )
+    let pump = Task {
+        while !Task.isCancelled {
+            await clock.waitForSleepers()
+            clock.advance(by: .seconds(1))
+        }
+    }
+    await model.run(scenario)
+    pump.cancel()
+    // It waits for a sleeper, and ends with this one.
+    try? await clock.sleep(for: .seconds(1))
+    guard let run = model.lastRun else {
+        Issue.record("\(scenario.name) did not end")
+        return
+    }
+    #expect(run.differences.isEmpty, "\(scenario.name)")
+    #expect(!run.exchanges.isEmpty, "\(scenario.name)")
+    #expect(run.error == nil || model.alert != nil, "\(scenario.name)")
+}

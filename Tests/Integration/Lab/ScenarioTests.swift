@@ -1,0 +1,79 @@
+import ErrorContract
+import ErrorLabContract
+import Foundation
+import HTTPTypes
+import HoldfastURLSession
+import ResilientHTTP
+import Testing
+
+@testable import HoldfastCommand
+
+@Suite struct ScenarioTests {
+    @Test(
+        "Every scenario of the lab's table brings what it promises, through the client and over a socket",
+        arguments: LabScenario.groups.map(\.rawValue)
+    )
+    func promises(group: String) async throws {
+        let scenarios = LabScenario.all().filter { $0.group.rawValue == group }
+        #expect(!scenarios.isEmpty)
+        try await withServer { server in
+            for scenario in scenarios { await expectPromise(of: scenario, from: server.url) }
+        }
+    }
+
+    @Test("The server tells the same table")
+    func listing() async throws {
+        try await withServer { server in
+            let listing: LabListing = try await APIClient(baseURL: server.url, transport: .urlSession()).get("/dev/lab/scenarios")
+            #expect(listing == LabListing(scenarios: LabScenario.all()))
+        }
+    }
+}
+
+/// Makes the calls of a scenario in a session of its own, and compares.
+private func expectPromise(of scenario: LabScenario, from url: URL) async {
+    // Its own connections: on one that was used before, libcurl repeats a GET that was lost by itself.
+    // The scenario says what one request gets.
+    var client = APIClient(baseURL: url, transport: .urlSession(), timeout: .seconds(300), middleware: [])
+    client.attemptTimeout = .seconds(300)
+    if let timeout = scenario.timeoutMilliseconds { client.timeout = .milliseconds(timeout) }
+    let place: (Int) -> Comment = { "\(scenario.name), call \($0)" }
+    var tokens: LabTokens?
+    do {
+        tokens = try await openSession(scenario.credentials, client)
+    } catch {
+        Issue.record("\(scenario.name): no token: \(error)")
+    }
+    // One call more than is told apart: the last promise goes for all that follow. A limit's is kept only after the wait.
+    let calls = scenario.calls > 1 ? scenario.calls : scenario.expected.count + (tokens == nil ? 1 : 0)
+    for call in 1...calls {
+        let expectation = scenario.expectation(ofCall: call)
+        do throws(APIError) {
+            // As a client does: a refresh between the first call and the next.
+            if call == 2, let refresh = tokens?.refreshToken {
+                tokens = try await client.post("/dev/lab/token/refresh", LabRefresh(refreshToken: refresh))
+            }
+            let differences = expectation.differences(from: try await send(scenario, tokens?.accessToken, client))
+            #expect(differences.isEmpty, place(call))
+        } catch {
+            let differences = expectation.differences(from: error)
+            #expect(differences.isEmpty, place(call))
+        }
+    }
+}
+
+private func openSession(_ credentials: LabScenario.Credentials, _ client: APIClient) async throws -> LabTokens? {
+    guard let path = credentials.path else {
+        let unknown = LabTokens(accessToken: "nobody.knows", refreshToken: "", lifetimeMilliseconds: 0)
+        return credentials == .unknown ? unknown : nil
+    }
+    return try await client.post(LabPath.root + path, [String: String]())
+}
+
+private func send(_ scenario: LabScenario, _ token: String?, _ client: APIClient) async throws(APIError) -> LabReply {
+    var headers: HTTPFields = [:]
+    headers[.authorization] = token.map { "Bearer \($0)" }
+    let path = scenario.path(session: scenario.name)
+    guard scenario.method == "POST" else { return try await client.get(path, headers: headers) }
+    return try await client.post(path, ["lab": "try"], headers: headers)
+}

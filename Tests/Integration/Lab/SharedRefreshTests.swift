@@ -1,0 +1,87 @@
+import ErrorContract
+import ErrorLabContract
+import Foundation
+import HTTPTypes
+import HoldfastURLSession
+import ResilientHTTP
+import Testing
+
+@testable import HoldfastCommand
+
+@Suite struct SharedRefreshTests {
+    @Test("Fifty calls that share one refresh are told one, and no token that was used twice")
+    func shared() async throws {
+        let reply = try await lastReply(isShared: true)
+        #expect(reply.refreshes == 1)
+        #expect(reply.reuses == 0)
+    }
+
+    @Test("Fifty calls that each refresh for themselves are found out")
+    func unshared() async throws {
+        let reply = try await lastReply(isShared: false)
+        #expect(reply.refreshes == 1)
+        #expect(try #require(reply.reuses) > 0)
+    }
+
+    /// The lab's last word after fifty calls at once with a token that has expired.
+    private func lastReply(isShared: Bool) async throws -> LabReply {
+        try await withServer { server in
+            let client = APIClient(baseURL: server.url, transport: .urlSession(), timeout: .seconds(120), middleware: [])
+            let session = LabClient(
+                client: client,
+                tokens: try await client.post(
+                    "/dev/lab/token?expired=true&lifetime_ms=60000&refresh_delay_ms=200",
+                    [String: String]()
+                ),
+                isShared: isShared
+            )
+            await withTaskGroup(of: Void.self) { tasks in
+                // A call that lost the race for the refresh token fails; that is the point.
+                for _ in 0..<50 { tasks.addTask { _ = try? await session.call() } }
+            }
+            return try await session.call()
+        }
+    }
+}
+
+/// A client of the lab's protected path, whose calls share one refresh, or don't.
+private actor LabClient {
+    private let client: APIClient
+    private let isShared: Bool
+    private var tokens: LabTokens
+    private var inFlight: Task<LabTokens, any Error>?
+
+    init(client: APIClient, tokens: LabTokens, isShared: Bool) {
+        self.client = client
+        self.tokens = tokens
+        self.isShared = isShared
+    }
+
+    func call() async throws -> LabReply {
+        let used = tokens
+        let first = await reply(to: used)
+        guard case .failure(let error) = first, error.code == .authTokenExpired else { return try first.get() }
+        if tokens == used || !isShared { tokens = try await refreshed(used) }
+        return try await reply(to: tokens).get()
+    }
+
+    private func reply(to tokens: LabTokens) async -> Result<LabReply, APIError> {
+        do throws(APIError) {
+            return .success(
+                try await client.get("/dev/lab/protected", headers: [.authorization: "Bearer \(tokens.accessToken)"])
+            )
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func refreshed(_ tokens: LabTokens) async throws -> LabTokens {
+        if isShared, let inFlight { return try await inFlight.value }
+        let client = client
+        let task = Task<LabTokens, any Error> {
+            try await client.post("/dev/lab/token/refresh", LabRefresh(refreshToken: tokens.refreshToken))
+        }
+        inFlight = task
+        return try await task.value
+    }
+}

@@ -1,0 +1,90 @@
+import AccountCore
+import AccountRoutes
+import ErrorContract
+import Foundation
+import GRDB
+import HoldfastTesting
+import RateLimiting
+import ServerMiddleware
+import ServiceLifecycle
+
+@testable import HoldfastCommand
+@testable import SQLiteStores
+
+/// A whole server, with everything that it does beside answering, on a clock that a test moves.
+struct SimulatedServer: Sendable {
+    let memory: MemoryServer
+    let clock: ManualClock
+    private let wall: @Sendable () -> Date
+    private let services: Int
+
+    var server: HoldfastServer { memory.server }
+    var now: Date { wall() }
+
+    /// Moves the clock, and waits until every service has done what was due and sleeps again.
+    func advance(minutes: Int) async {
+        clock.advance(by: .seconds(60 * minutes))
+        await settle()
+    }
+
+    /// The lease of a mail in hand sleeps on the clock too; only the mail worker, when it has nothing left to do, sleeps for as
+    /// short a time as its pause.
+    private func settle() async {
+        while !Task.isCancelled {
+            await clock.waitForSleepers(services)
+            if let next = clock.nextDeadline, clock.now.duration(to: next) <= Self.mailPause { return }
+            await Task.yield()
+        }
+    }
+
+    private static var mailPause: Duration { .milliseconds(100) }
+
+    /// How many rows each table has, whatever tables there are.
+    func rows() async throws -> [String: Int] {
+        try await server.stores.database.read { database in
+            let names = try String.fetchAll(
+                database,
+                sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'"
+            )
+            return try Dictionary(
+                uniqueKeysWithValues: names.map { ($0, try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM \($0)") ?? 0) }
+            )
+        }
+    }
+
+    /// The number that a query gives.
+    func number(_ sql: String) async throws -> Int {
+        try await server.stores.database.read { try Int.fetchOne($0, sql: sql) ?? 0 }
+    }
+
+    /// How many keys each limit has in memory.
+    var limitedKeys: [String: Int] {
+        let limiter = server.limitStore.limiter
+        return Dictionary(uniqueKeysWithValues: AccountLimit.allCases.map { ($0.rawValue, limiter.count(of: $0.rawValue)) })
+    }
+
+    /// Requests that are in hand or wait, and hashes that wait.
+    var inHand: [Int] { [server.shedding.load.running, server.shedding.load.waiting, server.gate.queueLength] }
+
+    /// Runs a server with its usual limits and the services that the binary runs, for the time of a closure.
+    static func run(_ body: (SimulatedServer) async throws -> Void) async throws {
+        let clock = ManualClock()
+        let time = ServerTime.manual(clock)
+        try await withMemoryServer(time: time) {
+            for limit in AccountLimit.allCases { $0.limits.policies[limit] = limit.standard }
+            $0.mailPause = mailPause...mailPause
+        } _: { memory in
+            guard let url = URL(string: "http://127.0.0.1:8080") else { return }
+            memory.server.address.set(url)
+            let services = memory.server.services
+            try await withThrowingTaskGroup { group in
+                for service in services { group.addTask { try await service.run() } }
+                let simulated = SimulatedServer(memory: memory, clock: clock, wall: time.wall, services: services.count)
+                await simulated.settle()
+                try await body(simulated)
+                group.cancelAll()
+                try await group.waitForAll()
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import AccountRoutes
+import ErrorContract
+import Foundation
+import RateLimiting
+import SQLiteStores
+import Testing
+
+@testable import HoldfastCommand
+
+@Suite struct AccountLimitTests {
+    @Test("Every limited route tells its limits, whether or not it does what it is asked", arguments: LimitedRoute.all)
+    func shown(route: LimitedRoute) async throws {
+        try await withServer {
+            $0.limits = LimitSettings()
+            $0.trustLoopback()
+        } _: { server in
+            let answer = try await server.call(route)
+            let policies = RateLimitFields.policies(route.shown.map(\.standard))
+            #expect(answer["RateLimit-Policy"] == policies)
+            for limit in route.shown { #expect(answer.remaining(limit) == limit.standard.quota - 1) }
+            let malformed = try await server.call(route, body: route.malformed)
+            #expect(malformed.status == 400)
+            #expect(malformed["RateLimit-Policy"] == RateLimitFields.policies([route.byClient.standard]))
+            // What can't be read counts for nobody.
+            #expect(malformed.remaining(route.byClient) == route.byClient.standard.quota - 1)
+            #expect(!answer.headerLines.joined().contains("reset-global"))
+        }
+    }
+
+    @Test("Past its quota a client is refused on each route, with the wait, and others are not", arguments: LimitedRoute.all)
+    func byClient(route: LimitedRoute) async throws {
+        try await withServer {
+            $0.limits.policies[route.byClient] = route.byClient.policy(3, perSeconds: 3_600)
+            $0.trustLoopback()
+        } _: { server in
+            for number in 0..<3 { #expect(try await server.call(route, number).status != 429) }
+            let refused = try await server.call(route, 4)
+            #expect(refused.status == 429)
+            #expect(refused["X-Error-Code"] == "RATE_LIMIT_EXCEEDED")
+            #expect((1...3_600).contains(refused["Retry-After"].flatMap { Int($0) } ?? 0))
+            #expect(refused.remaining(route.byClient) == 0)
+            #expect(try await server.call(route, 5, from: "198.51.100.2").status != 429)
+            #expect(try await server.call(route, 6, from: "198.51.100.1, 198.51.100.2").status != 429)
+            #expect(try await server.call(route, 7, from: "198.51.100.9, 198.51.100.1").status == 429)
+        }
+    }
+
+    @Test("All ways to do a thing are counted together", arguments: [LimitedRoute.resets, LimitedRoute.tokens])
+    func shared(routes: [LimitedRoute]) async throws {
+        let limit = try #require(routes.first?.byClient)
+        try await withServer {
+            $0.limits.policies[limit] = limit.policy(routes.count, perSeconds: 3_600)
+            $0.trustLoopback()
+        } _: { server in
+            for (number, route) in routes.enumerated() {
+                let admitted = try await server.call(route, number)
+                #expect(admitted.status != 429)
+            }
+            for (number, route) in routes.enumerated() {
+                let refused = try await server.call(route, number + 10)
+                #expect(refused.status == 429)
+            }
+        }
+    }
+
+    @Test("The limit of an address is one for all ways to ask for a reset, however it is written")
+    func resetEmail() async throws {
+        try await withServer { server in
+            let (api, legacy, page) = (LimitedRoute.resets[0], LimitedRoute.resets[1], LimitedRoute.resets[2])
+            for (route, body) in [
+                (api, #"{"email":"ana@example.com"}"#), (legacy, #"{"email":" ANA@Example.com "}"#),
+                (page, "email=Ana%40EXAMPLE.COM"),
+            ] {
+                let admitted = try await server.call(route, body: body)
+                #expect(admitted.status == 200)
+            }
+            for (route, body) in [
+                (api, #"{"email":"ａna@example.com"}"#), (legacy, #"{"email":"ana@example.com"}"#),
+                (page, "email=ana%40example.com"),
+            ] {
+                let refused = try await server.call(route, body: body)
+                #expect(refused.status == 429)
+            }
+        }
+    }
+
+    @Test("A request that is refused is charged to no other limit")
+    func refusedIsFree() async throws {
+        try await withServer {
+            $0.limits = LimitSettings()
+            $0.limits.policies[.resetIP] = AccountLimit.resetIP.policy(20, perSeconds: 3_600)
+            $0.limits.policies[.resetGlobal] = AccountLimit.resetGlobal.policy(4, perSeconds: 3_600)
+            $0.trustLoopback()
+        } _: { server in
+            let route = LimitedRoute.resets[0]
+            for _ in 0..<3 { _ = try await server.call(route, 1) }
+            for _ in 0..<10 { #expect(try await server.call(route, 1).remaining(.resetIP) == 17) }
+            // Of the four in all one is left: had the ten counted, there would be none.
+            #expect(try await server.call(route, 2).status == 200)
+            let refused = try await server.call(route, 3)
+            #expect(refused.status == 429)
+            #expect(refused.remaining(.resetEmail) == 3)
+            #expect(refused.remaining(.resetIP) == 16)
+        }
+    }
+
+    @Test("A network that uses up the limit for all refuses no other, on each route", arguments: LimitedRoute.resets)
+    func fairShare(_ route: LimitedRoute) async throws {
+        try await withServer {
+            $0.limits = LimitSettings()
+            $0.limits.policies[.resetGlobal] = AccountLimit.resetGlobal.policy(10, perSeconds: 3_600)
+            $0.trustLoopback()
+        } _: { server in
+            var admitted = 0
+            for number in 0..<40 where try await server.call(route, number, from: "2001:db8:1:\(number)::1").status == 200 {
+                admitted += 1
+            }
+            #expect(admitted == 10)
+            for number in 100..<120 {
+                #expect(try await server.call(route, number, from: "203.0.\(number).1").status == 200)
+                #expect(try await server.call(route, number + 100, from: "2001:db8:\(number)::1").status == 200)
+            }
+            // Each of 41 networks has a share of one.
+            #expect(try await server.call(route, 300, from: "203.0.100.2").status == 429)
+            let intents = try await server.server.stores.intents.mails(limit: 1_000).count
+            #expect(intents <= 50)
+        }
+    }
+
+    @Test("A limit that is off leaves its route open; all of them can be")
+    func off() async throws {
+        try await withServer {
+            $0.limits.policies[.registerIP] = nil
+        } _: { server in
+            let answer = try await server.call(LimitedRoute.sessions[2])
+            #expect(answer.status == 201)
+            #expect(answer["RateLimit"] == nil)
+        }
+        try await withServer {
+            $0.limits = LimitSettings()
+            $0.limits.mode = .off
+        } _: { server in
+            for _ in 0..<5 {
+                let answer = try await server.call(LimitedRoute.resets[0])
+                #expect(answer.status == 200)
+                #expect(answer["RateLimit"] == nil)
+            }
+        }
+    }
+
+    @Test("In shadow nobody is refused, nothing is shown, and the log names the limit and no address")
+    func shadow() async throws {
+        try await withServer {
+            $0.limits.mode = .shadow
+            $0.trustLoopback()
+        } _: { server in
+            for _ in 0..<5 {
+                let answer = try await server.call(LimitedRoute.resets[0])
+                #expect(answer.status == 200)
+                #expect(answer["RateLimit"] == nil)
+            }
+            #expect(server.log.text.contains("Limit would refuse"))
+            #expect(server.log.text.contains("reset-email"))
+            #expect(!server.log.text.contains("198.51.100.1"))
+            #expect(!server.log.text.contains("example.com"))
+        }
+    }
+}

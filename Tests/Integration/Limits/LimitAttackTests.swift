@@ -1,0 +1,156 @@
+import AccountRoutes
+import Foundation
+import Testing
+
+@testable import HoldfastCommand
+
+@Suite struct LimitAttackTests {
+    private static let login = LimitedRoute.sessions[0]
+
+    private func login(_ password: String, as email: String = "ana@example.com") -> String {
+        #"{"email":"\#(email)","password":"\#(password)"}"#
+    }
+
+    @Test("After ten wrong passwords the right one is refused like any other, from that client alone")
+    func passwordGuessing() async throws {
+        try await withServer {
+            $0.limits.policies[.loginAccount] = AccountLimit.loginAccount.standard
+            $0.trustLoopback()
+        } _: { server in
+            try await server.register("ana@example.com")
+            for number in 0..<10 {
+                let wrong = try await server.call(Self.login, body: login("guess number \(number)"))
+                #expect(wrong.status == 401)
+                #expect(wrong.remaining(.loginAccount) == 9 - number)
+            }
+            let right = try await server.call(Self.login, body: login("correct horse battery"))
+            let wrong = try await server.call(Self.login, body: login("guess number 11"))
+            #expect(right.status == 429)
+            #expect(right.comparable == wrong.comparable)
+            #expect(try await server.call(Self.login, body: login("correct horse battery", as: "ANA@example.com")).status == 429)
+            // The owner comes from elsewhere; and the client may still sign in to an account of its own.
+            let owner = try await server.call(Self.login, body: login("correct horse battery"), from: "203.0.113.5")
+            #expect(owner.status == 200)
+            try await server.register("bea@example.com")
+            let own = try await server.call(Self.login, body: login("correct horse battery", as: "bea@example.com"))
+            #expect(own.status == 200)
+        }
+    }
+
+    @Test("A sign-in that succeeds gives no guesses back")
+    func successCounts() async throws {
+        try await withServer {
+            $0.limits.policies[.loginAccount] = AccountLimit.loginAccount.policy(3, perSeconds: 900)
+            $0.trustLoopback()
+        } _: { server in
+            try await server.register("ana@example.com")
+            for password in ["wrong password", "correct horse battery", "wrong password"] {
+                #expect(try await server.call(Self.login, body: login(password)).status != 429)
+            }
+            #expect(try await server.call(Self.login, body: login("correct horse battery")).status == 429)
+        }
+    }
+
+    @Test("Of 60 concurrent attempts with one address exactly ten are let through to the password")
+    func concurrentGuessing() async throws {
+        try await withServer {
+            $0.limits.policies[.loginAccount] = AccountLimit.loginAccount.standard
+            $0.trustLoopback()
+        } _: { server in
+            try await server.register("ana@example.com")
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<60 {
+                    let body = login("guess number \(number)")
+                    group.addTask { try await server.call(Self.login, body: body).status }
+                }
+                return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+            }
+            // The hashing gate may refuse some with 503, which don't count, so that others are let through instead.
+            #expect((statuses[401] ?? 0) <= 10 && statuses.values.reduce(0, +) == 60, "\(statuses)")
+            var checked = statuses[401] ?? 0
+            while try await server.call(Self.login, body: login("another guess")).status == 401 { checked += 1 }
+            #expect(checked == 10)
+        }
+    }
+
+    @Test("Fields that a client makes up give it no further quota, unless a proxy is trusted")
+    func spoofing() async throws {
+        try await withServer {
+            $0.limits.policies[.resetIP] = AccountLimit.resetIP.policy(5, perSeconds: 3_600)
+        } _: { server in
+            let route = LimitedRoute.resets[0]
+            for number in 0..<5 {
+                let admitted = try await server.call(route, number, from: "198.51.100.\(number)")
+                #expect(admitted.status == 200)
+            }
+            for number in 5..<30 {
+                let forged = [
+                    "Forwarded: for=203.0.113.\(number)", "X-Real-IP: 203.0.113.\(number)", "CF-Connecting-IP: 203.0.113.9",
+                ]
+                let answer = try await server.call(route, number, from: "198.51.100.\(number), 127.0.0.1", headers: forged)
+                #expect(answer.status == 429)
+            }
+        }
+    }
+
+    @Test("Behind a trusted proxy a client gains at most the proxy's own quota by a second field")
+    func secondField() async throws {
+        try await withServer {
+            $0.limits.policies[.resetIP] = AccountLimit.resetIP.policy(3, perSeconds: 3_600)
+            $0.trustLoopback()
+        } _: { server in
+            let route = LimitedRoute.resets[0]
+            var admitted = 0
+            for number in 0..<30 {
+                let headers = ["Forwarded: for=203.0.113.\(number)"]
+                if try await server.call(route, number, headers: headers).status == 200 { admitted += 1 }
+                if try await server.call(route, number + 100).status == 200 { admitted += 1 }
+            }
+            #expect(admitted == 6)
+        }
+    }
+
+    @Test("Forms that other sites send are charged to nobody")
+    func crossSite() async throws {
+        try await withServer {
+            $0.limits.policies[.tokenIP] = AccountLimit.tokenIP.policy(30, perSeconds: 3_600)
+            $0.trustLoopback()
+        } _: { server in
+            for _ in 0..<40 {
+                let forged = try await server.call(LimitedRoute.tokens[2], headers: ["Origin: https://evil.example"])
+                #expect(forged.status == 403)
+            }
+            #expect(try await server.call(LimitedRoute.tokens[2]).remaining(.tokenIP) == 29)
+        }
+    }
+
+    @Test("Pages may be looked at as often as one likes")
+    func scanners() async throws {
+        try await withServer {
+            $0.limits.policies[.tokenIP] = AccountLimit.tokenIP.policy(1, perSeconds: 3_600)
+        } _: { server in
+            let token = String(repeating: "A", count: 43)
+            for _ in 0..<20 {
+                let page = try await RawHTTP.send("GET", "/reset-password?token=\(token)", to: server.url)
+                #expect(page.status == 410)
+                #expect(page["RateLimit"] == nil)
+            }
+        }
+    }
+
+    @Test("A page that is refused says so in words, with the wait")
+    func refusedPage() async throws {
+        try await withServer {
+            $0.limits.policies[.tokenIP] = AccountLimit.tokenIP.policy(1, perSeconds: 3_600)
+            $0.trustLoopback()
+        } _: { server in
+            let route = LimitedRoute.tokens[2]
+            _ = try await server.call(route)
+            let page = try await server.call(route, headers: ["Accept-Language: es"])
+            #expect(page.status == 429)
+            #expect(page["Content-Type"] == "text/html; charset=utf-8")
+            #expect(page.text.contains("Demasiadas solicitudes. Intenta de nuevo en 1 hora."))
+            #expect(page.remaining(.tokenIP) == 0)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import Testing
+
+@testable import HoldfastCommand
+
+@Suite struct LimitKillTests {
+    @Test(
+        "The limits of a server that is killed or stopped right behind its answers are those of the next one",
+        arguments: [
+            SIGKILL, SIGTERM,
+        ]
+    )
+    func restart(signal: Int32) async throws {
+        try await withFolder { folder in
+            let login = #"{"email":"ana@example.com","password":"wrong password"}"#
+            let reset = #"{"email":"ana@example.com"}"#
+            try await serve(in: folder, endingWith: signal) { url in
+                for _ in 0..<3 {
+                    let answer = try await post("/api/auth/login", login, to: url)
+                    #expect(answer.status == 401)
+                }
+                for _ in 0..<3 {
+                    let answer = try await post("/api/request-password-reset/", reset, to: url)
+                    #expect(answer.status == 200)
+                }
+            }
+            try await serve(in: folder, endingWith: signal) { url in
+                for (path, body, others) in [
+                    ("/api/auth/login", login, 401), ("/api/request-password-reset/", reset, 200),
+                ] {
+                    let refused = try await post(path, body, to: url)
+                    #expect(refused.status == 429)
+                    let seconds = refused["Retry-After"].flatMap { Int($0) } ?? 0
+                    #expect((800...3_600).contains(seconds))
+                    let other = try await post(path, body.replacing("ana@", with: "bea@"), to: url)
+                    #expect(other.status == others)
+                }
+            }
+        }
+    }
+
+    private func post(_ path: String, _ body: String, to url: URL) async throws -> RawHTTP.Answer {
+        try await RawHTTP.send("POST", path, to: url, headers: ["Content-Type: application/json"], body: Array(body.utf8))
+    }
+
+    private func serve(in folder: URL, endingWith signal: Int32, _ body: (URL) async throws -> Void) async throws {
+        let environment = ["ENVIRONMENT": "development", "LIMIT_LOGIN_ACCOUNT": "3/900"]
+        try await Binary.serve(environment: environment, in: folder, endingWith: signal) { url, _ in try await body(url) }
+    }
+}

@@ -1,0 +1,94 @@
+import AccountCore
+import Foundation
+import MailServerTesting
+import SQLiteStores
+import Testing
+
+@testable import HoldfastCommand
+
+/// What becomes of an email in flight when its server is killed: its lease lasts five minutes here, and no test waits for that.
+@Suite(.timeLimit(.minutes(5))) struct LeaseKillTests {
+    private func request(_ email: String, of url: URL) async throws {
+        let answer = try await RawHTTP.send(
+            "POST",
+            "/api/request-password-reset/",
+            to: url,
+            headers: ["Content-Type: application/json"],
+            body: Array(#"{"email":"\#(email)"}"#.utf8)
+        )
+        #expect(answer.status == 200)
+    }
+
+    private func environment(_ mails: MailServer) -> [String: String] {
+        [
+            "ENVIRONMENT": "development", "EMAIL_HOST": "localhost", "EMAIL_PORT": "\(mails.port)", "EMAIL_TIMEOUT": "300",
+            "EMAIL_FROM": "Crowns <crowns@example.com>",
+        ]
+    }
+
+    /// How often the mail server has had the email of held@ in hand.
+    private func held(_ mails: MailServer) throws -> Int { try mails.commands().count { $0 == "held" } }
+
+    private func lockFiles(_ stores: Stores) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: stores.folder.serverLocks.path)
+    }
+
+    @Test("An email in flight at a kill is sent by the next server at once")
+    func restart() async throws {
+        try await MailServer.run { mails in
+            try await withFolder { folder in
+                let stores = try Stores(folder.appending(path: "data"))
+                try await stores.addAccount("held@example.com")
+                try await Binary.serve(environment: environment(mails), in: folder, endingWith: SIGKILL) { url, process in
+                    try await request("held@example.com", of: url)
+                    try await eventually { try held(mails) == 1 }
+                }
+                #expect(try await stores.intents.mails(limit: 9).map(\.state) == [.taken])
+                let dead = try lockFiles(stores)
+                #expect(dead.count == 1)
+                try await Binary.serve(environment: environment(mails), in: folder, endingWith: SIGTERM) { url, _ in
+                    try await eventually { try held(mails) == 2 }
+                    #expect(try lockFiles(stores).count == 1)
+                    #expect(try lockFiles(stores) != dead)
+                    try mails.release()
+                    try await eventually { try await stores.intents.count() == 0 }
+                }
+                #expect(try lockFiles(stores) == [])
+                let recipients = try mails.received().map(\.recipients)
+                #expect((1...2).contains(recipients.count) && Set(recipients) == [["held@example.com"]])
+            }
+        }
+    }
+
+    @Test("Takes over the email of another server when that is killed, and not before")
+    func shared() async throws {
+        try await MailServer.run { mails in
+            try await withFolder { folder in
+                let stores = try Stores(folder.appending(path: "data"))
+                for name in ["held", "ana", "bob"] { try await stores.addAccount("\(name)@example.com") }
+                let (environment, options) = (environment(mails), ["--shared-data"])
+                try await Binary.serve(environment: environment, options: options, in: folder, endingWith: SIGTERM) {
+                    url,
+                    first in
+                    try await request("held@example.com", of: url)
+                    try await eventually { try held(mails) == 1 }
+                    try await Binary.serve(environment: environment, options: options, in: folder, endingWith: SIGTERM) {
+                        url,
+                        _ in
+                        // Proof that the second has looked at the queue several times.
+                        for name in ["ana", "bob"] {
+                            try await request("\(name)@example.com", of: url)
+                            try await eventually { try mails.received().contains { $0.recipients == ["\(name)@example.com"] } }
+                        }
+                        #expect(try held(mails) == 1)
+                        kill(first.processIdentifier, SIGKILL)
+                        _ = await first.ended()
+                        try await eventually { try held(mails) == 2 }
+                        try mails.release()
+                        try await eventually { try await stores.intents.count() == 0 }
+                    }
+                }
+            }
+        }
+    }
+}

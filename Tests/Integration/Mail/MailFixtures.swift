@@ -1,0 +1,100 @@
+import AccountContract
+import AccountCore
+import Email
+import ErrorContract
+import Foundation
+import MailServerTesting
+import Pages
+import SQLiteStores
+import Synchronization
+import Testing
+
+@testable import HoldfastCommand
+
+/// A wall clock that runs ahead of the real one as far as a test says.
+final class ShiftedClock: Sendable {
+    private let ahead = Mutex<TimeInterval>(0)
+
+    var now: @Sendable () -> Date { { [self] in Date().addingTimeInterval(ahead.withLock { $0 }) } }
+
+    func advance(by seconds: TimeInterval) { ahead.withLock { $0 += seconds } }
+}
+
+extension Stores {
+    /// Adds an account that nobody can sign in to.
+    /// - Returns: Whether the address was free.
+    @discardableResult
+    func addAccount(_ email: String) async throws -> Bool {
+        let account = Account(
+            id: .init(rawValue: UUID()),
+            email: try EmailAddress(email),
+            firstName: try FirstName("Ana"),
+            passwordHash: "none",
+            state: .active,
+            language: .english,
+            createdAt: Date()
+        )
+        return try await accounts.insert(account)
+    }
+
+    /// Asks for a reset mail as the route does.
+    func request(_ email: String, at date: Date) async throws {
+        try await intents.enqueue(
+            MailIntent(subject: .passwordReset(try EmailAddress(email)), language: .english, createdAt: date)
+        )
+    }
+
+    /// A worker of this folder's mails that hands them to a test's mail server.
+    func mailWorker(_ server: MailServer, clock: ShiftedClock, log: CapturedLog) throws -> MailWorker<ContinuousClock> {
+        MailWorker(
+            intents: intents,
+            accounts: accounts,
+            tokens: resetTokens,
+            freezeTokens: freezeTokens,
+            rendering: try MailTemplates(
+                settings: .init(
+                    appName: "Crowns",
+                    sender: "Crowns <crowns@example.com>",
+                    linkBase: try #require(URL(string: "https://accounts.example.com")),
+                    linkLifetime: .seconds(3_600)
+                )
+            ),
+            delivery: SMTPDelivery(
+                settings: .init(host: "localhost", port: server.port, security: .none, timeout: .seconds(30)),
+                now: clock.now
+            ),
+            rules: RecoveryRules(),
+            clock: ContinuousClock(),
+            now: clock.now,
+            logger: log.logger
+        )
+    }
+}
+
+extension MailServer.Received {
+    /// The first part as it was written.
+    func text() throws -> String {
+        let parts = String(decoding: message, as: UTF8.self).components(separatedBy: "--=_holdfast-")
+        return MIMEMessage.body(ofPart: try #require(parts.dropFirst().first))
+    }
+
+    /// The link that the mail is about.
+    func link() throws -> URL {
+        let line = try text().split(separator: "\n").first { $0.hasPrefix("http") }
+        return try #require(line.flatMap { URL(string: String($0)) })
+    }
+}
+
+extension MailServer {
+    /// The mails, once there are at least so many.
+    func received(atLeast count: Int) async throws -> [Received] {
+        let clock = ContinuousClock()
+        let deadline = clock.now.advanced(by: .seconds(60))
+        while clock.now < deadline {
+            let mails = try received()
+            if mails.count >= count { return mails }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        throw RawHTTP.Failure(description: "fewer than \(count) mails came")
+    }
+}

@@ -1,0 +1,89 @@
+import AccountContract
+import AccountCore
+import Foundation
+import GRDB
+import MailServerTesting
+import SQLiteStores
+import Testing
+
+@testable import HoldfastCommand
+
+@Suite(.timeLimit(.minutes(60))) struct MailKillTests {
+    @Test("A server killed at random points under load loses no mail, repeats only those in hand, and leaves its database sound")
+    func kills() async throws {
+        let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 5
+        try await MailServer.run { mails in
+            try await withFolder { folder in
+                let data = folder.appending(path: "data")
+                let stores = try Stores(data)
+                var promised: Set<String> = []
+                var inHand: [String: Set<Date>] = [:]
+                for round in 0..<rounds {
+                    let addresses = (0..<40).map { "r\(round)n\($0)@example.com" }
+                    for address in addresses { try await stores.addAccount(address) }
+                    promised.formUnion(try await serveAndKill(folder, mails, asking: addresses))
+                    for mail in try await stores.intents.mails(limit: 10_000) where mail.state == .taken {
+                        // One lease is one hand, through however many kills it lasts.
+                        inHand[mail.recipient?.text ?? "", default: []].insert(mail.dueAt)
+                    }
+                    let database = try DatabaseQueue(path: stores.folder.database.path)
+                    let soundness = try await database.read { try String.fetchAll($0, sql: "PRAGMA integrity_check") }
+                    #expect(soundness == ["ok"])
+                    try database.close()
+                }
+                // The leases of the dead end by the clock.
+                let clock = ShiftedClock()
+                clock.advance(by: 120)
+                let worker = try stores.mailWorker(mails, clock: clock, log: CapturedLog())
+                while try await worker.processDue() > 0 {}
+                #expect(try await stores.intents.count() == 0)
+                let sent = try mails.received().flatMap(\.recipients).reduce(into: [String: Int]()) { $0[$1, default: 0] += 1 }
+                let lost = promised.filter { sent[$0] == nil }
+                let repeated = sent.filter { $0.value > 1 }
+                #expect(lost.isEmpty)
+                for (address, count) in sent { #expect(count <= 1 + inHand[address, default: []].count, "\(address): \(count)") }
+                #expect(promised.count > rounds)
+                print(
+                    "\(rounds) kills: \(promised.count) mails promised, \(lost.count) lost, \(inHand.count) in hand, "
+                        + "\(repeated.count) repeated"
+                )
+            }
+        }
+    }
+
+    /// Runs `serve`, asks for mails, and kills it some time in between.
+    /// - Returns: The addresses for which it answered.
+    private func serveAndKill(_ folder: URL, _ mails: MailServer, asking addresses: [String]) async throws -> Set<String> {
+        let environment = [
+            "ENVIRONMENT": "development", "EMAIL_HOST": "localhost", "EMAIL_PORT": "\(mails.port)",
+            "EMAIL_FROM": "Crowns <crowns@example.com>", "RATE_LIMIT_MODE": "off",
+        ]
+        var answered: Set<String> = []
+        try await Binary.serve(environment: environment, in: folder, endingWith: SIGKILL) { url, process in
+            answered = await ask(addresses, of: url, until: process)
+        }
+        return answered
+    }
+
+    private func ask(_ addresses: [String], of url: URL, until process: Process) async -> Set<String> {
+        await withTaskGroup(of: String?.self) { tasks in
+            for address in addresses {
+                tasks.addTask {
+                    let answer = try? await RawHTTP.send(
+                        "POST",
+                        "/api/request-password-reset/",
+                        to: url,
+                        headers: ["Content-Type: application/json"],
+                        body: Array(#"{"email":"\#(address)"}"#.utf8)
+                    )
+                    return answer?.status == 200 ? address : nil
+                }
+            }
+            // Mails go out up to two seconds after they were asked for.
+            try? await Task.sleep(for: .milliseconds(Int.random(in: 50...2_600)))
+            kill(process.processIdentifier, SIGKILL)
+            _ = await process.ended()
+            return await tasks.reduce(into: []) { if let address = $1 { $0.insert(address) } }
+        }
+    }
+}

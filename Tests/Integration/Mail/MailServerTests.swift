@@ -1,0 +1,117 @@
+import AccountContract
+import AccountCore
+import AccountKit
+import Email
+import ErrorContract
+import Foundation
+import MailServerTesting
+import SQLiteStores
+import Testing
+
+@testable import HoldfastCommand
+
+@Suite(.timeLimit(.minutes(5))) struct MailServerTests {
+    @Test(
+        "The whole story by a real mail server, over TLS with a login; no address, password or token comes into the log",
+        arguments: [SMTPSettings.Security.tls, .startTLS]
+    )
+    func story(_ security: SMTPSettings.Security) async throws {
+        let option = security == .tls ? "--tls" : "--starttls"
+        try await MailServer.run([option, "--auth", "crowns:a login's password"]) { mails in
+            var settings = SMTPSettings(
+                host: "localhost",
+                port: mails.port,
+                security: security,
+                credentials: .init(user: "crowns", password: "a login's password")
+            )
+            settings.authorities = mails.authorities
+            let chosen = settings
+            try await withServer {
+                $0.mail = .smtp(chosen)
+                $0.emailFrom = "Crowns <no-reply@example.com>"
+            } _: { server in
+                try await server.register("ana@example.com")
+                let client = server.client()
+                _ = try await client.requestPasswordReset(email: try EmailAddress("ana@example.com"))
+                _ = try await client.requestPasswordReset(email: try EmailAddress("nobody@example.com"))
+                let reset = try #require(try await mails.received(atLeast: 1).first)
+                #expect(reset.recipients == ["ana@example.com"])
+                #expect(reset.login == "crowns")
+                let link = try ResetLink(try reset.link(), hosts: ["127.0.0.1"])
+                _ = try await client.confirmReset(link, newPassword: try Password("another good password"))
+                let both = try await mails.received(atLeast: 2)
+                #expect(both.map(\.recipients) == [["ana@example.com"], ["ana@example.com"]])
+                #expect(try both[1].link().path.hasSuffix("/not-me"))
+                #expect(try server.server.mailbox.mails().isEmpty)
+                let log = server.log.text
+                for secret in ["ana@", "nobody@", "a login's password", link.token.rawValue] { #expect(!log.contains(secret)) }
+                #expect(log.contains("Mail handed over"))
+            }
+        }
+    }
+
+    @Test("A mail server that is gone for minutes and comes back gets every mail that is still of use, once")
+    func outage() async throws {
+        try await MailServer.run { mails in
+            try await withFolder { folder in
+                let stores = try Stores(folder)
+                let clock = ShiftedClock()
+                let log = CapturedLog()
+                let worker = try stores.mailWorker(mails, clock: clock, log: log)
+                for number in 0..<20 {
+                    try await stores.addAccount("ana\(number)@example.com")
+                    if number < 5 { try await stores.request("ana\(number)@example.com", at: clock.now()) }
+                }
+                await mails.stop()
+                clock.advance(by: 1)
+                for step in 0..<60 {
+                    if step == 50 {
+                        for number in 5..<20 { try await stores.request("ana\(number)@example.com", at: clock.now()) }
+                    }
+                    try await worker.processDue()
+                    clock.advance(by: 65)
+                }
+                try await mails.start()
+                for _ in 0..<10 {
+                    try await worker.processDue()
+                    clock.advance(by: 65)
+                }
+                let recipients = try mails.received().flatMap(\.recipients)
+                #expect(
+                    Set(recipients) == Set((5..<20).map { "ana\($0)@example.com" }),
+                    "the first five have outlived their links"
+                )
+                #expect(recipients.count == 15)
+                #expect(try await stores.intents.count() == 0)
+                #expect(try await stores.intents.mails(limit: 99).count == 5)
+                #expect(log.text.contains("Mail server takes mails again"))
+            }
+        }
+    }
+
+    @Test("Two processes on one database, as two workers with connections of their own, send each mail once")
+    func twoWorkers() async throws {
+        try await MailServer.run { mails in
+            try await withFolder { folder in
+                let first = try Stores(folder)
+                let second = try Stores(folder)
+                let clock = ShiftedClock()
+                for number in 0..<60 {
+                    try await first.addAccount("ana\(number)@example.com")
+                    try await first.request("ana\(number)@example.com", at: clock.now())
+                }
+                clock.advance(by: 1)
+                let workers = try [first, second].map { try $0.mailWorker(mails, clock: clock, log: CapturedLog()) }
+                try await withThrowingTaskGroup { tasks in
+                    for worker in workers {
+                        tasks.addTask { while try await worker.processDue() > 0 {} }
+                    }
+                    try await tasks.waitForAll()
+                }
+                let recipients = try mails.received().flatMap(\.recipients)
+                #expect(recipients.count == 60)
+                #expect(Set(recipients).count == 60)
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import ErrorContract
+import Foundation
+import MailServerTesting
+import Testing
+
+@testable import HoldfastCommand
+
+@Suite(.timeLimit(.minutes(5))) struct DoctorTests {
+    /// What the command says, by subject.
+    private struct Report {
+        let status: Int32
+        let verdicts: [String: String]
+        let text: String
+
+        init(_ run: Binary.Run) throws {
+            status = run.status
+            text = run.output
+            let json = try JSONParser().parse(Array(run.output.utf8))
+            let findings = json.objectValue?["findings"]?.arrayValue ?? []
+            verdicts = Dictionary(
+                findings.compactMap { finding -> (String, String)? in
+                    let members = finding.objectValue
+                    guard let subject = members?["subject"]?.stringValue, let verdict = members?["verdict"]?.stringValue else {
+                        return nil
+                    }
+                    return (subject, verdict)
+                }
+            ) { first, second in first == "good" ? second : first }
+        }
+    }
+
+    private func doctor(_ environment: [String: String] = ["ENVIRONMENT": "development"], in folder: URL) async throws -> Report {
+        try Report(try await Binary.run(["doctor", "--json"], environment: environment, in: folder))
+    }
+
+    @Test("A server that works is found to, beside the running one, and nothing is changed")
+    func good() async throws {
+        try await withFolder { folder in
+            try await withServing(in: folder) { url in
+                let environment = ["ENVIRONMENT": "development", "PASSWORD_RESET_BASE_URL": url.absoluteString]
+                let report = try await doctor(environment, in: folder)
+                #expect(report.status == 0, "\(report.text)")
+                for subject in ["data", "disk", "database", "limits", "mail", "clock"] {
+                    #expect(report.verdicts[subject] == "good", "\(report.text)")
+                }
+                let ready = try await RawHTTP.send("GET", "/health/ready", to: url)
+                #expect(ready.status == 200)
+            }
+        }
+    }
+
+    @Test("Before the first start there is advice, and no folder is made")
+    func empty() async throws {
+        try await withFolder { folder in
+            let report = try await doctor(in: folder)
+            #expect(report.status == 0)
+            #expect(report.verdicts["data"] == "advice")
+            #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "data").path))
+        }
+    }
+
+    @Test("Every setting that can't be used is told, with 78")
+    func settings() async throws {
+        try await withFolder { folder in
+            let environment = ["LOG_LEVEL": "loud", "HOLDFAST_SECRET": "hunter2"]
+            let run = try await Binary.run(["doctor"], environment: environment, in: folder)
+            #expect(run.status == 78)
+            for name in ["LOG_LEVEL", "HOLDFAST_SECRET", "PASSWORD_RESET_BASE_URL"] { #expect(run.output.contains(name)) }
+            #expect(!run.output.contains("hunter2"))
+            #expect(!run.output.contains("\u{1B}"))
+        }
+    }
+
+    @Test("A database that is damaged, none of ours, or behind is told apart")
+    func database() async throws {
+        try await withFolder { folder in
+            let data = folder.appending(path: "data")
+            let migrated = try await Binary.run(["migrate"], in: folder)
+            #expect(migrated.status == 0)
+            let file = data.appending(path: "holdfast.sqlite3")
+            try FileManager.default.removeItem(at: file)
+            try Data("this is no database, whatever its name says".utf8).write(to: file)
+            let foreign = try await doctor(in: folder)
+            #expect(foreign.status == 1)
+            #expect(foreign.verdicts["database"] == "wrong", "\(foreign.text)")
+            try Data().write(to: file)
+            let behind = try await doctor(in: folder)
+            #expect(behind.verdicts["database"] == "advice", "\(behind.text)")
+        }
+    }
+
+    @Test("A secret that others may read is told, with the command that mends it")
+    func permissions() async throws {
+        try await withFolder { folder in
+            try await withServing(in: folder) { _ in }
+            let secret = folder.appending(path: "data/secret")
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: secret.path)
+            let report = try await doctor(in: folder)
+            #expect(report.status == 1)
+            #expect(report.verdicts["data"] == "wrong")
+            #expect(report.text.contains("chmod"))
+        }
+    }
+
+    @Test("The mail server is asked for connection, TLS and login, and gets no mail")
+    func mail() async throws {
+        try await MailServer.run(["--starttls", "--auth", "crowns:a login's password"]) { mails in
+            try await withFolder { folder in
+                var environment = [
+                    "ENVIRONMENT": "development", "EMAIL_HOST": "localhost", "EMAIL_PORT": "\(mails.port)",
+                    "EMAIL_USE_TLS": "true",
+                    "EMAIL_HOST_USER": "crowns", "EMAIL_HOST_PASSWORD": "a login's password", "EMAIL_CA_FILE": mails.authorities,
+                    "EMAIL_FROM": "Crowns <no-reply@example.com>",
+                ]
+                let right = try await doctor(environment, in: folder)
+                #expect(right.verdicts["mail"] == "good", "\(right.text)")
+                environment["EMAIL_HOST_PASSWORD"] = "another one"
+                let wrong = try await doctor(environment, in: folder)
+                #expect(wrong.status == 1)
+                #expect(wrong.text.contains("EMAIL_HOST_PASSWORD"), "\(wrong.text)")
+                for secret in ["another one", "no-reply@"] { #expect(!wrong.text.contains(secret)) }
+                environment["EMAIL_CA_FILE"] = nil
+                let untrusted = try await doctor(environment, in: folder)
+                #expect(untrusted.text.contains("EMAIL_CA_FILE"), "\(untrusted.text)")
+                let received = try mails.received()
+                #expect(received.isEmpty)
+            }
+        }
+        try await withFolder { folder in
+            let environment = [
+                "ENVIRONMENT": "development", "EMAIL_HOST": "127.0.0.1", "EMAIL_PORT": "1", "EMAIL_FROM": "a@example.com",
+            ]
+            let report = try await doctor(environment, in: folder)
+            #expect(report.status == 1)
+            #expect(report.verdicts["mail"] == "wrong")
+        }
+    }
+
+    @Test("A domain of links that is not there is advice, no failure")
+    func domain() async throws {
+        try await withFolder { folder in
+            let environment = ["PASSWORD_RESET_BASE_URL": "https://127.0.0.1:1"]
+            let report = try await doctor(environment, in: folder)
+            #expect(report.status == 0, "\(report.text)")
+            #expect(report.verdicts["links"] == "advice")
+            let apps = environment.merging(["APPLE_APP_IDS": "ABCDE12345.com.example.app"]) { $1 }
+            let withApps = try await doctor(apps, in: folder)
+            #expect(withApps.verdicts["links"] == "advice")
+        }
+    }
+
+    @Test("migrate makes a database, leaves one that is up to date, and says why it can't")
+    func migrate() async throws {
+        try await withFolder { folder in
+            for word in ["was made", "is up to date"] {
+                let run = try await Binary.run(["migrate"], in: folder)
+                #expect(run.status == 0)
+                #expect(run.output.contains(word))
+            }
+            let file = folder.appending(path: "data/holdfast.sqlite3")
+            for name in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + name) }
+            try Data("this is no database, whatever its name says".utf8).write(to: file)
+            let run = try await Binary.run(["migrate"], in: folder)
+            #expect(run.status == 1)
+            #expect(run.errors.contains("could not be brought up to date"))
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import AccountContract
+import AccountCore
+import Foundation
+import SQLiteStores
+import Testing
+
+@testable import HoldfastCommand
+
+@Suite struct MetricsTests {
+    @Test("A story is counted step by step, and no figure names anybody")
+    func story() async throws {
+        try await withServer { server in
+            try await server.register("ana@example.com")
+            let link = try await server.resetLink(for: "ana@example.com")
+            let token = link.token.rawValue
+            _ = try await server.post("/api/request-password-reset/", #"{"email":"nobody@example.com"}"#)
+            _ = try await server.post("/api/validate-reset-token/", #"{"token":"\#(token)"}"#)
+            let weak = #"{"token":"\#(token)","new_password":"short"}"#
+            let good = #"{"token":"\#(token)","new_password":"another horse battery"}"#
+            for body in [weak, good, good] { _ = try await server.post("/api/confirm-password-reset/", body) }
+            for password in ["another horse battery", "wrong"] {
+                _ = try await server.post("/api/auth/login", #"{"email":"ana@example.com","password":"\#(password)"}"#)
+            }
+            _ = try await RawHTTP.send("GET", "/private/\(token)?email=ana@example.com", to: server.url)
+            _ = try await server.mails(atLeast: 2)
+            // The last mail counts as handed over a moment before it leaves the queue.
+            let text = try await figures(of: server) { text in
+                text.contains("mails_handed_over_total{mail=\"password_changed\"} 1\n") && text.contains("mail_queue_length 0\n")
+            }
+            for line in [
+                #"password_resets_total{step="requested"} 2"#, #"password_resets_total{step="handed_over"} 1"#,
+                #"password_resets_total{step="validated"} 1"#, #"password_resets_total{step="confirmed"} 1"#,
+                #"password_reset_failures_total{reason="weak_password",step="confirm"} 1"#,
+                #"password_reset_failures_total{reason="token_invalid",step="confirm"} 1"#,
+                #"logins_total{outcome="ok"} 1"#, #"logins_total{outcome="failed"} 1"#,
+                #"mail_intent_age_seconds_count 2"#, #"mail_queue_length 0"#, #"hashing_queue_length 0"#,
+                #"rate_limit_decisions_total{decision="allowed",policy="login-ip"} 2"#,
+                #"http_server_requests_total{method="POST",route="/api/auth/login",status="2xx"} 1"#,
+                #"http_server_requests_total{method="POST",route="/api/auth/login",status="4xx"} 1"#,
+                #"http_server_requests_total{method="GET",route="none",status="4xx"} 1"#, #"http_server_requests_in_flight 1"#,
+            ] { #expect(text.contains("\nholdfast_\(line)\n"), "\(line)") }
+            for secret in [token, "ana@", "nobody", "private", "battery"] { #expect(!text.contains(secret), "\(secret)") }
+        }
+    }
+
+    @Test("Every line is what the exposition format allows, and no name is said twice")
+    func format() async throws {
+        try await withServer { server in
+            try await server.register("ana@example.com")
+            let answer = try await RawHTTP.send("GET", "/metrics", to: server.url)
+            #expect(answer["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8")
+            #expect(answer["Cache-Control"] == "no-store")
+            #expect(answer.text.hasSuffix("\n"))
+            var types: [String: String] = [:]
+            for line in answer.text.split(separator: "\n") {
+                if line.hasPrefix("# TYPE ") {
+                    let words = line.split(separator: " ")
+                    #expect(types.updateValue(String(words[3]), forKey: String(words[2])) == nil, "\(line)")
+                } else if !line.hasPrefix("#") {
+                    let sample = try #require(
+                        line.wholeMatch(of: /([a-z_]+)(?:\{[a-z_]+="[^"]*"(?:,[a-z_]+="[^"]*")*\})? [0-9.e+\-]+/),
+                        "\(line)"
+                    )
+                    let name = String(sample.1)
+                    let base = ["_bucket", "_sum", "_count"].first { name.hasSuffix($0) }.map { String(name.dropLast($0.count)) }
+                    #expect(types[name] != nil || base.flatMap { types[$0] } == "histogram", "\(line)")
+                }
+            }
+            #expect(types["process_resident_memory_bytes"] == "gauge")
+            #expect(types["holdfast_http_server_request_duration_seconds"] == "histogram")
+        }
+    }
+
+    @Test("An expired link is told apart from an unknown one, in the figures alone")
+    func expired() async throws {
+        try await withServer { server in
+            try await server.register("ana@example.com")
+            let email = try EmailAddress("ana@example.com")
+            let account = try #require(try await server.server.stores.accounts.account(email: email))
+            let secret = SecretToken()
+            let token = StoredResetToken(
+                digest: secret.digest,
+                accountID: account.id,
+                recipient: email,
+                createdAt: Date().addingTimeInterval(-7_200),
+                expiresAt: Date().addingTimeInterval(-3_600)
+            )
+            try await server.server.stores.resetTokens.insert(token, liveLimit: 3)
+            let expired = try await server.post("/api/validate-reset-token/", #"{"token":"\#(secret.text)"}"#)
+            let unknown = try await server.post("/api/validate-reset-token/", #"{"token":"\#(SecretToken().text)"}"#)
+            #expect(expired.status == 400)
+            #expect(unknown.status == 400)
+            let text = try await figures(of: server) { _ in true }
+            for reason in ["token_expired", "token_invalid"] {
+                #expect(text.contains("password_reset_failures_total{reason=\"\(reason)\",step=\"validate\"} 1\n"), "\(reason)")
+            }
+        }
+    }
+
+    @Test("In production the figures are there for the token alone")
+    func token() async throws {
+        let token = "a token of the operator, 32 or more"
+        try await withServer {
+            $0.environment = .production
+            $0.resetBaseURL = URL(string: "https://accounts.example.com")
+            $0.metricsToken = HiddenText(text: token.replacing(" ", with: "_"))
+        } _: { server in
+            let right = "Authorization: Bearer \(token.replacing(" ", with: "_"))"
+            for (header, status) in [
+                ("X-None: 1", 401), ("Authorization: Bearer x", 401), ("Authorization: Basic eA==", 401), (right, 200),
+            ] {
+                let answer = try await RawHTTP.send("GET", "/metrics", to: server.url, headers: [header])
+                #expect(answer.status == status, "\(header)")
+                #expect(answer.text.contains("holdfast_") == (status == 200))
+            }
+        }
+        try await withServer {
+            $0.environment = .production
+            $0.resetBaseURL = URL(string: "https://accounts.example.com")
+        } _: { server in
+            let answer = try await RawHTTP.send("GET", "/metrics", to: server.url)
+            #expect(answer.status == 404)
+        }
+    }
+
+    /// The figures, once they are as asked for.
+    private func figures(of server: TestServer, when isThere: (String) async throws -> Bool) async throws -> String {
+        let clock = ContinuousClock()
+        let deadline = clock.now.advanced(by: .seconds(30))
+        while clock.now < deadline {
+            let text = try await RawHTTP.send("GET", "/metrics", to: server.url).text
+            if try await isThere(text) { return text }
+        }
+        throw RawHTTP.Failure(description: "the figures did not come")
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The programs in Python that look at the API with other eyes; `scripts/api-tools` installs them.
+enum APITools {
+    /// The repository's root.
+    static let root = Repository.root
+
+    /// Where the programs are.
+    /// - Throws: What to do if they are not there, or in another version than is asked for.
+    private static func folder() throws -> URL {
+        let environment = ProcessInfo.processInfo.environment
+        let cache =
+            environment["XDG_CACHE_HOME"].flatMap { $0.isEmpty ? nil : URL(fileURLWithPath: $0) }
+            ?? FileManager.default.homeDirectoryForCurrentUser.appending(path: ".cache")
+        let folder = cache.appending(path: "holdfast/api-tools")
+        let asked = try String(contentsOf: root.appending(path: "scripts/api-tools.txt"), encoding: .utf8)
+        let installed = try? String(contentsOf: folder.appending(path: "api-tools.txt"), encoding: .utf8)
+        try #require(
+            installed == asked,
+            "schemathesis is not in \(folder.path), or not in the right version: run scripts/api-tools"
+        )
+        return folder.appending(path: "bin")
+    }
+
+    /// Runs a program to its end.
+    static func run(
+        _ name: String,
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        in directory: URL
+    ) async throws -> Binary.Run {
+        let output = directory.appending(path: ".output-\(UUID().uuidString)")
+        try Data().write(to: output)
+        let process = Process()
+        process.executableURL = try folder().appending(path: name)
+        process.arguments = arguments
+        process.environment = ["HOME": directory.path, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"]
+            .merging(environment) { $1 }
+        process.currentDirectoryURL = directory
+        process.standardInput = FileHandle.nullDevice
+        let handle = try FileHandle(forWritingTo: output)
+        process.standardOutput = handle
+        process.standardError = handle
+        try await process.start()
+        let status = await process.ended()
+        return Binary.Run(status: status, output: String(decoding: try Data(contentsOf: output), as: UTF8.self), errors: "")
+    }
+}

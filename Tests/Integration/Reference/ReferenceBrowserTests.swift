@@ -1,0 +1,47 @@
+import ErrorContract
+import Foundation
+import Testing
+
+@testable import HoldfastCommand
+
+@Suite struct ReferenceBrowserTests {
+    @Test(
+        "The API reference fits a phone and a desktop, light and dark, without scrolling sideways",
+        arguments: [390, 1_280],
+        [false, true]
+    )
+    func fits(width: Int, isDark: Bool) async throws {
+        try await withServer { server in
+            try await WebDriver.run { driver in
+                try await driver.browser(width: width, isDark: isDark) { browser in
+                    try await browser.open(server.url.absoluteString + "/docs#confirmPasswordReset")
+                    let overflow = try await browser.evaluate(
+                        "return document.documentElement.scrollWidth > document.documentElement.clientWidth"
+                    )
+                    #expect(overflow == false)
+                    let top = try await browser.evaluate(
+                        "return Math.round(document.getElementById('confirmPasswordReset').getBoundingClientRect().top)"
+                    )
+                    #expect((-2...32).contains(top.doubleValue ?? .nan), "the anchor leads to its operation")
+                    #expect(try await browser.evaluate("return document.querySelector('nav details').open") == .bool(width > 999))
+                    #expect(try await browser.text("#confirmPasswordReset h3") == "Set a new password")
+                    let ground = try await browser.evaluate("return getComputedStyle(document.body).backgroundColor")
+                    #expect(ground == .string(isDark ? "rgb(13, 21, 34)" : "rgb(242, 244, 247)"))
+                }
+            }
+        }
+    }
+
+    @Test("Without scripts the reference says all the same")
+    func withoutScripts() async throws {
+        try await withServer { server in
+            try await WebDriver.run { driver in
+                try await driver.browser(runsScripts: false) { browser in
+                    try await browser.open(server.url.absoluteString + "/docs")
+                    #expect(try await browser.text("h1") == "Crowns account API")
+                    #expect(try await browser.text("#login .line") == "POST/api/auth/login")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import AppLinks
+import Foundation
+import Hummingbird
+import Logging
+import OpenAPI
+import ServerMiddleware
+import Testing
+
+@testable import HoldfastCommand
+
+/// A server as it may be configured.
+enum ServedAs: String, CaseIterable, CustomTestStringConvertible {
+    case development, production, withApps
+
+    var testDescription: String { rawValue }
+
+    func configure(_ configuration: inout ServerConfiguration) throws {
+        guard self != .development else { return }
+        configuration.environment = .production
+        configuration.resetBaseURL = URL(string: "https://accounts.example.com/app/")
+        guard self == .withApps else { return }
+        configuration.associatedApps.apple = try AssociationFile(apps: [try AppIdentifier("ABCDE12345.com.example.app")])
+        let fingerprint = Array(repeating: "AB", count: 32).joined(separator: ":")
+        configuration.associatedApps.android = try AssetLinks(
+            package: try AndroidPackage("com.example.app"),
+            fingerprints: [try CertificateFingerprint(fingerprint)]
+        )
+    }
+}
+
+@Suite struct RouteDescriptionTests {
+    @Test("Every route is described, and every description has a route", arguments: ServedAs.allCases)
+    func routes(served: ServedAs) async throws {
+        try await withFolder { folder in
+            var configuration = ServerConfiguration(port: 0, dataFolder: folder)
+            configuration.environment = .development
+            try served.configure(&configuration)
+            let server = try await HoldfastServer(configuration: configuration, logger: Logger(label: "test"))
+            // The lab answers with whatever it is asked for, and describes itself.
+            let offered = try server.router().routes.filter { !$0.path.description.hasPrefix("/dev/lab") }
+            let routes = Set(offered.map { "\($0.method) \(plain($0.path.description))" })
+            let described = Set(server.apiDescription.operations.map { "\($0.method.rawValue) \(plain($0.path))" })
+            #expect(routes.subtracting(described).sorted() == [], "add an operation to a group in APIReference/Operations")
+            #expect(described.subtracting(routes).sorted() == [], "no route serves this")
+        }
+    }
+
+    /// The path without a slash at its end and without the names of parameters.
+    private func plain(_ path: String) -> String {
+        path.split(separator: "/").map { $0.hasPrefix(":") || $0.hasPrefix("{") ? "*" : String($0) }.joined(separator: "/")
+    }
+}

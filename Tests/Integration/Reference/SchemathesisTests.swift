@@ -1,0 +1,59 @@
+import ErrorContract
+import Foundation
+import Testing
+
+@testable import HoldfastCommand
+
+/// Schemathesis reads the document, makes requests that fit it and requests that do not, and looks whether the answers are as
+/// described. `HOLDFAST_ROUNDS` sets how many of them it makes for each operation.
+@Suite(.serialized) struct SchemathesisTests {
+    private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) }
+
+    @Test("Every answer is as the document describes it, and no request that breaks it is taken")
+    func everyOperation() async throws {
+        try await withServer {
+            $0.resetEmailLimit = nil
+        } _: { server in
+            try await examine(server, ["--max-examples", "\(Self.rounds ?? 12)", "--seed", "1"])
+        }
+    }
+
+    @Test("So it is in the other forms of errors, with limits in force", arguments: ErrorForm.allCases.dropFirst())
+    func forms(form: ErrorForm) async throws {
+        try await withServer {
+            $0.errorForm = form
+        } _: { server in
+            try await examine(server, shortly + ["--seed", "2"])
+            let refused = try await server.post("/api/request-password-reset/", #"{"email":"ana@example.com"}"#)
+            #expect(refused.status == 429, "the limit was never reached")
+        }
+    }
+
+    @Test("So it is for who asks for problems")
+    func problems() async throws {
+        try await withServer {
+            $0.resetEmailLimit = nil
+        } _: { server in
+            try await examine(server, shortly + ["--seed", "3", "--header", "Accept: application/problem+json"])
+        }
+    }
+
+    private var shortly: [String] { ["--phases", "examples,fuzzing", "--max-examples", "\(Self.rounds ?? 3)"] }
+
+    /// Runs all checks against a server; what they find is printed with a call of curl that shows it.
+    private func examine(_ server: TestServer, _ arguments: [String]) async throws {
+        try await server.register("ana@example.com")
+        let settings = APITools.root.appending(path: "Tests/Integration/Reference/Schemathesis")
+        try await withFolder { folder in
+            let run = try await APITools.run(
+                "schemathesis",
+                ["--config-file", settings.appending(path: "schemathesis.toml").path, "run"]
+                    + [server.url.absoluteString + "/openapi.json", "--no-color", "--generation-database", "none"] + arguments,
+                environment: ["PYTHONPATH": settings.path],
+                in: folder
+            )
+            #expect(run.status == 0, "\(run.output)")
+            #expect(run.output.contains("No issues found"), "\(run.output)")
+        }
+    }
+}

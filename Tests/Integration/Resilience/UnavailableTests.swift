@@ -1,0 +1,119 @@
+import ErrorContract
+import Foundation
+import GRDB
+import Hummingbird
+import ServerMiddleware
+import Testing
+
+@testable import HoldfastCommand
+
+/// Every 503 says when to come back.
+@Suite(.timeLimit(.minutes(5))) struct UnavailableTests {
+    private func expectWait(_ answer: RawHTTP.Answer, in range: ClosedRange<Int>, _ cause: Comment) {
+        #expect(answer.status == 503, cause)
+        #expect(answer["X-Error-Code"] == "SERVER_SERVICE_UNAVAILABLE", cause)
+        #expect(answer["Retry-After"].flatMap { Int($0) }.map(range.contains) == true, cause)
+    }
+
+    private func register(_ server: TestServer, _ name: String, _ password: String) async throws -> RawHTTP.Answer {
+        let body = #"{"email":"\#(name)@example.com","password":"\#(password)","first_name":"Ana"}"#
+        return try await server.post("/api/auth/register", body)
+    }
+
+    @Test("When as many requests are worked on as may be, the next is refused, and health is not")
+    func shed() async throws {
+        let hashing = ScriptedHashing()
+        try await withServer(hashing: hashing) {
+            $0.load.requestsInFlight = 1
+            $0.load.requestsWaiting = 0
+        } _: { server in
+            async let first = register(server, "ana", ScriptedHashing.hanging)
+            while hashing.hangs == 0 { await Task.yield() }
+            for path in ["/api/auth/me", "/docs", "/reset-password"] {
+                expectWait(try await RawHTTP.send("GET", path, to: server.url), in: 1...3, "\(path)")
+            }
+            for path in ["/health/live", "/health/ready"] {
+                #expect(try await RawHTTP.send("GET", path, to: server.url).status == 200)
+            }
+            hashing.release()
+            #expect(try await first.status == 201)
+            #expect(try await RawHTTP.send("GET", "/docs", to: server.url).status == 200)
+        }
+    }
+
+    @Test("Who waits for room too long is refused")
+    func late() async throws {
+        let hashing = ScriptedHashing()
+        try await withServer(hashing: hashing) {
+            $0.load.requestsInFlight = 1
+            $0.load.requestsWaiting = 1
+        } _: { server in
+            async let first = register(server, "ana", ScriptedHashing.hanging)
+            while hashing.hangs == 0 { await Task.yield() }
+            expectWait(try await RawHTTP.send("GET", "/docs", to: server.url), in: 1...3, "waited")
+            hashing.release()
+            _ = try await first
+        }
+    }
+
+    @Test("When too many hashes wait, the next is refused")
+    func hashing() async throws {
+        let hashing = ScriptedHashing()
+        try await withServer(hashing: hashing) { server in
+            let cores = ProcessorCount.available
+            try await withThrowingTaskGroup(of: RawHTTP.Answer.self) { group in
+                // A network has half of the 64 places.
+                for number in 0..<(cores + 33) {
+                    group.addTask { try await register(server, "ana-\(number)", ScriptedHashing.hanging) }
+                }
+                let refused = try #require(try await group.next())
+                expectWait(refused, in: 1...60, "hashing")
+                for _ in 0..<(cores + 32) { hashing.release() }
+                // While nothing is hashed for long, the queue gets shorter.
+                for try await answer in group where answer.status != 201 { expectWait(answer, in: 1...60, "hashing") }
+            }
+        }
+    }
+
+    @Test("When the database is busy, its keys are gone, or it does not answer")
+    func database() async throws {
+        try await withServer { server in
+            let queue = try DatabaseQueue(beside: server.server)
+            try await queue.write { try $0.execute(sql: "ALTER TABLE idempotency_key RENAME TO lost_keys") }
+            let logout = #"{"refresh_token":"x"}"#
+            let keyed = try await server.post("/api/auth/logout", logout, headers: ["Idempotency-Key: a"])
+            expectWait(keyed, in: 1...5, "keys")
+            #expect(try await server.post("/api/auth/logout", logout).status == 204)
+            try await queue.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+            expectWait(try await server.post("/api/auth/logout", logout), in: 1...5, "busy")
+            try await queue.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+            try await queue.write { try $0.execute(sql: "ALTER TABLE account RENAME TO lost") }
+            expectWait(try await RawHTTP.send("GET", "/health/ready", to: server.url), in: 1...5, "health")
+            try queue.close()
+        }
+    }
+
+    @Test("Whatever a route of another app throws for 503", arguments: ["service", "maintenance", "framework"])
+    func thrown(kind: String) async throws {
+        let router = ContractRouter(context: BasicContractContext.self)
+        router.get("/") { _, _ -> Response in
+            switch kind {
+            case "service": throw ContractError(.serverServiceUnavailable)
+            case "maintenance": throw ContractError(.serverMaintenance)
+            default: throw HTTPError(.serviceUnavailable)
+            }
+        }
+        try await withApplication { logger, listening in
+            Application(
+                router: router,
+                server: .contractHTTP1(),
+                configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+                onServerRunning: { listening($0.localAddress?.port ?? 0) },
+                logger: logger
+            )
+        } _: { url in
+            let answer = try await RawHTTP.send("GET", "/", to: url)
+            #expect(answer.status == 503 && answer["Retry-After"] == "5")
+        }
+    }
+}

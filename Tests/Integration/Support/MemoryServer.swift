@@ -1,0 +1,147 @@
+import AccountContract
+import AccountCore
+import AccountRoutes
+import ErrorContract
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import NIOEmbedded
+import ServerMiddleware
+import Synchronization
+
+@testable import HoldfastCommand
+
+/// A whole server without a socket: requests go to its router, mails are caught. For tests of very many requests.
+struct MemoryServer: Sendable {
+    let server: HoldfastServer
+    let post: CaughtMail
+    private let responder: any HTTPResponder<HoldfastContext>
+    private let channel: NIOAsyncTestingChannel
+
+    init(
+        _ configuration: ServerConfiguration,
+        hashing: any PasswordHashing = ReadableHashing(),
+        time: ServerTime = .system
+    ) async throws {
+        server = try await HoldfastServer(configuration: configuration, logger: Self.silent, hashing: hashing, time: time)
+        responder = try server.router().buildResponder()
+        channel = NIOAsyncTestingChannel()
+        channel.remoteAddress = try SocketAddress(ipAddress: "127.0.0.1", port: 40_000)
+        post = CaughtMail()
+    }
+
+    private static var silent: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
+
+    /// The answer to a request.
+    func send(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ body: String = "",
+        type: String = "application/json",
+        headers: [String: String] = [:]
+    ) async throws -> (status: Int, text: String) {
+        var fields: HTTPFields = [.contentType: type]
+        for (name, value) in headers {
+            if let name = HTTPField.Name(name) { fields[name] = value }
+        }
+        let head = HTTPRequest(method: method, scheme: "http", authority: "127.0.0.1", path: path, headerFields: fields)
+        let context = HoldfastContext(source: ApplicationRequestContextSource(channel: channel, logger: Self.silent))
+        let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body)))
+        let response = try await responder.respond(to: request, context: context)
+        let collector = BodyWriter()
+        try await response.body.write(collector)
+        return (response.status.code, collector.text)
+    }
+
+    /// Makes the mails that are due, and catches them.
+    func deliver() async throws {
+        let worker = MailWorker(
+            intents: server.stores.intents,
+            accounts: server.stores.accounts,
+            tokens: server.stores.resetTokens,
+            freezeTokens: server.stores.freezeTokens,
+            rendering: post,
+            delivery: post,
+            rules: server.configuration.recoveryRules,
+            clock: ContinuousClock(),
+            now: { Date() },
+            logger: Self.silent
+        )
+        while try await worker.processDue() > 0 {}
+    }
+}
+
+/// Catches mails with the tokens that they carry.
+final class CaughtMail: MailRendering, MailDelivery {
+    /// A mail that was handed over.
+    struct Letter: Hashable, Sendable {
+        let isReset: Bool
+        let recipient: String
+        let token: String
+    }
+
+    private let letters = Mutex<[Letter]>([])
+
+    /// What has been handed over since the last call.
+    func take() -> [Letter] {
+        letters.withLock { letters in
+            defer { letters = [] }
+            return letters
+        }
+    }
+
+    func passwordReset(to recipient: EmailAddress, name: FirstName, token: ResetToken, language: Language) -> Mail {
+        mail("reset", to: recipient, token)
+    }
+
+    func passwordChanged(to recipient: EmailAddress, name: FirstName, token: ResetToken, language: Language) -> Mail {
+        mail("changed", to: recipient, token)
+    }
+
+    func deliver(_ mail: Mail) async throws {
+        let letter = Letter(isReset: mail.subject == "reset", recipient: mail.recipient.text, token: mail.text)
+        letters.withLock { $0.append(letter) }
+    }
+
+    private func mail(_ subject: String, to recipient: EmailAddress, _ token: ResetToken) -> Mail {
+        Mail(sender: "", recipient: recipient, subject: subject, text: token.rawValue, html: "", language: .english)
+    }
+}
+
+/// Hashing that takes no time, and lets a test read which password an account has.
+struct ReadableHashing: PasswordHashing {
+    func hash(_ password: String) throws -> String { "readable:\(password)" }
+    func verify(_ password: String, against hash: String) -> Bool { hash == "readable:\(password)" }
+    func needsRehash(_ hash: String) -> Bool { false }
+}
+
+private final class BodyWriter: ResponseBodyWriter {
+    private let bytes = Mutex<[UInt8]>([])
+    var text: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }
+
+    func write(_ buffer: ByteBuffer) async throws { bytes.withLock { $0 += Array(buffer.readableBytesView) } }
+    func finish(_ trailingHeaders: HTTPFields?) async throws {}
+}
+
+/// Runs a server without a socket, with a fresh data folder, for the time of a closure.
+func withMemoryServer<Result>(
+    time: ServerTime = .system,
+    _ configure: (inout ServerConfiguration) -> Void = { _ in },
+    _ body: (MemoryServer) async throws -> Result
+) async throws -> Result {
+    // Very many requests: where the system has a folder in memory, the disk need not see their commits.
+    let memory = URL(filePath: "/dev/shm")
+    let parent = FileManager.default.isWritableFile(atPath: memory.path) ? memory : FileManager.default.temporaryDirectory
+    let folder = parent.appending(path: "holdfast-test-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    var configuration = ServerConfiguration(port: 0, dataFolder: folder)
+    configuration.environment = .development
+    for limit in AccountLimit.allCases { configuration.limits.policies[limit] = nil }
+    configuration.resetEmailLimit = nil
+    // Who runs a million requests may stop the process meanwhile.
+    configuration.requestDeadline = RequestDeadline(.seconds(86_400))
+    configure(&configuration)
+    return try await body(try await MemoryServer(configuration, time: time))
+}

@@ -1,0 +1,112 @@
+import AccountContract
+import AccountCore
+import AccountKit
+import AccountRoutes
+import Email
+import ErrorContract
+import Foundation
+import HoldfastURLSession
+import PasswordHashes
+import RateLimiting
+import ResilientHTTP
+import Testing
+
+@testable import HoldfastCommand
+
+/// A server for one test: a free port, a fresh data folder, cheap hashing, a mail worker that hardly waits.
+struct TestServer: Sendable {
+    let url: URL
+    let server: HoldfastServer
+    let log: CapturedLog
+
+    /// The account API as an app calls it.
+    func client(_ language: Language = .english) -> AccountClient {
+        var api = APIClient(
+            baseURL: url,
+            transport: .urlSession(),
+            language: language,
+            timeout: .seconds(120),
+            middleware: []
+        )
+        // Hundreds of servers share the machine.
+        api.attemptTimeout = .seconds(120)
+        return AccountClient(api: api)
+    }
+
+    /// Sends JSON as curl would.
+    func post(_ path: String, _ json: String, headers: [String] = []) async throws -> RawHTTP.Answer {
+        try await RawHTTP.send(
+            "POST",
+            path,
+            to: url,
+            headers: ["Content-Type: application/json"] + headers,
+            body: Array(json.utf8)
+        )
+    }
+
+    /// Registers an account with the password `correct horse battery`.
+    func register(_ email: String, name: String = "Ana") async throws {
+        _ = try await client().register(
+            email: try EmailAddress(email),
+            password: try Password("correct horse battery"),
+            firstName: try FirstName(name)
+        )
+    }
+
+    /// The mails, newest first, once there are at least so many.
+    func mails(atLeast count: Int) async throws -> [StoredMail] {
+        let clock = ContinuousClock()
+        let deadline = clock.now.advanced(by: .seconds(20))
+        while clock.now < deadline {
+            let mails = try server.mailbox.mails()
+            if mails.count >= count { return mails }
+            await Task.yield()
+        }
+        throw RawHTTP.Failure(description: "fewer than \(count) mails came")
+    }
+
+    /// Asks for a reset and takes the link from the newest mail.
+    func resetLink(for email: String, language: Language = .english) async throws -> ResetLink {
+        let before = try server.mailbox.mails(limit: 1_000).count
+        _ = try await client(language).requestPasswordReset(email: try EmailAddress(email))
+        let mail = try #require(try await mails(atLeast: before + 1).first)
+        return try ResetLink(try #require(mail.link), hosts: ["127.0.0.1"])
+    }
+}
+
+extension ServerConfiguration {
+    /// How many reset requests one address may make, and how many emails it gets; `nil` for any number.
+    var resetEmailLimit: RateLimitPolicy? {
+        get { limits.policies[.resetEmail] }
+        set {
+            limits.policies[.resetEmail] = newValue
+            limits.resetMailsPerAccount = newValue ?? AccountLimit.resetEmail.policy(10_000, perSeconds: 3_600)
+        }
+    }
+}
+
+/// Runs a server for the time of a closure.
+/// - Parameter hashing: Makes and checks password hashes; cheap Argon2id if not given.
+func withServer<Result: Sendable>(
+    hashing: (any PasswordHashing)? = nil,
+    _ configure: (inout ServerConfiguration) -> Void = { _ in },
+    _ body: @escaping @Sendable (TestServer) async throws -> Result
+) async throws -> Result {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-test-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    var configuration = ServerConfiguration(port: 0, dataFolder: folder)
+    configuration.environment = .development
+    configuration.appName = "Crowns"
+    configuration.mailPause = .milliseconds(1)...(.milliseconds(3))
+    // All tests come from one address.
+    for limit in AccountLimit.allCases where limit != .resetEmail {
+        configuration.limits.policies[limit] = limit.policy(1_000_000, perSeconds: 60)
+    }
+    configure(&configuration)
+    let log = CapturedLog()
+    let hashing = hashing ?? Argon2Hashing(parameters: .init(memory: 8_192, passes: 1))
+    let server = try await HoldfastServer(configuration: configuration, logger: log.logger, hashing: hashing)
+    return try await withRunningServer(server, logger: log.logger) { url in
+        try await body(TestServer(url: url, server: server, log: log))
+    }
+}

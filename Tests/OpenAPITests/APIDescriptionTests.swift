@@ -1,0 +1,72 @@
+import ErrorContract
+import Testing
+
+@testable import OpenAPI
+
+@Suite struct APIDescriptionTests {
+    private let everything = APIDescription(settings: .everything)
+
+    @Test("Every operation has a name, a method and a path of its own, and a name that an address can carry")
+    func names() {
+        let operations = everything.operations
+        #expect(Set(operations.map(\.id)).count == operations.count)
+        #expect(Set(operations.map { "\($0.method.rawValue) \($0.path)" }).count == operations.count)
+        for operation in operations {
+            #expect(operation.id.wholeMatch(of: /[a-z][A-Za-z0-9]*/) != nil, "\(operation.id)")
+            #expect(!operation.summary.isEmpty && !operation.about.isEmpty && !operation.answers.isEmpty, "\(operation.id)")
+        }
+    }
+
+    @Test("Every code that an operation names is in the catalogue")
+    func codes() {
+        for operation in everything.operations {
+            let named = operation.ownCodes + (operation.request.map { Array($0.codes) } ?? [])
+            for code in named { #expect(ErrorCatalogue.standard[code] != nil, "\(operation.id) \(code)") }
+            #expect(Set(named).isSubset(of: operation.codes(.everything)), "\(operation.id)")
+            #expect(operation.codes(.everything).contains(.serverInternalError))
+        }
+    }
+
+    @Test("A refusal by a limit is described only where a limit is in force")
+    func limits() throws {
+        let limited = everything.operations.filter { $0.codes(.everything).contains(.rateLimitExceeded) }
+        #expect(limited.map(\.id) == ["requestPasswordReset", "legacyPasswordReset", "sendRequestForm"])
+        let unlimited = APIDescription(settings: .production)
+        #expect(unlimited.operations.allSatisfy { !$0.codes(.production).contains(.rateLimitExceeded) })
+    }
+
+    @Test("What a configuration does not serve is not described")
+    func served() {
+        let all = Set(everything.operations.map(\.path))
+        let some = Set(APIDescription(settings: .production).operations.map(\.path))
+        #expect(
+            all.subtracting(some) == [
+                "/.well-known/apple-app-site-association", "/.well-known/assetlinks.json", "/dev/mailbox", "/dev/mailbox/{id}",
+            ]
+        )
+    }
+
+    @Test(
+        "An operation is found by a request, with and without a slash at its end",
+        arguments: [
+            ("POST", "/api/auth/login", "login"), ("POST", "/api/auth/login/", "login"),
+            ("POST", "/api/validate-reset-token", "validateResetToken"), ("GET", "/dev/mailbox/17", "mail"),
+            ("GET", "/reset-password", "openResetPage"), ("POST", "/reset-password/", "sendResetForm"),
+            ("GET", "/api/auth/login", nil), ("POST", "/api/auth", nil), ("GET", "/dev/mailbox/1/2", nil),
+        ]
+    )
+    func lookup(method: String, path: String, id: String?) {
+        #expect(everything.operation(method, path)?.id == id)
+    }
+
+    @Test(
+        "A limit is told in the largest unit that is exact",
+        arguments: [
+            (3_600, "1 hour"), (7_200, "2 hours"), (900, "15 minutes"), (60, "1 minute"), (90, "90 seconds"), (1, "1 second"),
+        ]
+    )
+    func limitWords(seconds: Int, words: String) {
+        let limit = APISettings.Limit(name: "x", quota: 3, window: .seconds(seconds))
+        #expect(limit.words == "At most 3 in \(words) (`x`).")
+    }
+}

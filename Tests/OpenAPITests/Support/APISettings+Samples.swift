@@ -1,0 +1,21 @@
+import OpenAPI
+
+extension APISettings {
+    /// A server that serves all it can.
+    static var everything: APISettings {
+        var settings = APISettings(appName: "Crowns", version: "1.2.3")
+        settings.limits = [Limit(name: "reset-email", quota: 3, window: .seconds(3_600))]
+        settings.servesAppleAssociation = true
+        settings.servesAndroidLinks = true
+        settings.servesDevelopmentRoutes = true
+        return settings
+    }
+
+    /// A server in production without apps, behind a path.
+    static var production: APISettings {
+        var settings = APISettings(appName: "Crowns", version: "1.2.3")
+        settings.baseURL = "https://example.com/app"
+        settings.minimumPasswordLength = 12
+        return settings
+    }
+}

@@ -1,0 +1,121 @@
+import AccountContract
+import ErrorContract
+import Foundation
+import HoldfastTesting
+import Testing
+
+@testable import OpenAPI
+
+@Suite struct WireAgreementTests {
+    private let reader = SchemaReader(document: OpenAPIDocument(APIDescription(settings: .everything)).json)
+
+    @Test("What the wire types write has the members that the schemas describe")
+    func answers() throws {
+        let email = try EmailAddress("ana@example.com")
+        let user = AccountUser(id: UserID(UUID()), email: email, firstName: "Ana")
+        let token = try RefreshToken("token")
+        let device = try DeviceToken(String(repeating: "A", count: 96))
+        let answers: [(NamedSchema, any Encodable)] = [
+            (
+                AccountAnswers.session,
+                SessionAnswer(user: user, accessToken: "a.b.c", refreshToken: token, expiresIn: 900, deviceToken: device)
+            ), (AccountAnswers.passwordChanged, PasswordChangedResponse(message: "Done", deviceToken: device)),
+            (AccountAnswers.user, UserAnswer(user: user)), (AccountAnswers.message, MessageAnswer(message: "Done")),
+            (AccountAnswers.legacyReset, LegacyResetAnswer(message: "Done")),
+            (
+                AccountAnswers.validToken,
+                ValidTokenAnswer(userID: UserID(UUID()), email: email, firstName: "Ana", expiresAt: Date())
+            ),
+        ]
+        for (schema, answer) in answers { try expect(answer, is: schema) }
+        var settings = APISettings.everything
+        settings.errorForm = .success
+        let wrapped = SchemaReader(document: OpenAPIDocument(APIDescription(settings: settings)).json)
+        let sent = ResetLinkSentAnswer(message: "Done", lifetime: .seconds(3_600))
+        try expect(sent, is: AccountAnswers.resetLinkSent, by: wrapped)
+    }
+
+    @Test("What the wire types ask for has the members that the schemas describe")
+    func requests() throws {
+        let (email, password) = (try EmailAddress("ana@example.com"), try Password("correct horse battery"))
+        let token = try ResetToken("token")
+        let requests: [(NamedSchema, any Encodable)] = [
+            (
+                AccountRequests.register(.everything),
+                RegisterRequest(email: email, password: password, firstName: try FirstName("Ana"), locale: .spanish)
+            ), (AccountRequests.login, LoginRequest(email: email, password: password, deviceToken: try DeviceToken("token"))),
+            (AccountRequests.refresh, RefreshRequest(refreshToken: try RefreshToken("token"))),
+            (AccountRequests.passwordReset, PasswordResetRequest(email: email)),
+            (AccountRequests.validateResetToken, ValidateResetTokenRequest(token: token, email: email)),
+            (
+                AccountRequests.confirmPasswordReset(.everything),
+                ConfirmPasswordResetRequest(token: token, email: email, newPassword: password)
+            ),
+        ]
+        for (schema, request) in requests { try expect(request, is: schema) }
+    }
+
+    private func expect(_ value: some Encodable, is schema: NamedSchema, by other: SchemaReader? = nil) throws {
+        let reader = other ?? reader
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        let json = try JSONParser().parse(encoder.encode(value))
+        #expect(reader.problems(json, Schema.named(schema).json) == [], "\(schema.name)")
+        let written = Set(try #require(json.objectValue).members.map(\.key))
+        #expect(written == Set(schema.schema.fields.map(\.name)), "\(schema.name)")
+    }
+
+    @Test("For texts in ASCII the pattern of addresses takes exactly what the server takes")
+    func emailPattern() throws {
+        let pattern = try Regex(AccountValues.emailPattern)
+        var random = SplitMix64(seed: 1)
+        let pieces = ["a", "Z", "9", ".", "-", "_", "%", "+", "example", ".com", "--", "!", " ", "\"", "é", "@"]
+        var accepted = 0
+        for _ in 0..<50_000 {
+            let text =
+                [1...3, 1...4].map { count in
+                    (0..<Int.random(in: count, using: &random)).compactMap { _ in pieces.randomElement(using: &random) }.joined()
+                }.joined(separator: "@") + (["", ".c", ".com", ".Museum"].randomElement(using: &random) ?? "")
+            // Spaces around it are read over, and other letters are written in punycode.
+            guard text.utf8.allSatisfy({ $0 < 0x80 }), !text.hasPrefix(" "), !text.hasSuffix(" ") else { continue }
+            let isAccepted = (try? EmailAddress(text)) != nil
+            #expect((text.wholeMatch(of: pattern) != nil) == isAccepted, "\(text)")
+            accepted += isAccepted ? 1 : 0
+        }
+        #expect(accepted > 1_000)
+        for length in [62, 63, 64] {
+            let label = String(repeating: "a", count: length)
+            let text = "a@\(label).com"
+            #expect((text.wholeMatch(of: pattern) != nil) == ((try? EmailAddress(text)) != nil))
+            #expect(("\(label)a@b.co".wholeMatch(of: pattern) != nil) == ((try? EmailAddress("\(label)a@b.co")) != nil))
+        }
+    }
+
+    @Test("The pattern of first names takes what the server takes, but for what only a table of Unicode tells apart")
+    func firstNamePattern() throws {
+        let pattern = try Regex(AccountValues.firstNamePattern).matchingSemantics(.unicodeScalar)
+        var random = SplitMix64(seed: 2)
+        for _ in 0..<50_000 {
+            let scalars = (0..<Int.random(in: 0...5, using: &random)).compactMap { _ in
+                Unicode.Scalar(UInt32.random(in: 0...0x3000, using: &random) % (Bool.random(using: &random) ? 0x100 : 0x3000))
+            }
+            // Beyond ASCII only a table of Unicode distinguishes letters and marks from other characters.
+            guard
+                scalars.allSatisfy({
+                    $0.isASCII || [.lowercaseLetter, .uppercaseLetter, .otherLetter].contains($0.properties.generalCategory)
+                })
+            else { continue }
+            let text = String(String.UnicodeScalarView(scalars))
+            let isAccepted = (try? FirstName(text)) != nil
+            // White space around a name is read over, line ends included.
+            guard text == text.trimmingCharacters(in: .whitespacesAndNewlines) else { continue }
+            #expect((text.wholeMatch(of: pattern) != nil) == isAccepted, "\(scalars.map(\.value))")
+        }
+        for name in [
+            "www.x.org", "WWW.x", "http://x", "a://", "w.w.w", "Ana María", "José", "\u{202E}x", "a\u{200D}b", "J.R.", "a.bc",
+            "D’Arcy", "...", "-",
+        ] {
+            #expect((name.wholeMatch(of: pattern) != nil) == ((try? FirstName(name)) != nil), "\(name)")
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import AccountContract
+import AccountCore
+import ErrorContract
+import Foundation
+import Pages
+import Testing
+
+/// The templates of an app called Ñandú, with parts of the settings replaced.
+func makeTemplates(
+    appName: String = "Ñandú",
+    base: String = "https://app.example.com",
+    style: ResetLink.Style = .query,
+    lifetime: Duration = .seconds(3_600),
+    subject: String? = nil,
+    preview: String? = nil
+) throws -> MailTemplates {
+    try MailTemplates(
+        settings: .init(
+            appName: appName,
+            sender: "Ñandú <noreply@example.com>",
+            linkBase: try #require(URL(string: base)),
+            linkStyle: style,
+            linkLifetime: lifetime,
+            resetSubject: subject,
+            resetPreview: preview
+        )
+    )
+}
+
+extension MailTemplates {
+    /// A reset mail with a fixed token.
+    func sampleReset(name: String = "Ana", language: Language = .spanish) throws -> Mail {
+        try passwordReset(
+            to: try EmailAddress("Ana+test@Example.com"),
+            name: try FirstName(stored: name),
+            token: try ResetToken("AbC-_123"),
+            language: language
+        )
+    }
+
+    /// A confirmation mail.
+    func sampleChanged(name: String = "Ana", language: Language = .spanish) throws -> Mail {
+        try passwordChanged(
+            to: try EmailAddress("Ana+test@Example.com"),
+            name: try FirstName(stored: name),
+            token: try ResetToken("freeze-token"),
+            language: language
+        )
+    }
+}
+
+/// What a person sees of a page: the text between the tags of its body, entities replaced, spaces run together.
+func visibleText(_ html: String) -> String {
+    let body = html.firstRange(of: "<body").map { html[$0.lowerBound...] } ?? html[...]
+    return body.replacing(/<\/?(?:span|bdi)[^>]*>/, with: "").replacing(/<[^>]*>/, with: " ")
+        .replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&quot;", with: "\"").replacing("&#39;", with: "'")
+        .replacing("&amp;", with: "&")
+        .split(whereSeparator: \.isWhitespace).joined(separator: " ")
+}
+
+/// Whether texts occur in this order, none overlapping the one before.
+func inOrder(_ texts: [String], in whole: String) -> Bool {
+    var rest = whole[...]
+    for text in texts {
+        guard let range = rest.firstRange(of: text) else { return false }
+        rest = rest[range.upperBound...]
+    }
+    return true
+}

@@ -1,0 +1,75 @@
+import AccountContract
+import AccountCore
+import Foundation
+import Pages
+import Testing
+
+@Suite struct MailLinkTests {
+    private static let parameters = "token=AbC-_123&email=Ana%2Btest%40example.com"
+
+    @Test(
+        "The link begins with the configured address and carries the token where the style says",
+        arguments: [
+            ("https://app.example.com", ResetLink.Style.query, "https://app.example.com/reset-password?\(parameters)"),
+            ("https://app.example.com", .fragment, "https://app.example.com/reset-password#\(parameters)"),
+            ("https://app.example.com/", .query, "https://app.example.com/reset-password?\(parameters)"),
+            ("https://app.example.com/reset-password", .query, "https://app.example.com/reset-password?\(parameters)"),
+            ("https://app.example.com/app/", .fragment, "https://app.example.com/app/reset-password#\(parameters)"),
+            ("http://127.0.0.1:8080", .query, "http://127.0.0.1:8080/reset-password?\(parameters)"),
+        ]
+    )
+    func link(base: String, style: ResetLink.Style, link: String) throws {
+        let mail = try makeTemplates(base: base, style: style).sampleReset()
+        #expect(mail.text.split(separator: "\n").count { $0 == link } == 2, "at the button and in the footnote")
+        let escaped = link.replacing("&", with: "&amp;")
+        let targets = mail.html.matches(of: /href="([^"]*)"/).map { String($0.output.1) }
+        #expect(targets == [escaped, escaped])
+        #expect(mail.html.contains(">\(escaped)</a>"), "the address itself can be read and copied")
+    }
+
+    @Test("Every address in the mail is the link itself: nothing is loaded, nobody is told that it was opened")
+    func noTracking() throws {
+        let templates = try makeTemplates()
+        for mail in [try templates.sampleReset(), try templates.sampleChanged()] {
+            for part in [mail.html, mail.text] {
+                for address in part.matches(of: /https?:\/\/[^"<\s]*/) {
+                    let link = address.output
+                    #expect(
+                        link.hasPrefix("https://app.example.com/reset-password?token=")
+                            || link.hasPrefix("https://app.example.com/reset-password/not-me?token=")
+                    )
+                }
+            }
+            #expect(!mail.html.contains("<img") && !mail.html.contains("url(") && !mail.html.contains("<link"))
+            #expect(!mail.html.contains("<script") && !mail.html.contains("src=") && !mail.html.contains("@import"))
+        }
+    }
+
+    @Test("The confirmation mail has one link: the one for \"this was not me\"", arguments: ResetLink.Style.allCases)
+    func confirmation(style: ResetLink.Style) throws {
+        let mail = try makeTemplates(style: style).sampleChanged()
+        let mark = style == .query ? "?" : "#"
+        let link = "https://app.example.com/reset-password/not-me\(mark)token=freeze-token"
+        #expect(mail.html.matches(of: /href="([^"]*)"/).map { String($0.output.1) } == [link])
+        #expect(mail.text.split(separator: "\n").count { $0 == link } == 1)
+    }
+
+    @Test("The app reads its own link back from the mail", arguments: ResetLink.Style.allCases)
+    func roundTrip(style: ResetLink.Style) throws {
+        let mail = try makeTemplates(style: style).sampleReset()
+        let line = try #require(mail.text.split(separator: "\n").first { $0.hasPrefix("https://") })
+        let link = try ResetLink(try #require(URL(string: String(line))), hosts: ["app.example.com"])
+        #expect(link.token == (try ResetToken("AbC-_123")))
+        #expect(link.email?.text == "Ana+test@example.com")
+    }
+
+    @Test(
+        "A base that gives no absolute web address is refused at the start, not at the first mail",
+        arguments: [
+            "app.example.com", "/reset", "ftp://app.example.com", "mailto:a@example.com", "https://user:pw@app.example.com",
+        ]
+    )
+    func badBase(_ base: String) {
+        #expect(throws: MailTemplates.InvalidLinkBase.self) { try makeTemplates(base: base) }
+    }
+}

@@ -1,0 +1,78 @@
+import ErrorContract
+import Pages
+import Testing
+
+@Suite struct MailboxPageTests {
+    private func entry(
+        id: String = "0-a",
+        recipient: String = "ana@example.com",
+        subject: String = "Reset your password",
+        text: String = "Hello",
+        link: String? = "https://app.example.com/?a=1&b=2"
+    ) -> MailboxPage.Entry {
+        .init(id: id, date: "Sun, 15 Jun 2025 15:06:40 +0000", recipient: recipient, subject: subject, text: text, link: link)
+    }
+
+    @Test("Without a mail the page says so")
+    func empty() throws {
+        let html = try MailboxPage().html([], nonce: "abc")
+        #expect(visibleText(html).hasSuffix("No mail yet. Ask for a password reset and look again."))
+        #expect(!html.contains("<article>") && !html.contains("{{"))
+    }
+
+    @Test("Each mail stands there with its link and its own HTML in a frame without rights, in the given order")
+    func mails() throws {
+        let html = try MailboxPage().html(
+            [entry(id: "2-b", subject: "Second"), entry(id: "1-a", subject: "First")],
+            nonce: "abc"
+        )
+        #expect(inOrder(["Second", "/dev/mailbox/2-b", "First", "/dev/mailbox/1-a"], in: html))
+        #expect(html.ranges(of: "<article>").count == 2)
+        #expect(html.contains(#"<a href="https://app.example.com/?a=1&amp;b=2">"#))
+        let frames = html.matches(of: /<iframe[^>]*>/).map { String($0.output) }
+        #expect(frames.count == 2)
+        #expect(frames.allSatisfy { $0.contains("sandbox=\"") && !$0.contains("allow-scripts") && !$0.contains("same-origin") })
+        #expect(!html.contains("No mail yet") && !html.contains("{{"))
+    }
+
+    @Test("The page speaks the reader's language, and each mail keeps its own direction", arguments: Language.supported)
+    func languages(language: Language) throws {
+        let html = try MailboxPage().html([entry()], nonce: "abc", language: language)
+        #expect(html.contains(language == .hebrew ? #"<html lang="he" dir="rtl">"# : #"<html lang="\#(language)">"#))
+        #expect(html.contains("<h2 dir=\"auto\">") && html.contains("<pre dir=\"auto\">"))
+        #expect(html.contains(#"<span dir="ltr">ana@example.com</span>"#) == (language == .hebrew))
+        let headings = try Language.supported.map { try MailboxPage().html([], nonce: "", language: $0) }.map(visibleText)
+        #expect(Set(headings).count == Language.supported.count)
+    }
+
+    @Test("A mail without a link offers none")
+    func noLink() throws {
+        #expect(try !MailboxPage().html([entry(link: nil)], nonce: "abc").contains("<a "))
+    }
+
+    @Test("The one style sheet carries the nonce, and there is no script")
+    func nonce() throws {
+        let html = try MailboxPage().html([entry()], nonce: "n0nce-_43")
+        #expect(html.contains(#"<style nonce="n0nce-_43">"#))
+        #expect(html.ranges(of: "<style").count == 1)
+        #expect(!html.contains("<script") && !html.contains(" style=") && !html.contains(" onload="))
+    }
+
+    @Test(
+        "What mails say is text on the page",
+        arguments: ["<script>alert(1)</script>", "\"><script>", "' onmouseover='x", "</pre><b>", "</title>", "&amp;", "{{id}}"]
+    )
+    func escaping(_ attack: String) throws {
+        let page = try MailboxPage()
+        let harmless = page.html([entry()], nonce: "abc")
+        let html = page.html([entry(recipient: attack, subject: attack, text: attack, link: attack)], nonce: "abc")
+        #expect(!html.contains("<script") && !html.contains("<b>"))
+        let names = { (html: String) in html.matches(of: /<\/?[a-z0-9]+/).map { String($0.output) } }
+        #expect(names(html) == names(harmless))
+        let escaped = attack.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+            .replacing("\"", with: "&quot;").replacing("'", with: "&#39;")
+        #expect(html.contains(#"title="\#(escaped)""#))
+        #expect(html.contains(#"href="\#(escaped)""#))
+        #expect(html.contains("<pre dir=\"auto\">\(escaped)</pre>"))
+    }
+}

@@ -1,0 +1,194 @@
+import AccountContract
+import AccountCore
+import Email
+import ErrorContract
+import Foundation
+import RateLimiting
+import Synchronization
+import Testing
+
+@testable import SQLiteStores
+
+/// The clocks of a machine that a test sets and boots.
+final class SetClocks: Sendable {
+    private let time = Mutex(
+        SnapshotTime(wallNanoseconds: 1_750_000_000_000_000_000, bootNanoseconds: 5_000_000_000, bootID: "boot 1")
+    )
+
+    var snapshot: @Sendable () -> SnapshotTime { { self.time.withLock { $0 } } }
+    var wall: @Sendable () -> Date { { Date(timeIntervalSince1970: Double(self.snapshot().wallNanoseconds) / 1e9) } }
+
+    /// Lets time pass.
+    func pass(_ seconds: Double) {
+        time.withLock { time in
+            time.wallNanoseconds += Int64(seconds * 1e9)
+            time.bootNanoseconds += Int64(seconds * 1e9)
+        }
+    }
+
+    /// Sets the wall clock.
+    func step(_ seconds: Double) { time.withLock { $0.wallNanoseconds += Int64(seconds * 1e9) } }
+
+    /// Boots the machine again.
+    func boot(_ id: String) {
+        time.withLock { time in
+            time.bootNanoseconds = 1_000_000_000
+            time.bootID = id
+        }
+    }
+}
+
+@Suite struct SteadyTimeTests {
+    private func expect(_ time: SteadyTime, _ seconds: TimeInterval, _ location: SourceLocation = #_sourceLocation) {
+        #expect(abs(time.now().timeIntervalSince(.after(seconds))) < 0.001, sourceLocation: location)
+    }
+
+    @Test("Ignores steps of the wall clock, also in processes that start later", arguments: [-3_600.0, 3_600])
+    func steps(_ step: Double) async throws {
+        try await withStores { stores in
+            let clocks = SetClocks()
+            let first = try await SteadyTime(stores.database, snapshot: clocks.snapshot)
+            expect(first, 0)
+            clocks.pass(10)
+            clocks.step(step)
+            expect(first, 10)
+            let second = try await SteadyTime(stores.database, snapshot: clocks.snapshot)
+            expect(second, 10)
+            clocks.pass(5)
+            expect(first, 15)
+            expect(second, 15)
+        }
+    }
+
+    @Test("Continues after a boot by what the wall clock advanced since the last record")
+    func boot() async throws {
+        try await withStores { stores in
+            let clocks = SetClocks()
+            let first = try await SteadyTime(stores.database, snapshot: clocks.snapshot)
+            clocks.step(-3_600)
+            clocks.pass(100)
+            try await first.keep()
+            clocks.pass(200)
+            clocks.boot("boot 2")
+            expect(try await SteadyTime(stores.database, snapshot: clocks.snapshot), 300)
+        }
+    }
+
+    @Test("Counts a boot with a clock that was set back as a minute")
+    func setBack() async throws {
+        try await withStores { stores in
+            let clocks = SetClocks()
+            let first = try await SteadyTime(stores.database, snapshot: clocks.snapshot)
+            clocks.pass(100)
+            try await stores.intents.enqueue(
+                MailIntent(subject: .passwordChanged(.init(rawValue: UUID())), language: .english, createdAt: first.now())
+            )
+            clocks.step(-86_400)
+            clocks.boot("boot 2")
+            expect(try await SteadyTime(stores.database, snapshot: clocks.snapshot), 160)
+        }
+    }
+
+    @Test("Continues by the wall clock where boots have no names, and never runs backwards")
+    func nameless() async throws {
+        try await withStores { stores in
+            let clocks = SetClocks()
+            clocks.boot("")
+            _ = try await SteadyTime(stores.database, snapshot: clocks.snapshot)
+            clocks.pass(5)
+            expect(try await SteadyTime(stores.database, snapshot: clocks.snapshot), 5)
+            clocks.step(-3_600)
+            expect(try await SteadyTime(stores.database, snapshot: clocks.snapshot), 5)
+        }
+    }
+}
+
+/// What clock steps do to due times and grace windows, with the services that a server puts together.
+@Suite(.timeLimit(.minutes(1))) struct ClockStepTests {
+    @Test(
+        "Accepts a used refresh token for ten seconds, whatever the clock is set to",
+        arguments: [-3_600.0, -5, 5, 3_600]
+    )
+    func graceWindow(_ step: Double) async throws {
+        for (passed, isRepeat) in [(9.0, true), (11, false)] {
+            try await withStores { stores in
+                let clocks = SetClocks()
+                let account = try await stores.addAccount()
+                var time = try await SteadyTime(stores.database, snapshot: clocks.snapshot)
+                let first = SecretToken().digest
+                let session = Session(id: .init(rawValue: UUID()), accountID: account.id, createdAt: time.now())
+                _ = try await stores.sessions.open(session, refresh: first, epoch: account.epoch)
+                func use() async throws -> RotationOutcome {
+                    try await stores.sessions.rotate(first, to: SecretToken().digest, at: time.now(), rules: SessionRules())
+                }
+                #expect(try await use() == .rotated(session))
+                clocks.step(step)
+                clocks.pass(passed - 2)
+                // A restart within the window.
+                time = try await SteadyTime(stores.database, snapshot: clocks.snapshot)
+                clocks.pass(2)
+                #expect(try await use() == (isRepeat ? .rotated(session) : .reused(session)))
+            }
+        }
+    }
+
+    @Test(
+        "Sends a failed email after its backoff, whatever the clock is set to",
+        arguments: [-7_200.0, 7_200],
+        [false, true]
+    )
+    func dueTime(_ step: Double, restarts: Bool) async throws {
+        try await withPostOffice { office in
+            let clocks = SetClocks()
+            var time = try await SteadyTime(office.stores.database, snapshot: clocks.snapshot)
+            try await office.stores.addAccount()
+            // The first one is requested while the clock is off, and fails.
+            clocks.step(-step)
+            let ana = MailIntent.Subject.passwordReset(try EmailAddress("ana@example.com"))
+            try await office.stores.intents.enqueue(MailIntent(subject: ana, language: .english, createdAt: time.now()))
+            let failing = FailingDelivery(times: 1, error: MailDeliveryError(.deferred, message: "451"), then: office.mailbox)
+            func work() async throws {
+                let worker = try office.worker(delivery: failing, now: clocks.wall, steady: time.now)
+                try await worker.processDue()
+            }
+            try await work()
+            #expect(try office.mailCount == 0)
+            clocks.step(step)
+            if restarts { time = try await SteadyTime(office.stores.database, snapshot: clocks.snapshot) }
+            clocks.pass(3)
+            try await work()
+            #expect(try office.mailCount == 0, "the backoff is at least 4 s")
+            clocks.pass(3)
+            try await work()
+            #expect(try office.mailCount == 1)
+            #expect(try await office.stores.intents.count() == 0)
+        }
+    }
+
+    @Test("Sends an email from before a step forward, and none past the life of its link")
+    func expiry() async throws {
+        try await withPostOffice { office in
+            let clocks = SetClocks()
+            let time = try await SteadyTime(office.stores.database, snapshot: clocks.snapshot)
+            try await office.stores.addAccount()
+            let worker = try office.worker(now: clocks.wall, steady: time.now)
+            func request() async throws {
+                let intent = MailIntent(
+                    subject: .passwordReset(try EmailAddress("ana@example.com")),
+                    language: .english,
+                    createdAt: time.now()
+                )
+                try await office.stores.intents.enqueue(intent)
+            }
+            try await request()
+            clocks.step(7_200)
+            try await worker.processDue()
+            #expect(try office.mailCount == 1)
+            try await request()
+            clocks.step(-7_200)
+            clocks.pass(3_600)
+            try await worker.processDue()
+            #expect(try office.mailCount == 1)
+        }
+    }
+}
