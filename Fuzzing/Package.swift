@@ -1,20 +1,21 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// What SwiftPM calls the package above: the name of its folder.
+let packageAbove: String = {
+    let folders = Context.packageDirectory.split(separator: "/")
+    return folders.dropLast().last.map { String($0.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" }) } ?? ""
+}()
+
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InferIsolatedConformances"),
     .enableUpcomingFeature("ImmutableWeakCaptures"),
-    // What the package above shares among its modules is shared with the fuzzer. SwiftPM names a package after its folder.
+    // What the package above shares among its modules is shared with the fuzzer.
     .unsafeFlags(["-package-name", packageAbove]),
 ]
-
-let packageAbove: String = {
-    let folders = Context.packageDirectory.split(separator: "/")
-    return folders.dropLast().last.map { String($0.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" }) } ?? ""
-}()
 
 func holdfast(_ names: String...) -> [Target.Dependency] { names.map { .product(name: $0, package: "holdfast") } }
 let nio = ["NIOCore", "NIOEmbedded", "NIOHTTP1"].map { Target.Dependency.product(name: $0, package: "swift-nio") }

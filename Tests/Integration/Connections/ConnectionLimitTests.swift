@@ -46,10 +46,10 @@ import Testing
     func times() async throws {
         try await withServer {
             $0.connections = ConnectionLimits(
-                headTime: .seconds(2),
-                idleTime: .seconds(2),
-                crowdedIdleTime: .seconds(2),
-                writeTime: .seconds(2)
+                headTime: .seconds(6),
+                idleTime: .seconds(6),
+                crowdedIdleTime: .seconds(6),
+                writeTime: .seconds(6)
             )
         } _: { server in
             let connections = HeldConnections(to: server.url)

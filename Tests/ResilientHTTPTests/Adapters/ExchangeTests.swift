@@ -161,7 +161,7 @@ import Testing
     @Test("An attempt that takes too long is canceled, and fails as a time-out")
     func timeouts() async throws {
         var api = try api()
-        api.timeout = .seconds(2)
+        api.timeout = .seconds(6)
         let cancellations = Mutex(0)
         let client = generated(api) { _, _ in
             do { try await Task.sleep(for: .seconds(600)) } catch { cancellations.withLock { $0 += 1 } }
