@@ -1,11 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Reads the sources of the views for properties that no type check finds. `scripts/check-apple` compiles them.
 @Suite("Sources of the views")
 struct ViewSourceTests {
-    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../../Sources/AccountUI").standardizedFileURL
+    private static let folder = Repository.root.appending(path: "Sources/App/AccountUI")
     private static let screens = ["SignInScreen", "ForgotPasswordScreen", "ResetPasswordScreen", "ErrorLabView"]
 
     /// The source of a file, without comments.
