@@ -66,8 +66,3 @@ extension Request {
         }
     }
 }
-
-extension HTTPField.Name {
-    /// `X-Request-Timeout-Ms`: the time that the client still waits, in milliseconds.
-    package static let requestTimeout = limitField("X-Request-Timeout-Ms")
-}
