@@ -67,7 +67,7 @@ func tests(
 ) -> Target {
     .testTarget(
         name: name,
-        dependencies: dependencies + ["HoldfastTesting", "TestSupport"],
+        dependencies: dependencies + ["HoldfastTesting", "TestSupport", "Timekeeping"],
         path: "Tests/\(folder ?? name)",
         exclude: exclude,
         resources: copy.map { .copy($0) },
@@ -76,7 +76,8 @@ func tests(
 }
 
 let appLibraries = [
-    "Holdfast", "ErrorContract", "RateLimiting", "AccountContract", "ErrorLabContract", "ResilientHTTP", "HoldfastURLSession",
+    "Holdfast", "StrictJSON", "Timekeeping", "PrivateFiles", "ErrorContract", "RateLimiting", "AccountContract", "ErrorLabContract", "ResilientHTTP",
+    "HoldfastURLSession",
     "AccountKit", "AccountUI", "HoldfastTesting",
 ]
 let serverLibraries = [
@@ -117,26 +118,33 @@ let package = Package(
     ],
     targets: [
         // Imported by both ends.
-        module("Shared", "ErrorContract", [httpTypes]),
-        module("Shared", "RateLimiting"),
+        module("Shared", "StrictJSON"),
+        module("Shared", "Timekeeping"),
+        module("Shared", "PrivateFiles"),
+        module("Shared", "ErrorContract", ["StrictJSON", "Timekeeping", httpTypes]),
+        module("Shared", "RateLimiting", ["Timekeeping"]),
         module("Shared", "AccountContract", ["ErrorContract"]),
         module("Shared", "ErrorLabContract", ["ErrorContract"]),
 
         // For apps.
-        module("App", "ResilientHTTP", ["ErrorContract", "RateLimiting", httpTypes, logging]),
+        module("App", "ResilientHTTP", ["ErrorContract", "PrivateFiles", "RateLimiting", "Timekeeping", httpTypes, logging]),
         module("App", "HoldfastURLSession", ["ResilientHTTP", httpTypes]),
-        module("App", "AccountKit", ["AccountContract", "ErrorContract", "ErrorLabContract", "ResilientHTTP", httpTypes]),
+        module(
+            "App",
+            "AccountKit",
+            ["AccountContract", "ErrorContract", "ErrorLabContract", "ResilientHTTP", "Timekeeping", httpTypes]
+        ),
         module("App", "AccountUI", ["AccountKit", "AccountContract", "ErrorContract", "ErrorLabContract"]),
         module(
             "App",
             "Holdfast",
             [
                 "ErrorContract", "RateLimiting", "ResilientHTTP", "HoldfastURLSession", "AccountContract", "AccountKit",
-                "AccountUI",
+                "AccountUI", "PrivateFiles", "StrictJSON", "Timekeeping",
                 httpTypes,
             ]
         ),
-        module("Testing", "HoldfastTesting", ["ResilientHTTP", httpTypes]),
+        module("Testing", "HoldfastTesting", ["ResilientHTTP", "Timekeeping", httpTypes]),
 
         // For servers.
         .systemLibrary(
@@ -153,9 +161,9 @@ let package = Package(
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
         ),
         module("Server", "LoadControl"),
-        module("Server", "Idempotency", ["RateLimiting", httpTypes, crypto]),
-        module("Server", "Observability", ["ErrorContract", "ResilientHTTP", httpTypes, logging, metrics]),
-        module("Server", "AppLinks", ["ErrorContract"]),
+        module("Server", "Idempotency", ["ErrorContract", "RateLimiting", httpTypes, crypto]),
+        module("Server", "Observability", ["ErrorContract", "ResilientHTTP", "Timekeeping", httpTypes, logging, metrics]),
+        module("Server", "AppLinks", ["ErrorContract", "StrictJSON"]),
         module(
             "Server",
             "PasswordHashes",
@@ -168,13 +176,13 @@ let package = Package(
             "Server",
             "AccountCore",
             [
-                "AccountContract", "ErrorContract", "LoadControl", "Observability", "RateLimiting", crypto, lifecycle, logging,
+                "AccountContract", "ErrorContract", "LoadControl", "Observability", "RateLimiting", "Timekeeping", crypto, lifecycle, logging,
                 metrics,
                 server("JWTKit", "jwt-kit"),
             ]
         ),
         module("Server", "AccountImport", ["AccountContract", "AccountCore", "ErrorContract", "PasswordHashes", grdb]),
-        module("Server", "Email", ["AccountContract", "AccountCore", "CLibCurl", "ErrorContract"]),
+        module("Server", "Email", ["AccountContract", "AccountCore", "CLibCurl", "ErrorContract", "Timekeeping"]),
         module(
             "Server",
             "SQLiteStores",
@@ -188,7 +196,8 @@ let package = Package(
             "Server",
             "ServerMiddleware",
             [
-                "ErrorContract", "Idempotency", "LoadControl", "Observability", "RateLimiting", hummingbird, hummingbirdCore,
+                "ErrorContract", "Idempotency", "LoadControl", "Observability", "RateLimiting", "StrictJSON", "Timekeeping", hummingbird,
+                hummingbirdCore,
                 httpTypes,
                 lifecycle, logging, metrics, nioCore, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1,
                 server("Instrumentation", "swift-distributed-tracing"),
@@ -197,13 +206,13 @@ let package = Package(
         module(
             "Server",
             "OpenAPI",
-            ["AccountContract", "ErrorContract", mustache],
+            ["AccountContract", "ErrorContract", "StrictJSON", mustache],
             embed: ["reference.html.mustache", "reference.css", "reference.js"].map { "Page/Templates/\($0)" }
         ),
         module(
             "Server",
             "Pages",
-            ["AccountContract", "AccountCore", "ErrorContract", mustache],
+            ["AccountContract", "AccountCore", "ErrorContract", "StrictJSON", mustache],
             embed: [
                 "errors.css", "errors.html.mustache", "mail.html.mustache", "mail.txt.mustache", "mailbox.html.mustache",
                 "page.html.mustache", "run.html.mustache", "page.css", "page.js",
@@ -214,14 +223,15 @@ let package = Package(
             "AccountRoutes",
             [
                 "AccountContract", "AccountCore", "ErrorContract", "Observability", "OpenAPI", "Pages", "RateLimiting",
-                "ServerMiddleware", crypto, hummingbird, httpTypes, logging,
+                "ServerMiddleware", "StrictJSON", "Timekeeping", crypto, hummingbird, httpTypes, logging,
             ]
         ),
         module(
             "Server",
             "ErrorLab",
             [
-                "ErrorContract", "ErrorLabContract", "RateLimiting", "ServerMiddleware", hummingbird, httpTypes, lifecycle,
+                "ErrorContract", "ErrorLabContract", "RateLimiting", "ServerMiddleware", "StrictJSON", "Timekeeping", hummingbird, httpTypes,
+                lifecycle,
                 mustache,
                 nioCore,
             ],
@@ -232,7 +242,7 @@ let package = Package(
             "Server",
             "HoldfastAsyncHTTPClient",
             [
-                "ResilientHTTP", asyncHTTPClient, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "ResilientHTTP", "Timekeeping", asyncHTTPClient, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
                 server("NIOHTTPCompression", "swift-nio-extras"), server("Tracing", "swift-distributed-tracing"),
             ]
         ),
@@ -243,7 +253,7 @@ let package = Package(
                 "AccountContract", "AccountCore", "AccountImport", "AccountKit", "AccountRoutes", "AppLinks", "Email",
                 "ErrorContract",
                 "ErrorLab", "ErrorLabContract", "HoldfastURLSession", "Idempotency", "Observability", "OpenAPI", "Pages",
-                "PasswordHashes", "RateLimiting", "ResilientHTTP", "SQLiteStores", "ServerMiddleware",
+                "PasswordHashes", "RateLimiting", "ResilientHTTP", "SQLiteStores", "ServerMiddleware", "StrictJSON", "Timekeeping",
                 argumentParser, configuration, crypto, hummingbird, hummingbirdCore, httpTypes, lifecycle, logging, nioCore,
                 nioSSL,
                 server("HummingbirdTLS", "hummingbird"), server("SystemPackage", "swift-system"),
@@ -289,7 +299,9 @@ let package = Package(
         program("holdfast-attack", in: "Tests/AttackCommand", ["Attacks", argumentParser]),
 
         // Tests of what apps import.
-        tests("ErrorContractTests", copy: ["Resources"], ["ErrorContract", httpTypes]),
+        tests("TimekeepingTests", []),
+        tests("StrictJSONTests", ["ErrorContract", "StrictJSON", httpTypes]),
+        tests("ErrorContractTests", copy: ["Resources"], ["ErrorContract", "StrictJSON", httpTypes]),
         tests("RateLimitingTests", ["RateLimiting"]),
         tests("AccountContractTests", ["AccountContract", "ErrorContract"]),
         tests("ErrorLabContractTests", ["ErrorContract", "ErrorLabContract"]),
@@ -326,7 +338,7 @@ let package = Package(
             "ObservabilityTests",
             ["ErrorContract", "Observability", "ResilientHTTP", httpTypes, logging, metrics, metricsTestKit]
         ),
-        tests("AppLinksTests", ["AppLinks", "ErrorContract"]),
+        tests("AppLinksTests", ["AppLinks", "ErrorContract", "StrictJSON"]),
         tests("PasswordHashesTests", ["PasswordHashes"]),
         tests(
             "AccountCoreTests",
@@ -344,12 +356,13 @@ let package = Package(
                 crypto, grdb, httpTypes, inMemoryLogging, lifecycle, logging,
             ]
         ),
-        tests("OpenAPITests", ["AccountContract", "ErrorContract", "OpenAPI"]),
+        tests("OpenAPITests", ["AccountContract", "ErrorContract", "OpenAPI", "StrictJSON"]),
         tests("PagesTests", copy: ["Golden"], ["AccountContract", "AccountCore", "ErrorContract", "Pages"]),
         tests(
             "ServerMiddlewareTests",
             [
-                "ErrorContract", "Idempotency", "RateLimiting", "ServerMiddleware", hummingbird, httpTypes, inMemoryLogging,
+                "ErrorContract", "Idempotency", "RateLimiting", "ServerMiddleware", "StrictJSON", hummingbird, httpTypes,
+                inMemoryLogging,
                 logging,
                 metrics, metricsTestKit, nioCore, nioEmbedded, nioHTTP1,
             ]
@@ -365,7 +378,7 @@ let package = Package(
             "FuzzTests",
             [
                 "AccountContract", "AccountCore", "AccountImport", "AccountKit", "AccountRoutes", "AppLinks", "ErrorContract",
-                "HoldfastCommand", "Idempotency", "PasswordHashes", "RateLimiting", "ServerMiddleware",
+                "HoldfastCommand", "Idempotency", "PasswordHashes", "RateLimiting", "ServerMiddleware", "StrictJSON",
                 configuration, crypto, hummingbird, httpTypes, logging, nioCore, nioEmbedded, nioHTTP1, nioHTTPTypes,
                 nioHTTPTypesHTTP1,
             ]
@@ -378,7 +391,7 @@ let package = Package(
                 "AccountContract", "AccountCore", "AccountKit", "AccountRoutes", "AppLinks", "Attacks", "Email", "ErrorContract",
                 "ErrorLab", "ErrorLabContract", "HoldfastAsyncHTTPClient", "HoldfastCommand", "HoldfastURLSession", "Idempotency",
                 "MailServerTesting", "OpenAPI", "Pages", "PasswordHashes", "RateLimiting", "ResilientHTTP", "SQLiteStores",
-                "ServerMiddleware", "holdfast-notes-app", "holdfast-terminal-app",
+                "ServerMiddleware", "StrictJSON", "holdfast-notes-app", "holdfast-terminal-app",
                 configuration, grdb, hummingbird, httpTypes, lifecycle, logging, nioCore, nioEmbedded, nioPosix,
             ]
         ),

@@ -33,7 +33,9 @@ let common: [Target.Dependency] =
         "OpenAPI",
         "PasswordHashes",
         "RateLimiting",
-        "ServerMiddleware"
+        "ServerMiddleware",
+        "StrictJSON",
+        "Timekeeping"
     ) + [
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "HTTPTypes", package: "swift-http-types"),

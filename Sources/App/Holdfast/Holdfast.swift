@@ -25,4 +25,7 @@
 @_exported public import HTTPTypes
 @_exported public import HoldfastURLSession
 @_exported public import RateLimiting
+@_exported public import PrivateFiles
 @_exported public import ResilientHTTP
+@_exported public import StrictJSON
+@_exported public import Timekeeping

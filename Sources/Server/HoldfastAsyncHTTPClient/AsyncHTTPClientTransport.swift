@@ -1,3 +1,4 @@
+import Timekeeping
 public import AsyncHTTPClient
 public import HTTPTypes
 public import NIOCore
@@ -149,8 +150,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 extension TimeAmount {
     /// A duration as the engine takes it; more than a year is a year.
     fileprivate init(bounded duration: Duration) {
-        let (seconds, attoseconds) = min(max(duration, .zero), .seconds(365 * 86_400)).components
-        self = .nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+        self = .nanoseconds(min(max(duration, .zero), .seconds(365 * 86_400)).wholeNanoseconds)
     }
 }
 

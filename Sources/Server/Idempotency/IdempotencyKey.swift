@@ -71,15 +71,3 @@ public struct IdempotencyKey: Hashable, Sendable {
         return bytes
     }
 }
-
-extension HTTPField.Name {
-    /// `Idempotency-Key`.
-    package static let idempotencyKey = field("Idempotency-Key")
-    /// `Idempotency-Replayed`: `true` on an answer that was given before.
-    package static let idempotencyReplayed = field("Idempotency-Replayed")
-
-    private static func field(_ name: String) -> HTTPField.Name {
-        guard let field = HTTPField.Name(name) else { preconditionFailure("\(name) is not a field name") }
-        return field
-    }
-}

@@ -1,3 +1,4 @@
+import PrivateFiles
 import Dispatch
 public import Foundation
 import HTTPTypes

@@ -1,3 +1,4 @@
+import PrivateFiles
 import Dispatch
 import Foundation
 import Synchronization

@@ -229,8 +229,3 @@ extension APIClient {
         )
     }
 }
-
-extension HTTPField.Name {
-    /// `Last-Event-ID`: the id of the last event that a client received.
-    static let lastEventID = clientField("Last-Event-ID")
-}

@@ -1,3 +1,4 @@
+import Timekeeping
 import AccountContract
 package import AccountCore
 import ErrorContract
@@ -114,10 +115,6 @@ package struct MIMEMessage {
     }
 
     private static func dateText(_ date: Date) -> String {
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.timeZone = TimeZone(secondsFromGMT: 0)
-        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss '+0000'"
-        return formatter.string(from: date)
+        HTTPDate.text(date).replacing("GMT", with: "+0000")
     }
 }

@@ -1,3 +1,4 @@
+import Timekeeping
 import ErrorContract
 import ErrorLabContract
 import HTTPTypes
@@ -88,8 +89,4 @@ extension SlidingWindow {
         guard case .refused(let delay) = copy.admit(at: now, policy: policy, cost: count) else { return .zero }
         return delay
     }
-}
-
-extension Duration {
-    fileprivate var wholeNanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
 }

@@ -1,3 +1,4 @@
+import Timekeeping
 import AppLinks
 import ErrorContract
 import Foundation

@@ -1,6 +1,7 @@
 import ErrorContract
 package import HTTPTypes
 import Hummingbird
+import StrictJSON
 
 /// The longest time that a route may take. A request that has no response by then gets 504 `SERVER_TIMEOUT`.
 ///
@@ -64,9 +65,4 @@ extension Request {
             return .milliseconds(Int64(value) ?? .max / 2_000)
         }
     }
-}
-
-extension HTTPField.Name {
-    /// `X-Request-Timeout-Ms`: the time that the client still waits, in milliseconds.
-    package static let requestTimeout = limitField("X-Request-Timeout-Ms")
 }

@@ -54,15 +54,3 @@ public struct ClientIdentity: Hashable, Sendable {
 
     private func folded(_ address: IPAddress) -> ClientAddress { ClientAddress(address, ipv6Prefix: ipv6Prefix) }
 }
-
-extension HTTPField.Name {
-    /// `Forwarded` (RFC 7239).
-    public static let forwarded = limitField("Forwarded")
-    /// `X-Forwarded-For`.
-    public static let xForwardedFor = limitField("X-Forwarded-For")
-
-    static func limitField(_ name: String) -> HTTPField.Name {
-        guard let field = HTTPField.Name(name) else { preconditionFailure("\(name) is not a field name") }
-        return field
-    }
-}

@@ -1,3 +1,4 @@
+import Timekeeping
 import Logging
 import RateLimiting
 import Synchronization
@@ -15,16 +16,15 @@ struct RefusalLog: Sendable {
     }
 
     private let states = States()
-    private let elapsed: @Sendable () -> Duration
+    private let clock: MonotonicClock
 
     init<C: Clock>(clock: C) where C.Duration == Duration {
-        let origin = clock.now
-        elapsed = { origin.duration(to: clock.now) }
+        self.clock = MonotonicClock(clock)
     }
 
     /// Notes a refusal.
     func note(_ refusal: RateLimitAnswer.Refusal, isShadow: Bool, _ logger: Logger) {
-        let now = elapsed()
+        let now = clock.now
         let unsaid = states.byPolicy.withLock { states -> Int? in
             var state = states[refusal.policy.name] ?? State()
             defer { states[refusal.policy.name] = state }

@@ -29,15 +29,3 @@ public struct TraceContextMiddleware<Context: RequestContext>: RouterMiddleware 
         return response
     }
 }
-
-extension HTTPField.Name {
-    /// `traceparent`.
-    static let traceparent = traceField("traceparent")
-    /// `traceresponse`.
-    static let traceresponse = traceField("traceresponse")
-
-    private static func traceField(_ name: String) -> HTTPField.Name {
-        guard let field = HTTPField.Name(name) else { preconditionFailure("\(name) is not a field name") }
-        return field
-    }
-}
