@@ -2,6 +2,7 @@ import AccountCore
 import Foundation
 import GRDB
 import RateLimiting
+import Synchronization
 
 /// A SQLite file that the stores share: WAL, and every commit is on disk before it is reported.
 ///
@@ -133,5 +134,27 @@ extension StoreFailure {
         let isBusy = [.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode)
         // The code and what it means in general: SQLite's own message may quote what was written.
         self.init(isBusy: isBusy, message: "SQLite error \(error.extendedResultCode)")
+    }
+}
+
+/// Whether the file takes writes, as far as the last one told.
+final class WriteHealth: Sendable {
+    private let failing = Atomic(false)
+
+    /// Whether the last write that says something of the file failed.
+    var isFailing: Bool { failing.load(ordering: .relaxed) }
+
+    func succeeded() {
+        if isFailing { failing.store(false, ordering: .relaxed) }
+    }
+
+    /// Notes an error, unless it is the statement's own, such as a constraint.
+    func failed(_ error: DatabaseError) {
+        switch error.resultCode {
+        case .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_PERM,
+            .SQLITE_NOMEM, .SQLITE_BUSY, .SQLITE_LOCKED:
+            failing.store(true, ordering: .relaxed)
+        default: break
+        }
     }
 }

@@ -64,3 +64,24 @@ public struct AuditOrigin: Hashable, Sendable {
     /// The origin of the request that the current task answers.
     @TaskLocal public static var current = AuditOrigin.none
 }
+
+/// The events of accounts, kept for a time.
+public protocol AuditStore: Sendable {
+    /// Keeps events; those of accounts that are not there are left out.
+    func append(_ events: [AuditEvent]) async throws
+    /// The newest events of an account, newest first.
+    func events(of account: Account.ID, limit: Int) async throws -> [AuditEvent]
+    /// Removes events from before a time, and of each account and kind all but the newest `limit`: whoever guesses passwords can't
+    /// push out what else happened. Removes a bounded number per call.
+    /// - Returns: Whether there may be more.
+    @discardableResult
+    func sweep(before: Date, limit: Int) async throws -> Bool
+}
+
+/// How long events of accounts are kept.
+public enum AuditRetention {
+    /// A year, in seconds.
+    public static let age: TimeInterval = 365 * 86_400
+    /// The most events of one kind that an account keeps.
+    public static let perKind = 200
+}
