@@ -1,7 +1,6 @@
 public import AccountCore
 public import Foundation
 import GRDB
-public import RateLimiting
 import Synchronization
 
 /// Mail intents in SQLite.
@@ -20,8 +19,8 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         (self.database, self.locks, self.holder) = (database, locks, holder)
     }
 
-    public func enqueue(_ intent: MailIntent, keeping debts: @escaping @Sendable () -> RateLimitDebts?) async throws {
-        try await database.write({ try intent.insert(into: $0) }, keeping: debts)
+    public func enqueue(_ intent: MailIntent) async throws {
+        try await database.write { try intent.insert(into: $0) }
     }
 
     public func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent] {

@@ -3,7 +3,6 @@ import AccountCore
 import Email
 import Foundation
 import HoldfastTesting
-import RateLimiting
 import ServiceLifecycle
 import Synchronization
 import Testing
@@ -40,9 +39,7 @@ private final class UnsettlingQueue: MailIntentQueue {
     }
     func sweep(at now: Date) async throws { try await queue.sweep(at: now) }
     func lastRetry() async throws -> Date? { try await queue.lastRetry() }
-    func enqueue(_ intent: MailIntent, keeping debts: @escaping @Sendable () -> RateLimitDebts?) async throws {
-        try await queue.enqueue(intent, keeping: debts)
-    }
+    func enqueue(_ intent: MailIntent) async throws { try await queue.enqueue(intent) }
     func count() async throws -> Int { try await queue.count() }
     func ping() async throws { try await queue.ping() }
 

@@ -1,7 +1,6 @@
 public import AccountContract
 public import ErrorContract
 public import Foundation
-public import RateLimiting
 
 /// Password reset: request, validate, confirm.
 public struct PasswordRecovery: Sendable {
@@ -43,14 +42,9 @@ public struct PasswordRecovery: Sendable {
 
     /// Notes that somebody asks for a reset link. The account is not looked up here: known and unknown addresses take the same
     /// work and the same time, whatever the state of the mail server.
-    /// - Parameter debts: What the request's limits owe, kept in the same transaction.
-    public func request(
-        email: EmailAddress,
-        language: Language,
-        keeping debts: @escaping @Sendable () -> RateLimitDebts? = { nil }
-    ) async throws {
+    public func request(email: EmailAddress, language: Language) async throws {
         let intent = MailIntent(subject: .passwordReset(email), language: language, createdAt: steady())
-        try await intents.enqueue(intent, keeping: debts)
+        try await intents.enqueue(intent)
         metrics.count(.requested)
     }
 

@@ -1,6 +1,5 @@
 public import AccountContract
 public import Foundation
-public import RateLimiting
 
 /// The mails that are to be made, kept until they have been handed over.
 ///
@@ -9,9 +8,10 @@ public import RateLimiting
 /// Any number of workers, also in several processes, may take from one queue: whoever claims an intent holds it under a lease, and
 /// what is said about it after the lease has passed to another is not heard.
 public protocol MailIntentQueue: Sendable {
-    /// Adds an intent, due at once. When this returns, the intent survives a crash, and so does what its request's limits owe.
-    /// - Parameter debts: Asked within the transaction, so that of two concurrent ones the later can't keep the older state.
-    func enqueue(_ intent: MailIntent, keeping debts: @escaping @Sendable () -> RateLimitDebts?) async throws
+    /// Adds an intent, due at once. When this returns, the intent survives a crash.
+    ///
+    /// A store in the database of the rate limits also commits the usage of the request that adds the intent: see `CommittedUsage`.
+    func enqueue(_ intent: MailIntent) async throws
     /// Takes intents and hides them from other workers until `leaseEnd`. The intent of a worker that ended returns then, or by
     /// ``releaseAbandoned(at:)``.
     ///
@@ -46,11 +46,6 @@ public protocol MailIntentQueue: Sendable {
 }
 
 extension MailIntentQueue {
-    /// Adds an intent whose request isn't limited.
-    public func enqueue(_ intent: MailIntent) async throws {
-        try await enqueue(intent) { nil }
-    }
-
     /// Takes intents of all kinds.
     public func claim(limit: Int, at now: Date, leaseEnd: Date) async throws -> [MailIntent] {
         try await claim(limit: limit, at: now, leaseEnd: leaseEnd, includesResets: true)

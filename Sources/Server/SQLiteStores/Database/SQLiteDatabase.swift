@@ -76,14 +76,11 @@ public final class SQLiteDatabase: Sendable {
 
     /// Writes in a transaction that is on disk when this returns; concurrent writes share one. All of the closure is done or nothing, and
     /// it is done once: a caller that is cancelled before it has begun gets a `CancellationError`, one that is cancelled later what came of it.
-    /// - Parameter debts: What the limits of the request owe, kept in the same transaction.
+    /// The transaction also stores the ``CommittedUsage`` of the calling task.
     /// - Throws: `StoreFailure` for what SQLite says; errors of the closure are passed on.
-    func write<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value,
-        keeping debts: (@Sendable () -> RateLimitDebts?)? = nil
-    ) async throws -> Value {
+    func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         do {
-            let value = try await groupCommit.write(body, keeping: debts)
+            let value = try await groupCommit.write(body, keeping: CommittedUsage.current)
             writing.succeeded()
             return value
         } catch let error as DatabaseError {
