@@ -1,6 +1,33 @@
 public import AccountCore
 import GRDB
 
+/// The stores of accounts in one SQLite file.
+public struct SQLiteAccountStores: AccountStores {
+    public let accounts: any AccountRepository
+    public let sessions: any SessionStore
+    public let resetTokens: any ResetTokenStore
+    public let freezeTokens: any FreezeTokenStore
+    public let intents: any MailIntentQueue & MailQueueInspection
+    public let sentResets: any SentResetStore
+    public let audit: any AuditStore
+    public let decoys: any DecoyStore
+
+    /// Creates the stores.
+    /// - Parameters:
+    ///   - locks: The locks of the servers on this database, by which the leases of servers that ended are released.
+    ///   - holder: The lock of this server, which the leases of its emails name.
+    public init(_ database: SQLiteDatabase, locks: ServerLocks? = nil, holder: ServerLock? = nil) {
+        accounts = SQLiteAccountRepository(database)
+        sessions = SQLiteSessionStore(database)
+        resetTokens = SQLiteResetTokenStore(database)
+        freezeTokens = SQLiteFreezeTokenStore(database)
+        intents = SQLiteMailIntentQueue(database, locks: locks, holder: holder)
+        sentResets = SQLiteSentResetStore(database)
+        audit = SQLiteAuditStore(database)
+        decoys = SQLiteDecoyStore(database)
+    }
+}
+
 /// The decoys' spans in SQLite.
 public struct SQLiteDecoyStore: DecoyStore {
     private let database: SQLiteDatabase
