@@ -66,16 +66,7 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
     }
 
     public func sweep(at now: Date) async throws -> Bool {
-        try await database.write { database in
-            try database.execute(
-                sql: """
-                    DELETE FROM idempotency_key
-                    WHERE digest IN (SELECT digest FROM idempotency_key WHERE ends_at <= ? LIMIT 500)
-                    """,
-                arguments: [now.timeIntervalSince1970]
-            )
-            return database.changesCount == 500
-        }
+        try await database.write { try $0.sweep("idempotency_key", by: "digest", where: "ends_at <= ?", now) }
     }
 
     public func count() async throws -> Int {

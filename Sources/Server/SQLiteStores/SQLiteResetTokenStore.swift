@@ -123,13 +123,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
 
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {
-        try await database.write { database in
-            try database.execute(
-                sql: "DELETE FROM reset_token WHERE digest IN (SELECT digest FROM reset_token WHERE expires_at < ? LIMIT 500)",
-                arguments: [now.timeIntervalSince1970]
-            )
-            return database.changesCount == 500
-        }
+        try await database.write { try $0.sweep("reset_token", by: "digest", where: "expires_at < ?", now) }
     }
 }
 
@@ -198,12 +192,6 @@ public struct SQLiteFreezeTokenStore: FreezeTokenStore {
 
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {
-        try await database.write { database in
-            try database.execute(
-                sql: "DELETE FROM freeze_token WHERE digest IN (SELECT digest FROM freeze_token WHERE expires_at < ? LIMIT 500)",
-                arguments: [now.timeIntervalSince1970]
-            )
-            return database.changesCount == 500
-        }
+        try await database.write { try $0.sweep("freeze_token", by: "digest", where: "expires_at < ?", now) }
     }
 }

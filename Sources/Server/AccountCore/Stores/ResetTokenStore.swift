@@ -32,10 +32,6 @@ public protocol ResetTokenStore: Sendable {
     func sweep(at now: Date) async throws -> Bool
 }
 
-extension ResetTokenStore {
-    public func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool { false }
-}
-
 /// What is kept of a reset token.
 public struct StoredResetToken: Hashable, Sendable {
     /// The digest of the token; the token itself is in its mail alone.

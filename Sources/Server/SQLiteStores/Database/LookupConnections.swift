@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import Synchronization
 
@@ -45,6 +46,19 @@ extension Database {
         // The row is the cursor's, and has gone when the cursor has.
         let rows = try Row.fetchCursor(cachedStatement(sql: sql), arguments: arguments)
         return try withExtendedLifetime(rows) { try rows.next().map(read) }
+    }
+
+    /// Deletes up to 500 rows of a table, so that other writes need not wait long.
+    /// - Parameters:
+    ///   - key: The column that identifies a row.
+    ///   - condition: Which rows, with one `?` for the argument.
+    /// - Returns: Whether there may be more.
+    func sweep(_ table: String, by key: String, where condition: String, _ argument: Date) throws -> Bool {
+        try execute(
+            sql: "DELETE FROM \(table) WHERE \(key) IN (SELECT \(key) FROM \(table) WHERE \(condition) LIMIT 500)",
+            arguments: [argument.timeIntervalSince1970]
+        )
+        return changesCount == 500
     }
 
     /// The first row that a statement gives.
