@@ -83,7 +83,7 @@ let appLibraries = [
 let serverLibraries = [
     "ServerMiddleware", "Idempotency", "LoadControl", "AccountCore", "AccountRoutes", "AccountImport", "SQLiteStores", "Email",
     "Pages",
-    "OpenAPI", "PasswordHashes", "AppLinks", "Observability", "HoldfastAsyncHTTPClient", "ErrorLab",
+    "OpenAPI", "PasswordHashes", "AppLinks", "Observability", "HoldfastAsyncHTTPClient", "ErrorLab", "AccountStoreTesting",
 ]
 
 let package = Package(
@@ -180,6 +180,11 @@ let package = Package(
                 metrics,
                 server("JWTKit", "jwt-kit"),
             ]
+        ),
+        module(
+            "Testing",
+            "AccountStoreTesting",
+            ["AccountContract", "AccountCore", "ErrorContract", "Idempotency", "RateLimiting", httpTypes]
         ),
         module("Server", "AccountImport", ["AccountContract", "AccountCore", "ErrorContract", "PasswordHashes", grdb]),
         module("Server", "Email", ["AccountContract", "AccountCore", "CLibCurl", "ErrorContract", "Timekeeping"]),
@@ -343,15 +348,16 @@ let package = Package(
         tests(
             "AccountCoreTests",
             [
-                "AccountContract", "AccountCore", "ErrorContract", "LoadControl", "RateLimiting", "ResilientHTTP", crypto,
-                httpTypes,
+                "AccountContract", "AccountCore", "AccountStoreTesting", "Email", "ErrorContract", "LoadControl", "Pages",
+                "RateLimiting", "ResilientHTTP",
+                crypto, httpTypes, inMemoryLogging, lifecycle, logging,
             ]
         ),
         tests("EmailTests", ["AccountContract", "AccountCore", "Email", "ErrorContract", "MailServerTesting"]),
         tests(
             "SQLiteStoresTests",
             [
-                "AccountContract", "AccountCore", "Email", "ErrorContract", "Idempotency", "Pages", "RateLimiting",
+                "AccountContract", "AccountCore", "AccountStoreTesting", "ErrorContract", "Idempotency", "RateLimiting",
                 "SQLiteStores",
                 crypto, grdb, httpTypes, inMemoryLogging, lifecycle, logging,
             ]

@@ -1,57 +1,29 @@
 import AccountContract
 import AccountCore
-import Synchronization
+import AccountStoreTesting
 import Testing
 
 @Suite struct DecoyVerificationTests {
-    /// Hashing that says yes to everything and notes what it was asked.
-    private final class AgreeableHashing: PasswordHashing {
-        private let asked = Mutex<[[String]]>([])
-        private let decoys = Mutex<[String]>([])
-
-        var verifications: [[String]] { asked.withLock { $0 } }
-        var hashed: [String] { decoys.withLock { $0 } }
-
-        func hash(_ password: String) throws -> String {
-            decoys.withLock { $0.append(password) }
-            return "hash of \(password)"
-        }
-
-        func verify(_ password: String, against hash: String) -> Bool {
-            asked.withLock { $0.append([password, hash]) }
-            return true
-        }
-
-        func needsRehash(_ hash: String) -> Bool { false }
-    }
-
     @Test("Without a hash the decoy is verified, once, and the answer is no whatever comes out")
     func missingHash() async throws {
-        let hashing = AgreeableHashing()
+        let hashing = PlainHashing(acceptsAll: true)
         let gate = try HashingGate(hashing: hashing, width: 1)
         let decoy = try #require(hashing.hashed.first)
         #expect(try await !gate.verify(try Password("guess"), against: nil))
-        #expect(hashing.verifications == [["guess", "hash of \(decoy)"]])
+        #expect(hashing.verified.map { [$0.password, $0.hash] } == [["guess", "1:\(decoy)"]])
         #expect(hashing.hashed.count == 1, "the decoy is made once, when the gate is")
     }
 
     @Test("With a hash that hash is verified, once, and the answer is what comes out")
     func presentHash() async throws {
-        let hashing = AgreeableHashing()
+        let hashing = PlainHashing(acceptsAll: true)
         let gate = try HashingGate(hashing: hashing, width: 1)
         #expect(try await gate.verify(try Password("guess"), against: "stored"))
-        #expect(hashing.verifications == [["guess", "stored"]])
-    }
-
-    /// Hashing that is the password itself, code point by code point.
-    private struct PlainHashing: PasswordHashing {
-        func hash(_ password: String) throws -> String { password.utf8.map(String.init).joined(separator: " ") }
-        func verify(_ password: String, against hash: String) -> Bool { (try? self.hash(password)) == hash }
-        func needsRehash(_ hash: String) -> Bool { false }
+        #expect(hashing.verified.map { [$0.password, $0.hash] } == [["guess", "stored"]])
     }
 
     @Test(
-        "A password is the same whichever keyboard typed it, composed or not; a hash of other systems matches what they were given"
+        "A password is the same whichever keyboard typed it, composed or not; a 1:other systems matches what they were given"
     )
     func normalisation() async throws {
         let gate = try HashingGate(hashing: PlainHashing(), width: 1)
@@ -68,7 +40,7 @@ import Testing
     @Test("The decoy's password is nobody's: random, and another in each gate")
     func randomDecoy() throws {
         let decoys = try (0..<10).map { _ in
-            let hashing = AgreeableHashing()
+            let hashing = PlainHashing(acceptsAll: true)
             _ = try HashingGate(hashing: hashing, width: 1)
             return try #require(hashing.hashed.first)
         }

@@ -1,22 +1,16 @@
 import AccountContract
 import AccountCore
+import AccountStoreTesting
 import ErrorContract
 import HoldfastTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct HashingGateCancellationTests {
-    /// Hashing that takes no time.
-    private struct InstantHashing: PasswordHashing {
-        func hash(_ password: String) throws -> String { password }
-        func verify(_ password: String, against hash: String) -> Bool { password == hash }
-        func needsRehash(_ hash: String) -> Bool { false }
-    }
-
     @Test("Who is cancelled while waiting leaves at once, and another takes the place in the queue")
     func whileWaiting() async throws {
-        let hashing = GatedHashing()
-        hashing.letGo()
+        let hashing = PlainHashing()
         let gate = try HashingGate(hashing: hashing, width: 1, queueLimit: 1, clock: ManualClock())
+        hashing.hold()
         let inside = Task { try await gate.hash(try Password("inside")) }
         await until { hashing.running == 1 }
         for round in 0..<20 {
@@ -28,17 +22,17 @@ import Testing
         }
         let next = Task { try await gate.hash(try Password("next")) }
         await until { gate.queueLength == 1 }
-        hashing.letGo(2)
-        #expect(try await inside.value == "hash of inside")
-        #expect(try await next.value == "hash of next")
+        hashing.release(2)
+        #expect(try await inside.value == "1:inside")
+        #expect(try await next.value == "1:next")
         #expect(hashing.begun == ["inside", "next"], "nothing is hashed for those who left")
     }
 
     @Test("Who is cancelled in the middle of the queue does not change the order of the others")
     func inTheMiddle() async throws {
-        let hashing = GatedHashing()
-        hashing.letGo()
+        let hashing = PlainHashing()
         let gate = try HashingGate(hashing: hashing, width: 1, queueLimit: 8, clock: ManualClock())
+        hashing.hold()
         var tasks: [Task<String, any Error>] = []
         for (index, name) in ["a", "b", "c", "d"].enumerated() {
             tasks.append(Task { try await gate.hash(try Password(name)) })
@@ -46,44 +40,44 @@ import Testing
         }
         tasks[2].cancel()
         await #expect(throws: CancellationError.self) { try await tasks[2].value }
-        hashing.letGo(3)
+        hashing.release(3)
         for index in [0, 1, 3] { _ = try await tasks[index].value }
         #expect(hashing.begun == ["a", "b", "d"])
     }
 
     @Test("Who was cancelled before coming to the gate is not let in, though there is room")
     func beforehand() async throws {
-        let gate = try HashingGate(hashing: InstantHashing(), width: 1, queueLimit: 0)
+        let gate = try HashingGate(hashing: PlainHashing(), width: 1, queueLimit: 0)
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await gate.hash(try Password("cancelled"))
         }
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(try await gate.hash(try Password("next")) == "next")
+        #expect(try await gate.hash(try Password("next")) == "1:next")
     }
 
     @Test("Who is cancelled while being hashed still gets the hash, and the place is free afterwards")
     func whileHashing() async throws {
-        let hashing = GatedHashing()
-        hashing.letGo()
+        let hashing = PlainHashing()
         let gate = try HashingGate(hashing: hashing, width: 1, queueLimit: 0)
+        hashing.hold()
         let inside = Task { try await gate.hash(try Password("inside")) }
         await until { hashing.running == 1 }
         inside.cancel()
-        hashing.letGo(2)
-        #expect(try await inside.value == "hash of inside")
-        #expect(try await gate.hash(try Password("next")) == "hash of next")
+        hashing.release(2)
+        #expect(try await inside.value == "1:inside")
+        #expect(try await gate.hash(try Password("next")) == "1:next")
     }
 
     @Test("However cancellations and departures meet, no place is lost")
     func races() async throws {
-        let gate = try HashingGate(hashing: InstantHashing(), width: 2, queueLimit: 1_000, clock: ManualClock())
+        let gate = try HashingGate(hashing: PlainHashing(), width: 2, queueLimit: 1_000, clock: ManualClock())
         for _ in 0..<20 {
             let tasks = (0..<40).map { number in Task { try await gate.hash(try Password("\(number)")) } }
             for (index, task) in tasks.enumerated() where index.isMultiple(of: 3) { task.cancel() }
             for (index, task) in tasks.enumerated() {
                 switch await task.result {
-                case .success(let hash): #expect(hash == "\(index)")
+                case .success(let hash): #expect(hash == "1:\(index)")
                 case .failure(let error): #expect(error is CancellationError && index.isMultiple(of: 3))
                 }
             }

@@ -1,4 +1,5 @@
 import AccountContract
+import AccountStoreTesting
 import ErrorContract
 import HoldfastTesting
 import Testing
@@ -6,13 +7,18 @@ import Testing
 @testable import AccountCore
 
 @Suite(.timeLimit(.minutes(1))) struct HashingGateTests {
-    /// A gate before hashing that stands still, with the decoy's own hash let through.
-    private func makeGate(width: Int, queueLimit: Int) throws -> (gate: HashingGate, hashing: GatedHashing) {
-        let hashing = GatedHashing()
-        hashing.letGo()
-        return (
-            try HashingGate(hashing: hashing, width: width, queueLimit: queueLimit, clock: ManualClock(), chance: { 0 }), hashing
+    /// A gate before hashing that is held once the decoy has its hash.
+    private func makeGate(width: Int, queueLimit: Int) throws -> (gate: HashingGate, hashing: PlainHashing) {
+        let hashing = PlainHashing()
+        let gate = try HashingGate(
+            hashing: hashing,
+            width: width,
+            queueLimit: queueLimit,
+            clock: ManualClock(),
+            chance: { 0 }
         )
+        hashing.hold()
+        return (gate, hashing)
     }
 
     @Test("No more hash at once than the gate is wide, and everyone gets through", arguments: [1, 2, 3])
@@ -23,10 +29,10 @@ import Testing
                 group.addTask { try await gate.hash(try Password("password \(number)")) }
             }
             await until { hashing.running == width && gate.queueLength == 8 - width }
-            hashing.letGo(8)
+            hashing.release(8)
             return try await group.reduce(into: Set()) { $0.insert($1) }
         }
-        #expect(hashes == Set((0..<8).map { "hash of password \($0)" }))
+        #expect(hashes == Set((0..<8).map { "1:password \($0)" }))
         #expect(hashing.peak == width)
         #expect(gate.queueLength == 0)
     }
@@ -45,12 +51,12 @@ import Testing
         }
         let late = await #expect(throws: AccountError.self) { try await gate.verify(try Password("late"), against: nil) }
         #expect(late?.code == .serverServiceUnavailable)
-        hashing.letGo(3)
+        hashing.release(3)
         _ = try await inside.value
         for task in waiting { _ = try await task.value }
         #expect(!hashing.begun.contains("late"))
-        hashing.letGo()
-        #expect(try await gate.hash(try Password("later")) == "hash of later", "the places are free again")
+        hashing.release()
+        #expect(try await gate.hash(try Password("later")) == "1:later", "the places are free again")
     }
 
     @Test("Attempts of one network wait behind another network's first one; who has proven a right comes first")
@@ -68,7 +74,7 @@ import Testing
         for name in ["flood 1", "flood 2", "flood 3"] { await add(name, from: "192.0.2.0/24") }
         await add("user", from: "198.51.100.0/24")
         await add("confirm", from: "192.0.2.0/24", as: .entitled)
-        hashing.letGo(5)
+        hashing.release(5)
         for task in tasks { _ = try await task.value }
         #expect(hashing.begun == ["flood 1", "confirm", "flood 2", "user", "flood 3"])
     }
@@ -79,7 +85,7 @@ import Testing
         let inside = Task { try await gate.hash(try Password("inside")) }
         await until { hashing.running == 1 }
         await #expect(throws: AccountError.self) { try await gate.hash(try Password("second")) }
-        hashing.letGo()
+        hashing.release()
         _ = try await inside.value
     }
 
@@ -94,7 +100,7 @@ import Testing
         }
         for (index, task) in tasks.enumerated() {
             #expect(hashing.begun == Array(names.prefix(index + 1)))
-            hashing.letGo()
+            hashing.release()
             _ = try await task.value
             await until { hashing.begun.count == min(index + 2, names.count) }
         }
@@ -104,26 +110,20 @@ import Testing
     @Test("A hash that fails gives its place back and passes its error on")
     func failure() async throws {
         struct Broken: Error {}
-        struct FailingHashing: PasswordHashing {
-            func hash(_ password: String) throws -> String {
-                guard password != "bad" else { throw Broken() }
-                return password
-            }
-            func verify(_ password: String, against hash: String) -> Bool { false }
-            func needsRehash(_ hash: String) -> Bool { hash == "old" }
-        }
-        let gate = try HashingGate(hashing: FailingHashing(), width: 1, queueLimit: 0)
+        let hashing = PlainHashing()
+        hashing.fail("bad", with: Broken())
+        let gate = try HashingGate(hashing: hashing, width: 1, queueLimit: 0)
         for _ in 0..<3 {
             await #expect(throws: Broken.self) { try await gate.hash(try Password("bad")) }
         }
-        #expect(try await gate.hash(try Password("good")) == "good")
+        #expect(try await gate.hash(try Password("good")) == "1:good")
         #expect(gate.needsRehash("old"))
-        #expect(!gate.needsRehash("new"))
+        #expect(!gate.needsRehash("1:new"))
     }
 
     @Test("A gate without width or with a negative queue is a programmer's error")
     func impossibleGate() async {
-        await #expect(processExitsWith: .failure) { _ = try HashingGate(hashing: GatedHashing(), width: 0) }
-        await #expect(processExitsWith: .failure) { _ = try HashingGate(hashing: GatedHashing(), width: 1, queueLimit: -1) }
+        await #expect(processExitsWith: .failure) { _ = try HashingGate(hashing: PlainHashing(), width: 0) }
+        await #expect(processExitsWith: .failure) { _ = try HashingGate(hashing: PlainHashing(), width: 1, queueLimit: -1) }
     }
 }

@@ -1,5 +1,6 @@
 import AccountContract
 import AccountCore
+import AccountStoreTesting
 import ErrorContract
 import Foundation
 import Testing
@@ -38,8 +39,8 @@ import Testing
 
     @Test("A corrupt session is an error, not a crash")
     func session() async throws {
-        try await withSession { opened in
-            try await opened.stores.execute(
+        try await withSession { stores, opened in
+            try await stores.execute(
                 "PRAGMA defer_foreign_keys = ON; UPDATE session SET id = 'no id'; "
                     + "UPDATE refresh_token SET session_id = 'no id'"
             )

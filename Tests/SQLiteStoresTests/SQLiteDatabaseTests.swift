@@ -1,5 +1,6 @@
 import AccountContract
 import AccountCore
+import AccountStoreTesting
 import Foundation
 import GRDB
 import Testing
@@ -52,7 +53,7 @@ import Testing
                 createdAt: .after(0),
                 expiresAt: .after(1)
             )
-            await #expect(throws: StoreFailure.self) { try await stores.tokens.insert(wrong, liveLimit: 3) }
+            await #expect(throws: StoreFailure.self) { try await stores.resetTokens.insert(wrong, liveLimit: 3) }
             try await database.ping()
             try await database.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
             try await database.ping()

@@ -1,5 +1,6 @@
 import AccountContract
 import AccountCore
+import AccountStoreTesting
 import ErrorContract
 import Foundation
 import Testing

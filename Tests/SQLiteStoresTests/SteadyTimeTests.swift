@@ -1,6 +1,6 @@
 import AccountContract
 import AccountCore
-import Email
+import AccountStoreTesting
 import ErrorContract
 import Foundation
 import RateLimiting
@@ -138,57 +138,57 @@ final class SetClocks: Sendable {
         [false, true]
     )
     func dueTime(_ step: Double, restarts: Bool) async throws {
-        try await withPostOffice { office in
+        try await withStores { stores in
             let clocks = SetClocks()
-            var time = try await SteadyTime(office.stores.database, snapshot: clocks.snapshot)
-            try await office.stores.addAccount()
+            var time = try await SteadyTime(stores.database, snapshot: clocks.snapshot)
+            try await stores.addAccount()
             // The first one is requested while the clock is off, and fails.
             clocks.step(-step)
             let ana = MailIntent.Subject.passwordReset(try EmailAddress("ana@example.com"))
-            try await office.stores.intents.enqueue(MailIntent(subject: ana, language: .english, createdAt: time.now()))
-            let failing = FailingDelivery(times: 1, error: MailDeliveryError(.deferred, message: "451"), then: office.mailbox)
+            try await stores.intents.enqueue(MailIntent(subject: ana, language: .english, createdAt: time.now()))
+            let delivery = ScriptedDelivery(failing: 1, with: MailDeliveryError(.deferred, message: "451"))
             func work() async throws {
-                let worker = try office.worker(delivery: failing, now: clocks.wall, steady: time.now)
-                try await worker.processDue()
+                try await stores.worker(delivery: delivery, now: clocks.wall, steady: time.now).processDue()
             }
             try await work()
-            #expect(try office.mailCount == 0)
+            #expect(delivery.delivered.count == 0)
             clocks.step(step)
-            if restarts { time = try await SteadyTime(office.stores.database, snapshot: clocks.snapshot) }
+            if restarts { time = try await SteadyTime(stores.database, snapshot: clocks.snapshot) }
             clocks.pass(3)
             try await work()
-            #expect(try office.mailCount == 0, "the backoff is at least 4 s")
+            #expect(delivery.delivered.count == 0, "the backoff is at least 4 s")
             clocks.pass(3)
             try await work()
-            #expect(try office.mailCount == 1)
-            #expect(try await office.stores.intents.count() == 0)
+            #expect(delivery.delivered.count == 1)
+            #expect(try await stores.intents.count() == 0)
         }
     }
 
     @Test("Sends an email from before a step forward, and none past the life of its link")
     func expiry() async throws {
-        try await withPostOffice { office in
+        try await withStores { stores in
             let clocks = SetClocks()
-            let time = try await SteadyTime(office.stores.database, snapshot: clocks.snapshot)
-            try await office.stores.addAccount()
-            let worker = try office.worker(now: clocks.wall, steady: time.now)
+            let time = try await SteadyTime(stores.database, snapshot: clocks.snapshot)
+            try await stores.addAccount()
+            let delivery = ScriptedDelivery()
+            let worker = stores.worker(delivery: delivery, now: clocks.wall, steady: time.now)
             func request() async throws {
                 let intent = MailIntent(
                     subject: .passwordReset(try EmailAddress("ana@example.com")),
                     language: .english,
                     createdAt: time.now()
                 )
-                try await office.stores.intents.enqueue(intent)
+                try await stores.intents.enqueue(intent)
             }
             try await request()
             clocks.step(7_200)
             try await worker.processDue()
-            #expect(try office.mailCount == 1)
+            #expect(delivery.delivered.count == 1)
             try await request()
             clocks.step(-7_200)
             clocks.pass(3_600)
             try await worker.processDue()
-            #expect(try office.mailCount == 1)
+            #expect(delivery.delivered.count == 1)
         }
     }
 }

@@ -1,5 +1,6 @@
 import AccountContract
 import AccountCore
+import AccountStoreTesting
 import Foundation
 import HoldfastTesting
 import InMemoryLogging
@@ -17,7 +18,7 @@ import Testing
             let clock = ManualClock()
             let sweeper = Sweeper(
                 sessions: stores.sessions,
-                tokens: stores.tokens,
+                tokens: stores.resetTokens,
                 freezeTokens: stores.freezeTokens,
                 intents: stores.intents,
                 rules: SessionRules(),
@@ -47,26 +48,27 @@ import Testing
 
     @Test("A sweep that fails is told of and tried again")
     func failure() async throws {
-        try await withPostOffice { office async throws in
+        try await withStores { stores async throws in
             let clock = ManualClock()
+            let logs = InMemoryLogHandler()
             let sweeper = Sweeper(
-                sessions: office.stores.sessions,
-                tokens: office.stores.tokens,
-                freezeTokens: office.stores.freezeTokens,
-                intents: office.stores.intents,
+                sessions: stores.sessions,
+                tokens: stores.resetTokens,
+                freezeTokens: stores.freezeTokens,
+                intents: stores.intents,
                 rules: SessionRules(),
                 clock: clock,
-                now: office.clock.now,
-                logger: office.logger
+                now: { .after(0) },
+                logger: Logger(label: "test") { _ in logs }
             )
-            try await office.stores.execute("ALTER TABLE reset_token RENAME TO elsewhere")
+            try await stores.execute("ALTER TABLE reset_token RENAME TO elsewhere")
             let run = Task { try await sweeper.run() }
             await clock.waitForSleepers()
-            #expect(office.logs.entries.map(\.message) == ["Sweep failed"])
-            try await office.stores.execute("ALTER TABLE elsewhere RENAME TO reset_token")
+            #expect(logs.entries.map(\.message) == ["Sweep failed"])
+            try await stores.execute("ALTER TABLE elsewhere RENAME TO reset_token")
             clock.advance(by: .seconds(300))
             await clock.waitForSleepers()
-            #expect(office.logs.entries.count == 1)
+            #expect(logs.entries.count == 1)
             run.cancel()
             try await run.value
         }
@@ -89,10 +91,10 @@ import Testing
             )
             let sweeper = Sweeper(
                 sessions: stores.sessions,
-                tokens: stores.tokens,
+                tokens: stores.resetTokens,
                 freezeTokens: stores.freezeTokens,
                 intents: stores.intents,
-                audit: SQLiteAuditStore(stores.database),
+                audit: stores.audit,
                 rules: SessionRules(),
                 clock: ManualClock(),
                 now: { .after(0) },

@@ -1,29 +1,38 @@
 import AccountContract
 import AccountCore
-import ErrorContract
+import AccountStoreTesting
 import Foundation
 import GRDB
+import Logging
 import Synchronization
 
 @testable import SQLiteStores
 
 /// The stores over one SQLite file.
-struct TemporaryStores: Sendable {
-    /// The start of every test's time.
-    static let start = Date(timeIntervalSince1970: 1_750_000_000)
-
+struct TemporaryStores: AccountStores {
     let path: String
     let database: SQLiteDatabase
 
-    var accounts: SQLiteAccountRepository { SQLiteAccountRepository(database) }
-    var sessions: SQLiteSessionStore { SQLiteSessionStore(database) }
-    var tokens: SQLiteResetTokenStore { SQLiteResetTokenStore(database) }
-    var freezeTokens: SQLiteFreezeTokenStore { SQLiteFreezeTokenStore(database) }
-    var intents: SQLiteMailIntentQueue { SQLiteMailIntentQueue(database) }
+    private let stores: SQLiteAccountStores
+
+    var accounts: any AccountRepository { stores.accounts }
+    var sessions: any SessionStore { stores.sessions }
+    var resetTokens: any ResetTokenStore { stores.resetTokens }
+    var freezeTokens: any FreezeTokenStore { stores.freezeTokens }
+    var intents: any MailIntentQueue & MailQueueInspection { stores.intents }
+    var sentResets: any SentResetStore { stores.sentResets }
+    var audit: any AuditStore { stores.audit }
+    var decoys: any DecoyStore { stores.decoys }
+
+    init(path: String) throws {
+        self.path = path
+        database = try SQLiteDatabase(path: path)
+        stores = SQLiteAccountStores(database)
+    }
 
     /// The same file, opened a second time.
     func reopened() throws -> TemporaryStores {
-        TemporaryStores(path: path, database: try SQLiteDatabase(path: path))
+        try TemporaryStores(path: path)
     }
 
     /// Runs SQL as only somebody with the file in hand could.
@@ -42,16 +51,26 @@ struct TemporaryStores: Sendable {
         return try Data(contentsOf: URL(filePath: path)) + log
     }
 
-    /// Adds an account.
-    @discardableResult
-    func addAccount(
-        _ email: String = "ana@example.com",
-        state: Account.State = .active,
-        language: Language = .english
-    ) async throws -> Account {
-        let account = try Account.sample(email, state: state, language: language)
-        _ = try await accounts.insert(account)
-        return account
+    /// A worker that sends the emails of the queue.
+    func worker(
+        delivery: any MailDelivery,
+        now: @escaping @Sendable () -> Date,
+        steady: (@Sendable () -> Date)? = nil,
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    ) -> MailWorker<ContinuousClock> {
+        MailWorker(
+            intents: intents,
+            accounts: accounts,
+            tokens: resetTokens,
+            freezeTokens: freezeTokens,
+            rendering: PlainRendering(),
+            delivery: delivery,
+            rules: RecoveryRules(),
+            clock: ContinuousClock(),
+            now: now,
+            steady: steady,
+            logger: logger
+        )
     }
 }
 
@@ -61,39 +80,22 @@ func withStores<Result>(_ body: (TemporaryStores) async throws -> Result) async 
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let path = folder.appending(path: "holdfast.sqlite3").path
-    let stores = TemporaryStores(path: path, database: try SQLiteDatabase(path: path))
+    let stores = try TemporaryStores(path: path)
     let result = try await body(stores)
     try stores.database.close()
     return result
 }
 
-extension Account {
-    /// An account called Ana.
-    static func sample(
-        _ email: String = "ana@example.com",
-        state: State = .active,
-        language: Language = .english
-    ) throws -> Account {
-        Account(
-            id: ID(rawValue: UUID()),
-            email: try EmailAddress(email),
-            firstName: try FirstName("Ana"),
-            passwordHash: "old hash",
-            state: state,
-            language: language,
-            createdAt: TemporaryStores.start
-        )
+/// Runs a test with a session in a new database.
+func withSession(_ body: (TemporaryStores, OpenedSession) async throws -> Void) async throws {
+    try await withStores { stores in
+        try await body(stores, try await OpenedSession(stores, account: try await stores.addAccount()))
     }
-}
-
-extension Date {
-    /// The start of every test's time, and some seconds.
-    static func after(_ seconds: TimeInterval) -> Date { TemporaryStores.start.addingTimeInterval(seconds) }
 }
 
 /// A wall clock that stands still until a test moves it.
 final class WallClock: Sendable {
-    private let date = Mutex(TemporaryStores.start)
+    private let date = Mutex(Date.after(0))
 
     var now: @Sendable () -> Date { { self.date.withLock { $0 } } }
 

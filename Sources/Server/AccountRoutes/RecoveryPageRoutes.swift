@@ -106,7 +106,9 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         do {
             let email = try EmailAddress(form.email)
             let admission = try await limits.admitReset(of: email, request, in: context, sharing: shares)
-            try await recovery.request(email: email, language: localization.language(of: request)) { admission.debts() }
+            try await admission.committing {
+                try await recovery.request(email: email, language: localization.language(of: request))
+            }
             return .requested
         } catch let refusal as EmailRefusal {
             return .requestProblem(email: form.email, refusal == .empty ? ContractText.emailMissing : ContractText.emailMalformed)

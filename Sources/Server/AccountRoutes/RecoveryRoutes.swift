@@ -115,7 +115,7 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         let language = localization.language(of: request)
         let admission = try await limits.admitReset(of: body.email, request, in: context, sharing: shares)
         try await translatingDomainErrors {
-            try await recovery.request(email: body.email, language: language) { admission.debts() }
+            try await admission.committing { try await recovery.request(email: body.email, language: language) }
         }
         return language
     }

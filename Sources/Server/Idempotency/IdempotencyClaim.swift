@@ -1,4 +1,5 @@
-import Crypto
+public import Crypto
+import Foundation
 public import RateLimiting
 
 /// A keyed hash of 256 bits: what is kept of keys and requests, from which neither can be guessed without the secret.
@@ -49,4 +50,62 @@ public enum ClaimOutcome: Hashable, Sendable {
     case finished(KeptAnswer?)
     /// There is no room for another key.
     case full
+}
+
+/// The secret under which keys, clients and requests are hashed before they are kept.
+public struct IdempotencySecret: Sendable {
+    private let digests: SymmetricKey
+    private let clients: KeySecret
+
+    /// Takes a secret, which must be the same for all who share a store. A random one serves where the store does not outlive the
+    /// process.
+    public init(_ secret: SymmetricKey = SymmetricKey(size: .bits256)) {
+        digests = secret
+        let bytes = HMAC<SHA256>.authenticationCode(for: Data("clients".utf8), using: secret)
+        guard let clients = KeySecret(bytes: Array(bytes.prefix(16))) else { preconditionFailure("a MAC has 32 bytes") }
+        self.clients = clients
+    }
+
+    /// The claim of a request. O(bytes of the body).
+    /// - Parameters:
+    ///   - key: What the client calls the request by.
+    ///   - client: Whose key it is.
+    ///   - method: The method.
+    ///   - route: The route's template: one key names different requests on different routes.
+    ///   - path: The path with its query.
+    ///   - body: The body.
+    public func claim(
+        _ key: IdempotencyKey,
+        client: some PartitionKey,
+        method: String,
+        route: String,
+        path: String,
+        body: [UInt8]
+    ) -> IdempotencyClaim {
+        let owner = clients.digest(of: client)
+        let name = [Array("\(owner.rawValue)".utf8), Array(method.utf8), Array(route.utf8), Array(key.text.utf8)]
+        return IdempotencyClaim(
+            key: digest("key", name),
+            client: owner,
+            fingerprint: digest("request", [Array(method.utf8), Array(path.utf8), body]),
+            seal: digest("seal", name)
+        )
+    }
+
+    /// The length stands before each part, so that no two lists of parts read alike.
+    private func digest(_ purpose: String, _ parts: [[UInt8]]) -> RequestDigest {
+        var mac = HMAC<SHA256>(key: digests)
+        for part in [Array(purpose.utf8)] + parts {
+            withUnsafeBytes(of: UInt64(part.count).littleEndian) { mac.update(data: Array($0)) }
+            mac.update(data: part)
+        }
+        return RequestDigest(rawValue: Array(mac.finalize()))
+    }
+}
+
+extension IdempotencySecret: CustomStringConvertible, CustomReflectable {
+    /// Says nothing of the secret.
+    public var description: String { "IdempotencySecret" }
+    /// Shows nothing of the secret.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

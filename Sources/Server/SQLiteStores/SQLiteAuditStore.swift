@@ -58,11 +58,8 @@ public struct SQLiteAuditStore: AuditStore {
             ).map { (account: $0["account_id"] as String, kind: $0["kind"] as String) }
         }
         return try await database.write { database in
-            try database.execute(
-                sql: "DELETE FROM audit_event WHERE id IN (SELECT id FROM audit_event WHERE time < ? LIMIT 500)",
-                arguments: [before.timeIntervalSince1970]
-            )
-            var hasMore = database.changesCount == 500 || crowded.count == 50
+            let hasOld = try database.sweep("audit_event", by: "id", where: "time < ?", before)
+            var hasMore = hasOld || crowded.count == 50
             for (account, kind) in crowded {
                 try database.execute(
                     sql: """

@@ -1,7 +1,6 @@
 public import AccountCore
 public import Foundation
 import GRDB
-public import RateLimiting
 import Synchronization
 
 /// Mail intents in SQLite.
@@ -20,8 +19,8 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         (self.database, self.locks, self.holder) = (database, locks, holder)
     }
 
-    public func enqueue(_ intent: MailIntent, keeping debts: @escaping @Sendable () -> RateLimitDebts?) async throws {
-        try await database.write({ try intent.insert(into: $0) }, keeping: debts)
+    public func enqueue(_ intent: MailIntent) async throws {
+        try await database.write { try intent.insert(into: $0) }
     }
 
     public func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent] {
@@ -106,7 +105,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
                     WHERE created_at = ? AND id = ? AND state = 'taken' AND due_at = ? RETURNING network
                     """,
                 arguments: [
-                    now.timeIntervalSince1970, intent.createdAt.timeIntervalSince1970, intent.id.key,
+                    now.timeIntervalSince1970, intent.createdAt.timeIntervalSince1970, intent.id.text,
                     leaseEnd.timeIntervalSince1970,
                 ]
             )
@@ -142,35 +141,34 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         try await database.write { database in
             try database.executeCached(
                 sql: "DELETE FROM mail_intent WHERE created_at = ? AND id = ?",
-                arguments: [intent.createdAt.timeIntervalSince1970, intent.id.key]
+                arguments: [intent.createdAt.timeIntervalSince1970, intent.id.text]
             )
         }
     }
 
     public func postpone(_ intent: MailIntent, leaseEnd: Date, until due: Date, reason: String) async throws {
-        try await database.write { database in
-            try database.execute(
-                sql: """
-                    UPDATE mail_intent SET due_at = ?, state = 'waiting', holder = NULL, failures = failures + 1, reason = ?
-                    WHERE created_at = ? AND id = ? AND state = 'taken' AND due_at = ?
-                    """,
-                arguments: [
-                    due.timeIntervalSince1970, reason, intent.createdAt.timeIntervalSince1970, intent.id.key,
-                    leaseEnd.timeIntervalSince1970,
-                ]
-            )
-        }
+        try await fail(intent, leaseEnd, as: .waiting, until: due, reason)
     }
 
     public func giveUp(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws {
+        try await fail(intent, leaseEnd, as: .failed, until: end, reason)
+    }
+
+    private func fail(
+        _ intent: MailIntent,
+        _ leaseEnd: Date,
+        as state: QueuedMail.State,
+        until due: Date,
+        _ reason: String
+    ) async throws {
         try await database.write { database in
             try database.execute(
                 sql: """
-                    UPDATE mail_intent SET due_at = ?, state = 'failed', holder = NULL, failures = failures + 1, reason = ?
+                    UPDATE mail_intent SET due_at = ?, state = ?, holder = NULL, failures = failures + 1, reason = ?
                     WHERE created_at = ? AND id = ? AND state = 'taken' AND due_at = ?
                     """,
                 arguments: [
-                    end.timeIntervalSince1970, reason, intent.createdAt.timeIntervalSince1970, intent.id.key,
+                    due.timeIntervalSince1970, state.rawValue, reason, intent.createdAt.timeIntervalSince1970, intent.id.text,
                     leaseEnd.timeIntervalSince1970,
                 ]
             )
@@ -221,7 +219,7 @@ extension SQLiteMailIntentQueue: MailQueueInspection {
 
     public func retry(_ ids: Set<MailIntent.ID>?, includingFailed: Bool, at now: Date) async throws -> Int {
         try await database.write { database in
-            let chosen = ids.map { ids in "AND id IN (\(ids.map { "'\($0.key)'" }.joined(separator: ", ")))" } ?? ""
+            let chosen = ids.map { ids in "AND id IN (\(ids.map { "'\($0.text)'" }.joined(separator: ", ")))" } ?? ""
             try database.execute(
                 sql: """
                     UPDATE mail_intent SET due_at = ?, state = 'waiting'
@@ -247,9 +245,4 @@ private struct MailTurns {
     /// Networks whose intents were returned, the first one first.
     var returned: ArraySlice<String> = []
     var isDueFirst = false
-}
-
-extension UUID {
-    /// The text that is the key of a row.
-    fileprivate var key: String { text }
 }

@@ -62,12 +62,6 @@ public struct SQLiteSentResetStore: SentResetStore {
 
     @discardableResult
     public func sweep(at now: Date) async throws -> Bool {
-        try await database.write { database in
-            try database.execute(
-                sql: "DELETE FROM sent_reset WHERE intent_id IN (SELECT intent_id FROM sent_reset WHERE ends_at <= ? LIMIT 500)",
-                arguments: [now.timeIntervalSince1970]
-            )
-            return database.changesCount == 500
-        }
+        try await database.write { try $0.sweep("sent_reset", by: "intent_id", where: "ends_at <= ?", now) }
     }
 }

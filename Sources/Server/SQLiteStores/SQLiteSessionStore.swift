@@ -86,20 +86,13 @@ public struct SQLiteSessionStore: SessionStore {
 
     @discardableResult
     public func sweep(at now: Date, rules: SessionRules) async throws -> Bool {
-        let idle = now.timeIntervalSince1970 - rules.idleLimit / .seconds(1)
-        // An expired session stays for a while, so that its owner is told that it expired.
-        let forgotten = idle - 7 * 86_400
+        let idle = now.addingTimeInterval(-(rules.idleLimit / .seconds(1)))
         return try await database.write { database in
-            try database.execute(
-                sql: "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE refreshed_at < ? LIMIT 500)",
-                arguments: [forgotten]
-            )
-            let sessions = database.changesCount
-            try database.execute(
-                sql: "DELETE FROM refresh_token WHERE digest IN (SELECT digest FROM refresh_token WHERE used_at < ? LIMIT 500)",
-                arguments: [idle]
-            )
-            return max(sessions, database.changesCount) == 500
+            // An expired session stays for a week, so that its owner learns that it expired.
+            let forgotten = idle.addingTimeInterval(-7 * 86_400)
+            let hasSessions = try database.sweep("session", by: "id", where: "refreshed_at < ?", forgotten)
+            let hasTokens = try database.sweep("refresh_token", by: "digest", where: "used_at < ?", idle)
+            return hasSessions || hasTokens
         }
     }
 }

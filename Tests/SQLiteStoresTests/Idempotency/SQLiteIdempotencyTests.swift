@@ -1,4 +1,5 @@
 import AccountCore
+import AccountStoreTesting
 import Foundation
 import HTTPTypes
 import Idempotency

@@ -196,7 +196,9 @@ import Testing
                     let claims = [RateLimitClaim("hour", key: email.normalized)]
                     #expect(process.admit(claims).isAdmitted)
                     let intent = MailIntent(subject: .passwordReset(email), language: .english, createdAt: Date())
-                    try await intents.enqueue(intent) { process.debts(of: claims) }
+                    try await CommittedUsage.$current.withValue({ process.debts(of: claims) }) {
+                        try await intents.enqueue(intent)
+                    }
                 }
             }()
             try FileManager.default.removeItem(at: machine.journal)
@@ -221,7 +223,9 @@ import Testing
             process.take("hour")
             try await intents.enqueue(intent)
             await #expect(throws: StoreFailure.self) {
-                try await intents.enqueue(intent) { process.debts(of: [RateLimitClaim("hour", key: "ana")]) }
+                try await CommittedUsage.$current.withValue({ process.debts(of: [RateLimitClaim("hour", key: "ana")]) }) {
+                    try await intents.enqueue(intent)
+                }
             }
             #expect(try await machine.rows() == 0)
         }
@@ -236,7 +240,7 @@ import Testing
             let claims = [RateLimitClaim("hour", key: email.normalized)]
             #expect(process.admit(claims).isAdmitted)
             let intent = MailIntent(subject: .passwordReset(email), language: .english, createdAt: Date())
-            try await intents.enqueue(intent) { process.debts(of: claims) }
+            try await CommittedUsage.$current.withValue({ process.debts(of: claims) }) { try await intents.enqueue(intent) }
             let kept = try await machine.coverage()
             machine.pass(.seconds(1))
             try await process.save()
@@ -262,7 +266,11 @@ import Testing
                     "CREATE TRIGGER full BEFORE INSERT ON rate_limit BEGIN SELECT RAISE(ROLLBACK, 'full'); END"
                 )
                 let intent = MailIntent(subject: .passwordReset(email), language: .english, createdAt: Date())
-                await #expect(throws: StoreFailure.self) { try await intents.enqueue(intent) { process.debts(of: claims) } }
+                await #expect(throws: StoreFailure.self) {
+                    try await CommittedUsage.$current.withValue({ process.debts(of: claims) }) {
+                        try await intents.enqueue(intent)
+                    }
+                }
                 #expect(try await intents.count() == 0)
                 try await machine.execute("DROP TRIGGER full")
                 try await process.save()
@@ -283,7 +291,7 @@ import Testing
             for _ in 0..<requests {
                 #expect(process.admit(claims).isAdmitted)
                 let intent = MailIntent(subject: .passwordReset(email), language: .english, createdAt: Date())
-                try await intents.enqueue(intent) { process.debts(of: claims) }
+                try await CommittedUsage.$current.withValue({ process.debts(of: claims) }) { try await intents.enqueue(intent) }
             }
             #expect(try await machine.rows() == rows)
         }

@@ -89,7 +89,7 @@ import Testing
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "holdfast.sqlite3").path
-        let stores = TemporaryStores(path: path, database: try SQLiteDatabase(path: path))
+        let stores = try TemporaryStores(path: path)
         let writer = try await HeldWriter(stores)
         let told = try await withThrowingTaskGroup(of: Int?.self) { tasks in
             for number in 0..<100 {

@@ -3,6 +3,7 @@ public import Foundation
 public import Logging
 import Observability
 public import ServiceLifecycle
+import Synchronization
 
 /// Turns intents into mails: looks the account up, mints the token, renders, hands over.
 ///
@@ -304,5 +305,32 @@ extension MailIntent {
     /// What a log tells of a mail that was not handed over.
     fileprivate func metadata(reason: String, failures: Int) -> Logger.Metadata {
         ["mail.intent": "\(name)", "mail.kind": "\(subject.kind)", "mail.failures": "\(failures)", "reason": "\(reason)"]
+    }
+}
+
+/// The intents that may be taken between two pauses, shared by those who take them.
+final class MailBatch: Sendable {
+    private let size: Int
+    private let count = Mutex(0)
+
+    init(size: Int) {
+        self.size = size
+    }
+
+    /// How many were taken.
+    var taken: Int { count.withLock { $0 } }
+
+    /// Takes one, if there is room.
+    func take() -> Bool {
+        count.withLock { count in
+            guard count < size else { return false }
+            count += 1
+            return true
+        }
+    }
+
+    /// Gives one back for which there was no intent.
+    func giveBack() {
+        count.withLock { $0 -= 1 }
     }
 }

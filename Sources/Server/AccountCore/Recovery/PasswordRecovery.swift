@@ -1,7 +1,6 @@
 public import AccountContract
 public import ErrorContract
 public import Foundation
-public import RateLimiting
 
 /// Password reset: request, validate, confirm.
 public struct PasswordRecovery: Sendable {
@@ -43,14 +42,9 @@ public struct PasswordRecovery: Sendable {
 
     /// Notes that somebody asks for a reset link. The account is not looked up here: known and unknown addresses take the same
     /// work and the same time, whatever the state of the mail server.
-    /// - Parameter debts: What the request's limits owe, kept in the same transaction.
-    public func request(
-        email: EmailAddress,
-        language: Language,
-        keeping debts: @escaping @Sendable () -> RateLimitDebts? = { nil }
-    ) async throws {
+    public func request(email: EmailAddress, language: Language) async throws {
         let intent = MailIntent(subject: .passwordReset(email), language: language, createdAt: steady())
-        try await intents.enqueue(intent, keeping: debts)
+        try await intents.enqueue(intent)
         metrics.count(.requested)
     }
 
@@ -114,5 +108,25 @@ public struct PasswordRecovery: Sendable {
 
     private func require(_ weaknesses: [PasswordPolicy.Weakness]) throws {
         guard weaknesses.isEmpty else { throw AccountError.weakPassword(weaknesses) }
+    }
+}
+
+/// How long reset links last and how many there may be.
+public struct RecoveryRules: Hashable, Sendable {
+    /// The life of a link.
+    public let linkLifetime: Duration
+    /// How many links of one account may be live at once; 1 means the newest only.
+    public let liveLinks: Int
+
+    /// The life of the link with which an owner says that a change was not theirs.
+    public let freezeLifetime: Duration = .seconds(7 * 86_400)
+
+    /// Creates rules.
+    /// - Precondition: both are positive.
+    public init(linkLifetime: Duration = .seconds(3_600), liveLinks: Int = 3) {
+        precondition(linkLifetime > .zero, "linkLifetime must be positive (is \(linkLifetime))")
+        precondition(liveLinks > 0, "liveLinks must be positive (is \(liveLinks))")
+        self.linkLifetime = linkLifetime
+        self.liveLinks = liveLinks
     }
 }

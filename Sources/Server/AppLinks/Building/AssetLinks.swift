@@ -40,3 +40,46 @@ public struct AssetLinks: Hashable, Sendable {
         return file.encoded()
     }
 }
+
+/// The name of an Android app (Android, "Configure the app module": application ID).
+public struct AndroidPackage: Hashable, Sendable, CustomStringConvertible {
+    /// The name.
+    public let description: String
+
+    /// Reads a name: two segments at least, each a letter and then letters, digits and underscores.
+    /// - Throws: ``AppLinksError`` with code ``AppLinksError/Code/badPackage``.
+    public init(_ text: String) throws(AppLinksError) {
+        let segments = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let isName = segments.allSatisfy { segment in
+            segment.first?.isLetter == true && segment.allSatisfy { $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "_") }
+        }
+        guard segments.count > 1, isName else {
+            throw AppLinksError(code: .badPackage, message: "\"\(text)\" must be an Android package, as in com.example.app.")
+        }
+        description = text
+    }
+}
+
+/// The SHA-256 fingerprint of the certificate that an Android app is signed with.
+public struct CertificateFingerprint: Hashable, Sendable, CustomStringConvertible {
+    /// 32 bytes as pairs of capital hexadecimal digits between colons, as Android compares them.
+    public let description: String
+
+    /// Reads what `keytool` prints, with colons or without, in capitals or not.
+    /// - Throws: ``AppLinksError`` with code ``AppLinksError/Code/badFingerprint``.
+    public init(_ text: String) throws(AppLinksError) {
+        let groups = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        let digits = groups.joined()
+        let isGrouped = groups.count == 1 || (groups.count == 32 && groups.allSatisfy { $0.count == 2 })
+        guard isGrouped, digits.count == 64, digits.allSatisfy({ $0.hexValue != nil }) else {
+            throw AppLinksError(
+                code: .badFingerprint,
+                message: "\"\(text)\" must be a SHA-256 fingerprint: 32 pairs of hexadecimal digits, as keytool prints them."
+            )
+        }
+        let capitals = Array(String(decoding: Array(digits), as: UTF8.self).uppercased().utf8)
+        description = stride(from: 0, to: 64, by: 2)
+            .map { String(decoding: capitals[$0..<$0 + 2], as: UTF8.self) }
+            .joined(separator: ":")
+    }
+}

@@ -25,3 +25,78 @@ public struct AssociationFinding: Hashable, Sendable {
         Self(severity: .warning, code: code, place: place, message: message)
     }
 }
+
+extension [AssociationFinding] {
+    mutating func error(_ code: FindingCode, _ place: String, _ message: String) { append(.error(code, place, message)) }
+    mutating func warning(_ code: FindingCode, _ place: String, _ message: String) { append(.warning(code, place, message)) }
+}
+
+/// The kind of an ``AssociationFinding``.
+public struct FindingCode: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+}
+
+extension FindingCode {
+    /// The address is http.
+    public static let notHTTPS = Self(rawValue: "not_https")
+    /// The address names a port.
+    public static let port = Self(rawValue: "port")
+    /// The address is not where Apple asks.
+    public static let otherPath = Self(rawValue: "other_path")
+    /// The answer is a redirect.
+    public static let redirect = Self(rawValue: "redirect")
+    /// The answer is no 200.
+    public static let status = Self(rawValue: "status")
+    /// The media type is not `application/json`.
+    public static let contentType = Self(rawValue: "content_type")
+}
+
+extension FindingCode {
+    /// The file is larger than 128 KB.
+    public static let tooLarge = Self(rawValue: "too_large")
+    /// The file begins with a byte order mark.
+    public static let byteOrderMark = Self(rawValue: "byte_order_mark")
+    /// The file is signed as in iOS 8.
+    public static let signed = Self(rawValue: "signed")
+    /// The file is no JSON.
+    public static let notJSON = Self(rawValue: "not_json")
+    /// A key occurs twice in one object.
+    public static let duplicateKey = Self(rawValue: "duplicate_key")
+    /// A value has a type that its key does not take.
+    public static let wrongType = Self(rawValue: "wrong_type")
+    /// A key is none of Apple's.
+    public static let unknownKey = Self(rawValue: "unknown_key")
+}
+
+extension FindingCode {
+    /// There is no `applinks` service.
+    public static let missingAppLinks = Self(rawValue: "missing_applinks")
+    /// There are no `details`.
+    public static let missingDetails = Self(rawValue: "missing_details")
+    /// `apps` is left over from before iOS 13.
+    public static let leftoverApps = Self(rawValue: "leftover_apps")
+    /// The file is in the format before iOS 13.
+    public static let oldFormat = Self(rawValue: "old_format")
+    /// The file mixes the old and the new format.
+    public static let mixedFormats = Self(rawValue: "mixed_formats")
+    /// An entry names no app.
+    public static let missingApp = Self(rawValue: "missing_app")
+    /// An app is not named `PREFIX.bundle`.
+    public static let malformedApp = Self(rawValue: "malformed_app")
+    /// An entry has no components.
+    public static let missingComponents = Self(rawValue: "missing_components")
+    /// An entry opens nothing because all its components exclude.
+    public static let excludeOnly = Self(rawValue: "exclude_only")
+    /// A component is never reached because an earlier one takes all its links.
+    public static let unreachable = Self(rawValue: "unreachable")
+    /// A pattern can't match any link.
+    public static let neverMatches = Self(rawValue: "never_matches")
+    /// A pattern names a variable that there is not.
+    public static let unknownVariable = Self(rawValue: "unknown_variable")
+    /// A variable is not made as Apple asks.
+    public static let badVariable = Self(rawValue: "bad_variable")
+    /// The `webcredentials` service is missing, or an app in it.
+    public static let missingWebCredentials = Self(rawValue: "missing_webcredentials")
+}

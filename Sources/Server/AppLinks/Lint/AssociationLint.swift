@@ -18,19 +18,17 @@ public enum AssociationLint {
         let text = AssociationText(bytes)
         var findings: [AssociationFinding] = []
         if text.byteCount > AssociationDocument.largest {
-            findings.append(
-                .error(
-                    .tooLarge,
-                    "",
-                    "The file has \(text.byteCount) bytes uncompressed; Apple takes 128 KB. Replace lists of paths by patterns."
-                )
+            findings.error(
+                .tooLarge,
+                "",
+                "The file has \(text.byteCount) bytes uncompressed; Apple takes 128 KB. Replace lists of paths by patterns."
             )
         }
         if text.hasByteOrderMark {
-            findings.append(.error(.byteOrderMark, "", "The file begins with a byte order mark; save it as UTF-8 without one."))
+            findings.error(.byteOrderMark, "", "The file begins with a byte order mark; save it as UTF-8 without one.")
         }
         if text.isSigned {
-            findings.append(.error(.signed, "", "The file is signed as for iOS 8; serve the JSON itself over https, unsigned."))
+            findings.error(.signed, "", "The file is signed as for iOS 8; serve the JSON itself over https, unsigned.")
             return findings
         }
         guard let file = parsed(text, &findings) else { return findings }
@@ -45,15 +43,13 @@ public enum AssociationLint {
         } catch {
             let place = place(of: error.offset, in: text.json)
             guard error.reason == .duplicateKey, let file = try? JSONParser(duplicates: .lastWins).parse(text.json) else {
-                findings.append(.error(.notJSON, place, "The file is no JSON (\(error.reason.rawValue)); correct it there."))
+                findings.error(.notJSON, place, "The file is no JSON (\(error.reason.rawValue)); correct it there.")
                 return nil
             }
-            findings.append(
-                .error(
-                    .duplicateKey,
-                    place,
-                    "A key occurs twice in the object that ends there; readers differ on which counts, keep one."
-                )
+            findings.error(
+                .duplicateKey,
+                place,
+                "A key occurs twice in the object that ends there; readers differ on which counts, keep one."
             )
             return file
         }

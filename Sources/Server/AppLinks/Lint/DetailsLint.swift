@@ -10,7 +10,7 @@ enum DetailsLint {
         for (index, entry) in entries.enumerated() {
             let place = "applinks.details[\(index)]"
             guard let object = entry.objectValue else {
-                findings.append(.error(.wrongType, place, "The value must be an object; as it is the system overlooks it."))
+                findings.error(.wrongType, place, "The value must be an object; as it is the system overlooks it.")
                 continue
             }
             findings += self.entry(object, at: place)
@@ -19,10 +19,10 @@ enum DetailsLint {
         }
         if hasComponents, hasPaths {
             let message = "The file has components (new) and paths (old); Apple says that links don't work then. Keep components."
-            findings.append(.error(.mixedFormats, "applinks.details", message))
+            findings.error(.mixedFormats, "applinks.details", message)
         } else if hasPaths {
             let message = "appID with paths is the format before iOS 13; write appIDs with components."
-            findings.append(.warning(.oldFormat, "applinks.details", message))
+            findings.warning(.oldFormat, "applinks.details", message)
         }
         return findings
     }
@@ -36,15 +36,11 @@ enum DetailsLint {
             findings += ComponentLint.findings(in: component, at: "\(place).components[\(index)]")
         }
         for (index, path) in (entry["paths"]?.arrayValue ?? []).enumerated() where path.stringValue == nil {
-            findings.append(
-                .error(.wrongType, "\(place).paths[\(index)]", "The value must be a string; write the path in quotes.")
-            )
+            findings.error(.wrongType, "\(place).paths[\(index)]", "The value must be a string; write the path in quotes.")
         }
         let rules = entry["components"] ?? entry["paths"]
         if rules == nil || rules?.arrayValue?.isEmpty == true {
-            findings.append(
-                .error(.missingComponents, place, "The entry has no components, so it opens nothing; add what it opens.")
-            )
+            findings.error(.missingComponents, place, "The entry has no components, so it opens nothing; add what it opens.")
         }
         return findings
     }
@@ -57,9 +53,9 @@ enum DetailsLint {
             if many.isEmpty { return [.error(.missingApp, "\(place).appIDs", "The list is empty; name the app.")] }
             var findings = AppListLint.findings(in: many, at: "\(place).appIDs")
             if one != nil {
-                findings.append(.error(.mixedFormats, place, "The entry has appID (old) and appIDs (new); keep appIDs."))
+                findings.error(.mixedFormats, place, "The entry has appID (old) and appIDs (new); keep appIDs.")
             } else if entry["paths"] != nil, entry["components"] == nil {
-                findings.append(.error(.mixedFormats, place, "appIDs (new) stands with paths (old); write components."))
+                findings.error(.mixedFormats, place, "appIDs (new) stands with paths (old); write components.")
             }
             return findings
         default: return []

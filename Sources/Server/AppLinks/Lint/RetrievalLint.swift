@@ -8,23 +8,19 @@ enum RetrievalLint {
         var findings: [AssociationFinding] = []
         guard let address = SplitLink(retrieval.url) else { return findings }
         if address.scheme != "https" {
-            findings.append(
-                .error(.notHTTPS, retrieval.url, "Apple asks over https only; serve the file with a valid certificate.")
-            )
+            findings.error(.notHTTPS, retrieval.url, "Apple asks over https only; serve the file with a valid certificate.")
         }
         if let port = address.port {
-            findings.append(
-                .error(.port, retrieval.url, "Apple asks the domain without a port; serve the file on 443 instead of \(port).")
+            findings.error(
+                .port,
+                retrieval.url,
+                "Apple asks the domain without a port; serve the file on 443 instead of \(port)."
             )
         }
         if address.path == "/apple-app-site-association" {
-            findings.append(
-                .warning(.otherPath, retrieval.url, "This is the place of iOS 9; serve the file at \(AssociationFile.path).")
-            )
+            findings.warning(.otherPath, retrieval.url, "This is the place of iOS 9; serve the file at \(AssociationFile.path).")
         } else if address.path != AssociationFile.path {
-            findings.append(
-                .error(.otherPath, retrieval.url, "Apple does not ask here; serve the file at \(AssociationFile.path).")
-            )
+            findings.error(.otherPath, retrieval.url, "Apple does not ask here; serve the file at \(AssociationFile.path).")
         }
         return findings
     }
@@ -64,5 +60,33 @@ enum RetrievalLint {
         }
         let found = given.isEmpty ? "no Content-Type" : given
         return [.warning(.contentType, retrieval.url, "The answer has \(found); serve the file as application/json.")]
+    }
+}
+
+/// What came back when an association file was asked for, without following a redirect.
+public struct Retrieval: Hashable, Sendable {
+    /// The address that was asked.
+    public var url: String
+    /// The status of the answer.
+    public var status: Int
+    /// The `Content-Type` of the answer.
+    public var contentType: String?
+    /// The `Location` of the answer.
+    public var location: String?
+    /// The body, uncompressed.
+    public var bytes: [UInt8]
+
+    /// Creates the facts of a retrieval.
+    public init(url: String, status: Int, contentType: String?, location: String?, bytes: [UInt8]) {
+        self.url = url
+        self.status = status
+        self.contentType = contentType
+        self.location = location
+        self.bytes = bytes
+    }
+
+    /// The domain that the file speaks for; `nil` if ``url`` names none.
+    public var domain: String? {
+        SplitLink(url).flatMap { $0.host.isEmpty ? nil : $0.host }
     }
 }

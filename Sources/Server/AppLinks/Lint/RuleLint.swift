@@ -1,3 +1,5 @@
+import ErrorContract
+
 /// What the rules do together: which are never reached, and whether any opens a link.
 enum RuleLint {
     /// With how many components, the first of the file, one is compared.
@@ -39,12 +41,12 @@ enum RuleLint {
             guard !rule.decodes else { return findings }
             if rule.path.pattern.hasLiteral(where: { $0 == 0x23 }) {
                 let message = "A path has no #; put what follows it under the key \"#\"."
-                findings.append(.error(.neverMatches, "\(place(entry, rule))./", message))
+                findings.error(.neverMatches, "\(place(entry, rule))./", message)
             }
             let patterns = [("/", [rule.path.pattern]), ("?", rule.query.patterns), ("#", [rule.fragment])]
             for (key, patterns) in patterns where patterns.contains(where: { $0.hasLiteral { $0 <= 0x20 || $0 >= 0x7F } }) {
                 let message = "Links are percent-encoded, the pattern is not; encode it, or set percentEncoded to false."
-                findings.append(.error(.neverMatches, "\(place(entry, rule)).\(key)", message))
+                findings.error(.neverMatches, "\(place(entry, rule)).\(key)", message)
             }
             return findings
         }
@@ -70,9 +72,63 @@ enum RuleLint {
                 }
                 let first = place(cover.entry, cover.rule)
                 let message = "\(first) takes all these links first; put this component before it, or remove it."
-                findings.append(.warning(.unreachable, place(entry, rule), message))
+                findings.warning(.unreachable, place(entry, rule), message)
             }
         }
         return findings
+    }
+}
+
+/// Custom variables (Apple, "applinks.SubstitutionVariables").
+enum VariableLint {
+    static func findings(in variables: JSONObject) -> [AssociationFinding] {
+        variables.members.flatMap { name, value in
+            let place = "applinks.substitutionVariables.\(name)"
+            var findings: [AssociationFinding] = []
+            if name.utf8.contains(where: "$()".utf8.contains) {
+                findings.error(.badVariable, place, "The name must not have $, ( or ); take them out.")
+            }
+            if PatternCompiler.predefined.contains(name) {
+                findings.warning(.badVariable, place, "$(\(name)) is predefined; give yours another name.")
+            }
+            guard let values = value.arrayValue else {
+                return findings + [.error(.wrongType, place, "The value must be an array of strings; put the text into [].")]
+            }
+            if values.isEmpty {
+                findings.error(.badVariable, place, "The variable has no values, so patterns with it match nothing; add one.")
+            }
+            for (index, value) in values.enumerated() {
+                guard let text = value.stringValue else {
+                    findings.error(.wrongType, "\(place)[\(index)]", "The value must be a string; write it in quotes.")
+                    continue
+                }
+                if text.contains("$(") {
+                    findings.error(.badVariable, "\(place)[\(index)]", "A value can't name another variable; write it out.")
+                }
+            }
+            return findings
+        }
+    }
+}
+
+/// One component, or `defaults`, which take the same keys (Apple, "applinks.Details.Components", "applinks.Defaults").
+enum ComponentLint {
+    static func findings(in component: JSONValue, at place: String) -> [AssociationFinding] {
+        guard let object = component.objectValue else {
+            return [.error(.wrongType, place, "The value must be an object; as it is the system overlooks it.")]
+        }
+        return findings(in: object, at: place)
+    }
+
+    static func findings(in component: JSONObject, at place: String) -> [AssociationFinding] {
+        KeyShape.component.findings(in: component, at: place) + query(component["?"], at: place)
+    }
+
+    private static func query(_ query: JSONValue?, at place: String) -> [AssociationFinding] {
+        (query?.objectValue?.members ?? []).compactMap { name, value in
+            if value.stringValue != nil { return nil }
+            let message = "The value must be a string; as it is the system overlooks all of ?, and the component takes any query."
+            return .error(.wrongType, "\(place).?.\(name)", message)
+        }
     }
 }

@@ -1,3 +1,5 @@
+import ErrorContract
+
 /// One component of the new format or one path of the old: what a link must look like, and what then happens.
 struct LinkRule: Hashable, Sendable {
     /// Where the rule stands in its array, from 0.
@@ -30,5 +32,69 @@ struct LinkRule: Hashable, Sendable {
     /// The patterns that match nothing because they are written wrongly, with the key of each.
     var flaws: [(key: String, flaw: WildcardPattern.Flaw)] {
         [("/", path.flaw), ("?", query.flaw), ("#", fragment.flaw)].compactMap { key, flaw in flaw.map { (key, $0) } }
+    }
+}
+
+/// Reads the rules of one file, leniently: what has the wrong type is as if it were not there.
+struct RuleReader {
+    private var compiler: PatternCompiler
+
+    init(variables: JSONObject?) {
+        var values: [String: [String]] = [:]
+        for (name, value) in variables?.members ?? [] {
+            if let texts = value.arrayValue { values[name] = texts.compactMap(\.stringValue) }
+        }
+        compiler = PatternCompiler(variables: values)
+    }
+
+    /// Reads one of `components`.
+    /// - Parameter defaults: The `defaults` of the domain and of the app. Apple, "applinks.Defaults": they can hold whatever a
+    ///   component can, and the more specific value counts.
+    mutating func component(_ object: JSONObject, at index: Int, defaults: [JSONObject?]) -> LinkRule {
+        let levels = [object] + defaults.reversed().compactMap { $0 }
+        let flag = { (key: String) in levels.lazy.compactMap { $0[key]?.boolValue }.first }
+        let folds = flag("caseSensitive") == false
+        let pattern = { (key: String) in levels.lazy.compactMap { $0[key]?.stringValue }.first }
+        var path = PathPattern.everything
+        if let text = pattern("/") { path = PathPattern(text) { compiler.compile($0, folds: folds) } }
+        let query = levels.lazy.compactMap { $0["?"] }.first.map { self.query($0, folds: folds) }
+        return LinkRule(
+            index: index,
+            path: path,
+            query: query ?? .everything,
+            fragment: pattern("#").map { compiler.compile($0, folds: folds) } ?? .everything,
+            excludes: flag("exclude") ?? false,
+            comment: object["comment"]?.stringValue,
+            decodes: flag("percentEncoded") == false,
+            folds: folds
+        )
+    }
+
+    /// Reads one of `paths`: the query and the fragment don't count, `NOT ` before the pattern excludes.
+    func path(_ text: String, at index: Int) -> LinkRule {
+        let isExclusion = text.hasPrefix("NOT ")
+        return LinkRule(
+            index: index,
+            path: PathPattern(isExclusion ? String(text.dropFirst(4)) : text) { PatternCompiler.compileWithoutVariables($0) },
+            query: .everything,
+            fragment: .everything,
+            excludes: isExclusion,
+            comment: nil,
+            decodes: false,
+            folds: false
+        )
+    }
+
+    /// `swcutil` (macOS 27): one value that is no string makes the system overlook the whole dictionary.
+    private mutating func query(_ value: JSONValue, folds: Bool) -> QueryPattern {
+        if let text = value.stringValue { return .whole(compiler.compile(text, folds: folds)) }
+        guard let members = value.objectValue?.members, members.allSatisfy({ $0.value.stringValue != nil }) else {
+            return .everything
+        }
+        return .items(
+            members.map { name, value in
+                .init(name: name, pattern: compiler.compile(value.stringValue ?? "", folds: folds))
+            }
+        )
     }
 }

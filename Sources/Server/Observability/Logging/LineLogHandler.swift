@@ -82,3 +82,8 @@ public struct LineLogHandler: LogHandler {
         }
     }
 }
+
+extension Logger {
+    /// Where a line's metadata have the id of the request that it belongs to; the name is Hummingbird's.
+    public static let requestIDKey = "hb.request.id"
+}

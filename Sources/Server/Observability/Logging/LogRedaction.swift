@@ -1,3 +1,5 @@
+public import Logging
+
 /// The last guard before a log: nothing that looks like an address or a secret passes. What writes to the log must not rely on it.
 ///
 /// Masked are e-mail addresses, also with `%40`; what follows `Bearer` and `Basic`; JSON Web Tokens; runs of 43 characters or more of
@@ -137,4 +139,17 @@ extension UInt8 {
     fileprivate var isAddress: Bool { isWord || self >= 0x80 || ".%+'!#$*^`~".utf8.contains(self) }
     fileprivate var isDomain: Bool { isWord || self >= 0x80 || self == UInt8(ascii: ".") }
     fileprivate var isCredential: Bool { isWord || ".~+/=".utf8.contains(self) }
+}
+
+/// An error whose description may stand in a log: it holds no secret, no address, nothing that a person has typed.
+public protocol LogSafeError: Error, CustomStringConvertible {}
+
+extension Logger.Metadata {
+    /// What a log tells of an error: its type, and what it says of itself if that is safe to keep.
+    /// - Parameter more: What stands beside it.
+    public static func failure(_ error: any Error, _ more: Logger.Metadata = [:]) -> Logger.Metadata {
+        var metadata: Logger.Metadata = ["error.type": "\(type(of: error))"]
+        if let error = error as? any LogSafeError { metadata["error.message"] = "\(error)" }
+        return metadata.merging(more) { _, more in more }
+    }
 }

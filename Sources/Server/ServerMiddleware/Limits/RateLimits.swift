@@ -120,8 +120,11 @@ public struct RateLimitAdmission: Sendable {
     fileprivate let charge: RateLimitCharge?
     fileprivate let request: RequestLimits
 
-    /// What the request's keys owe at this moment, to be kept in the transaction that keeps what the request does.
-    public func debts() -> RateLimitDebts? { limits.store.debts(of: claims) }
+    /// Does the work of the request. A store in the database of the limits commits what the work writes and the usage of the request's keys in one
+    /// transaction.
+    public func committing<Result>(_ work: () async throws -> Result) async rethrows -> Result {
+        try await CommittedUsage.$current.withValue({ limits.store.debts(of: claims) }, operation: work)
+    }
 
     /// Refunds what the admission charged to some policies, because what they count did not happen. The response's fields report the
     /// limits after the refund.

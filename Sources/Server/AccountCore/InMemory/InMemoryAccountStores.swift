@@ -1,0 +1,98 @@
+import AccountContract
+import Foundation
+import Synchronization
+
+/// All stores in the memory of one process: for tests, for trying things out, and as an example for a store of your own.
+///
+/// One lock guards the state of all stores, so each method is one atomic step, also where it changes several of them. Everything is lost with the
+/// process.
+///
+/// ```swift
+/// let stores = InMemoryAccountStores()
+/// let recovery = PasswordRecovery(intents: stores.intents, tokens: stores.resetTokens, …)
+/// ```
+///
+/// A test that needs a store to fail, or something to happen between two steps of a service, passes a closure:
+///
+/// ```swift
+/// let stores = InMemoryAccountStores { operation in
+///     if operation == "intents.settle" { throw StoreFailure(isBusy: true, message: "busy") }
+/// }
+/// ```
+///
+/// - Complexity: Lookups by id, address and digest are O(1). Claiming an email, locking an account and sweeping are O(n) of what is stored.
+public final class InMemoryAccountStores: AccountStores {
+    private let state = Mutex(InMemoryState())
+    private let before: (@Sendable (_ operation: String) async throws -> Void)?
+
+    /// Creates empty stores.
+    /// - Parameter before: Called before each operation with its name: the property of the bundle, a dot and the name of the method. An error that it
+    ///   throws is the operation's, and nothing has changed then.
+    public init(before: (@Sendable (_ operation: String) async throws -> Void)? = nil) {
+        self.before = before
+    }
+
+    public var accounts: any AccountRepository { InMemoryAccounts(stores: self) }
+    public var sessions: any SessionStore { InMemorySessions(stores: self) }
+    public var resetTokens: any ResetTokenStore { InMemoryResetTokens(stores: self) }
+    public var freezeTokens: any FreezeTokenStore { InMemoryFreezeTokens(stores: self) }
+    public var intents: any MailIntentQueue & MailQueueInspection { InMemoryMailIntents(stores: self) }
+    public var sentResets: any SentResetStore { InMemorySentResets(stores: self) }
+    public var audit: any AuditStore { InMemoryAudit(stores: self) }
+    public var decoys: any DecoyStore { InMemoryDecoys(stores: self) }
+
+    /// Performs one operation of a store. If it throws, the state is as before.
+    func perform<Value: Sendable>(
+        _ operation: String,
+        _ body: @Sendable (inout InMemoryState) throws -> Value
+    ) async throws -> Value {
+        try await before?(operation)
+        return try read(body)
+    }
+
+    /// Reads or changes the state at once.
+    func read<Value: Sendable>(_ body: @Sendable (inout InMemoryState) throws -> Value) rethrows -> Value {
+        try state.withLock { try body(&$0) }
+    }
+}
+
+/// The state of all stores.
+struct InMemoryState: Sendable {
+    var accounts: [Account.ID: Account] = [:]
+    /// The ids of accounts by their normalized addresses.
+    var addresses: [String: Account.ID] = [:]
+    var decoys: [DecoySpan] = []
+    var sessions: [Session.ID: InMemorySession] = [:]
+    /// The sessions of refresh tokens.
+    var refreshTokens: [TokenDigest: Session.ID] = [:]
+    var resetTokens: [TokenDigest: InMemoryResetToken] = [:]
+    var freezeTokens: [TokenDigest: InMemoryFreezeToken] = [:]
+    var intents: [MailIntent.ID: InMemoryIntent] = [:]
+    var turns = MailTurns()
+    var lastRetry: Date?
+    var sentResets: [MailIntent.ID: InMemorySentReset] = [:]
+    /// The events of each account in the order in which they came.
+    var events: [Account.ID: [AuditEvent]] = [:]
+
+    /// The account of an id.
+    /// - Throws: ``StoreFailure`` if there is none.
+    func requireAccount(_ id: Account.ID) throws -> Account {
+        guard let account = accounts[id] else { throw StoreFailure(isBusy: false, message: "no such account") }
+        return account
+    }
+
+    /// Ends all sessions of an account.
+    mutating func endSessions(of account: Account.ID) {
+        for session in sessions.values where session.session.accountID == account { endSession(session.session.id) }
+    }
+
+    /// Ends a session, with its refresh tokens.
+    mutating func endSession(_ id: Session.ID) {
+        for digest in sessions.removeValue(forKey: id)?.tokens.keys ?? [:].keys { refreshTokens[digest] = nil }
+    }
+
+    /// Consumes all live reset tokens of an account.
+    mutating func consumeResetTokens(of account: Account.ID) {
+        for (digest, stored) in resetTokens where stored.token.accountID == account { resetTokens[digest]?.isConsumed = true }
+    }
+}

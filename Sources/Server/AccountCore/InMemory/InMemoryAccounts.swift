@@ -1,0 +1,91 @@
+import AccountContract
+
+/// The accounts in memory.
+struct InMemoryAccounts: AccountRepository {
+    let stores: InMemoryAccountStores
+
+    func insert(_ account: Account) async throws -> Bool {
+        try await stores.perform("accounts.insert") { try $0.insert(account) }
+    }
+
+    func insert(contentsOf accounts: [Account]) async throws -> [Account.ID] {
+        try await stores.perform("accounts.insert") { state in
+            let unchanged = state
+            do {
+                return try accounts.filter { try state.insert($0) }.map(\.id)
+            } catch {
+                state = unchanged
+                throw error
+            }
+        }
+    }
+
+    func setState(_ newState: Account.State, of id: Account.ID) async throws -> Bool {
+        try await stores.perform("accounts.setState") { state in
+            guard let account = state.accounts[id] else { return false }
+            state.accounts[id]?.state = newState
+            if account.state != newState { state.accounts[id]?.epoch += 1 }
+            if newState != .active {
+                state.endSessions(of: id)
+                state.resetTokens = state.resetTokens.filter { $0.value.token.accountID != id }
+                state.freezeTokens = state.freezeTokens.filter { $0.value.accountID != id }
+            }
+            return true
+        }
+    }
+
+    func countForeignHashes(
+        by kind: @escaping @Sendable (String) -> String?
+    ) async throws -> (counts: [String: Int], total: Int) {
+        try await stores.perform("accounts.countForeignHashes") { state in
+            let kinds = state.accounts.values.compactMap { kind($0.passwordHash) }
+            return (Dictionary(kinds.map { ($0, 1) }, uniquingKeysWith: +), state.accounts.count)
+        }
+    }
+
+    func account(email: EmailAddress) async throws -> Account? {
+        try await stores.perform("accounts.account") { state in
+            state.addresses[email.normalized].flatMap { state.accounts[$0] }
+        }
+    }
+
+    func account(id: Account.ID) async throws -> Account? {
+        try await stores.perform("accounts.account") { $0.accounts[id] }
+    }
+
+    func accounts() async throws -> [Account] {
+        try await stores.perform("accounts.accounts") { state in
+            state.accounts.values.sorted { ($0.createdAt, $0.id.description) < ($1.createdAt, $1.id.description) }
+        }
+    }
+
+    func rehash(_ id: Account.ID, from old: String, to new: String) async throws {
+        try await stores.perform("accounts.rehash") { state in
+            if state.accounts[id]?.passwordHash == old { state.accounts[id]?.passwordHash = new }
+        }
+    }
+}
+
+/// The decoys in memory.
+struct InMemoryDecoys: DecoyStore {
+    let stores: InMemoryAccountStores
+
+    func renewDecoys(_ change: @escaping @Sendable ([DecoySpan]) -> [DecoySpan]) async throws -> [DecoySpan] {
+        try await stores.perform("decoys.renewDecoys") { state in
+            state.decoys = change(state.decoys)
+            return state.decoys
+        }
+    }
+}
+
+extension InMemoryState {
+    /// Adds an account.
+    /// - Returns: `false` if its address is taken.
+    fileprivate mutating func insert(_ account: Account) throws -> Bool {
+        guard addresses[account.email.normalized] == nil else { return false }
+        guard accounts[account.id] == nil else { throw StoreFailure(isBusy: false, message: "the id of an account is taken") }
+        accounts[account.id] = account
+        addresses[account.email.normalized] = account.id
+        return true
+    }
+}

@@ -1,0 +1,143 @@
+import AccountContract
+import Foundation
+
+/// A reset token, and whether it was used.
+struct InMemoryResetToken: Sendable {
+    let token: StoredResetToken
+    var isConsumed = false
+}
+
+/// A token that locks an account, and whether it was used.
+struct InMemoryFreezeToken: Sendable {
+    let accountID: Account.ID
+    let expiresAt: Date
+    var isConsumed = false
+}
+
+/// Reset tokens in memory.
+struct InMemoryResetTokens: ResetTokenStore {
+    let stores: InMemoryAccountStores
+
+    func insert(_ token: StoredResetToken, liveLimit: Int) async throws {
+        try await stores.perform("resetTokens.insert") { state in
+            _ = try state.requireAccount(token.accountID)
+            guard state.resetTokens[token.digest] == nil else { throw StoreFailure(isBusy: false, message: "the token is taken") }
+            state.resetTokens[token.digest] = InMemoryResetToken(token: token)
+            state.prune(olderThan: token, liveLimit: liveLimit)
+        }
+    }
+
+    func discard(_ digest: TokenDigest) async throws {
+        try await stores.perform("resetTokens.discard") { $0.resetTokens[digest] = nil }
+    }
+
+    func prune(olderThan token: StoredResetToken, liveLimit: Int) async throws {
+        try await stores.perform("resetTokens.prune") { $0.prune(olderThan: token, liveLimit: liveLimit) }
+    }
+
+    func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)? {
+        try await stores.perform("resetTokens.find") { $0.liveResetToken(digest, at: now) }
+    }
+
+    func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool {
+        try await stores.perform("resetTokens.hasExpired") { state in
+            guard let stored = state.resetTokens[digest] else { return false }
+            return !stored.isConsumed && stored.token.expiresAt <= now
+        }
+    }
+
+    func confirm(
+        _ digest: TokenDigest,
+        passwordHash: String,
+        confirmation: MailIntent,
+        at now: Date
+    ) async throws -> Bool {
+        try await stores.perform("resetTokens.confirm") { state in
+            guard var account = state.liveResetToken(digest, at: now)?.account else { return false }
+            // The only step that can fail, before anything has changed.
+            try state.enqueue(confirmation)
+            account.passwordHash = passwordHash
+            account.epoch += 1
+            account.state = .active
+            state.accounts[account.id] = account
+            state.consumeResetTokens(of: account.id)
+            state.endSessions(of: account.id)
+            return true
+        }
+    }
+
+    func sweep(at now: Date) async throws -> Bool {
+        try await stores.perform("resetTokens.sweep") { state in
+            state.resetTokens = state.resetTokens.filter { $0.value.token.expiresAt >= now }
+            return false
+        }
+    }
+}
+
+/// The tokens that lock accounts, in memory.
+struct InMemoryFreezeTokens: FreezeTokenStore {
+    let stores: InMemoryAccountStores
+
+    func insert(_ digest: TokenDigest, account: Account.ID, expiresAt: Date) async throws {
+        try await stores.perform("freezeTokens.insert") { state in
+            _ = try state.requireAccount(account)
+            state.freezeTokens[digest] = InMemoryFreezeToken(accountID: account, expiresAt: expiresAt)
+        }
+    }
+
+    func discard(_ digest: TokenDigest) async throws {
+        try await stores.perform("freezeTokens.discard") { $0.freezeTokens[digest] = nil }
+    }
+
+    func find(_ digest: TokenDigest, at now: Date) async throws -> Account? {
+        try await stores.perform("freezeTokens.find") { $0.accountOfLiveFreezeToken(digest, at: now) }
+    }
+
+    func freeze(_ digest: TokenDigest, at now: Date) async throws -> Bool {
+        try await stores.perform("freezeTokens.freeze") { state in
+            guard let account = state.accountOfLiveFreezeToken(digest, at: now) else { return false }
+            state.freezeTokens[digest]?.isConsumed = true
+            state.accounts[account.id]?.state = .frozen
+            state.accounts[account.id]?.epoch += 1
+            // A link that was sent may be in the hands of the stranger, who could unlock the account with it.
+            state.consumeResetTokens(of: account.id)
+            state.endSessions(of: account.id)
+            return true
+        }
+    }
+
+    func sweep(at now: Date) async throws -> Bool {
+        try await stores.perform("freezeTokens.sweep") { state in
+            state.freezeTokens = state.freezeTokens.filter { $0.value.expiresAt >= now }
+            return false
+        }
+    }
+}
+
+extension InMemoryState {
+    fileprivate func liveResetToken(_ digest: TokenDigest, at now: Date) -> (token: StoredResetToken, account: Account)? {
+        guard let stored = resetTokens[digest], !stored.isConsumed, stored.token.expiresAt > now,
+            let account = accounts[stored.token.accountID], account.isRecoverable,
+            account.email.normalized == stored.token.recipient.normalized
+        else { return nil }
+        return (stored.token, account)
+    }
+
+    fileprivate func accountOfLiveFreezeToken(_ digest: TokenDigest, at now: Date) -> Account? {
+        guard let stored = freezeTokens[digest], !stored.isConsumed, stored.expiresAt > now,
+            let account = accounts[stored.accountID], account.isRecoverable
+        else { return nil }
+        return account
+    }
+
+    fileprivate mutating func prune(olderThan token: StoredResetToken, liveLimit: Int) {
+        let older = resetTokens.values.filter { stored in
+            !stored.isConsumed && stored.token.accountID == token.accountID && stored.token.createdAt <= token.createdAt
+        }
+        // The newest first; of those of one instant, the given one.
+        let sorted = older.map(\.token).sorted { first, second in
+            first.createdAt == second.createdAt ? first.digest == token.digest : first.createdAt > second.createdAt
+        }
+        for old in sorted.dropFirst(liveLimit) { resetTokens[old.digest] = nil }
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+
+/// A session and its refresh tokens.
+struct InMemorySession: Sendable {
+    struct Token: Sendable {
+        var parent: TokenDigest?
+        var usedAt: Date?
+    }
+
+    let session: Session
+    var refreshedAt: Date
+    var tokens: [TokenDigest: Token]
+}
+
+/// Sessions in memory.
+struct InMemorySessions: SessionStore {
+    let stores: InMemoryAccountStores
+
+    func open(_ session: Session, refresh: TokenDigest, epoch: Int) async throws -> Bool {
+        try await stores.perform("sessions.open") { state in
+            guard let account = state.accounts[session.accountID], account.epoch == epoch, account.state == .active else {
+                return false
+            }
+            guard state.sessions[session.id] == nil, state.refreshTokens[refresh] == nil else {
+                throw StoreFailure(isBusy: false, message: "the id or the token of a session is taken")
+            }
+            state.sessions[session.id] = InMemorySession(
+                session: session,
+                refreshedAt: session.createdAt,
+                tokens: [refresh: .init()]
+            )
+            state.refreshTokens[refresh] = session.id
+            return true
+        }
+    }
+
+    func rotate(
+        _ presented: TokenDigest,
+        to next: TokenDigest,
+        at now: Date,
+        rules: SessionRules
+    ) async throws -> RotationOutcome {
+        try await stores.perform("sessions.rotate") { state in
+            guard let id = state.refreshTokens[presented], var found = state.sessions[id],
+                let token = found.tokens[presented]
+            else { return .refused }
+            guard now.timeIntervalSince(found.refreshedAt) <= rules.idleLimit / .seconds(1),
+                now.timeIntervalSince(found.session.createdAt) <= rules.absoluteLimit / .seconds(1)
+            else {
+                state.endSession(id)
+                return .expired
+            }
+            if let usedAt = token.usedAt {
+                let isRepeat = now.timeIntervalSince(usedAt) <= rules.repeatWindow / .seconds(1)
+                let hasUsedSuccessor = found.tokens.values.contains { $0.parent == presented && $0.usedAt != nil }
+                guard isRepeat, !hasUsedSuccessor else {
+                    state.endSession(id)
+                    return .reused(found.session)
+                }
+            } else {
+                found.use(presented, parent: token.parent, at: now, rules)
+            }
+            found.tokens[next] = .init(parent: presented)
+            found.refreshedAt = now
+            state.sessions[id] = found
+            state.refreshTokens[next] = id
+            return .rotated(found.session)
+        }
+    }
+
+    func end(refresh: TokenDigest) async throws {
+        try await stores.perform("sessions.end") { state in
+            if let id = state.refreshTokens[refresh] { state.endSession(id) }
+        }
+    }
+
+    func isAlive(_ id: Session.ID) async throws -> Bool {
+        try await stores.perform("sessions.isAlive") { $0.sessions[id] != nil }
+    }
+
+    func sweep(at now: Date, rules: SessionRules) async throws -> Bool {
+        try await stores.perform("sessions.sweep") { state in
+            let idle = now.addingTimeInterval(-(rules.idleLimit / .seconds(1)))
+            for (id, found) in state.sessions {
+                // An expired session stays for a week, so that its owner learns that it expired.
+                if found.refreshedAt < idle.addingTimeInterval(-7 * 86_400) {
+                    state.endSession(id)
+                    continue
+                }
+                for (digest, token) in found.tokens where token.usedAt.map({ $0 < idle }) ?? false {
+                    state.sessions[id]?.tokens[digest] = nil
+                    state.refreshTokens[digest] = nil
+                }
+            }
+            return false
+        }
+    }
+}
+
+extension InMemorySession {
+    /// Marks a token used, and its siblings with it: of two responses to one refresh only one can be in use.
+    fileprivate mutating func use(_ digest: TokenDigest, parent: TokenDigest?, at now: Date, _ rules: SessionRules) {
+        tokens[digest]?.usedAt = now
+        guard let parent else { return }
+        // Past the window, so that none of them may be repeated.
+        let killed = now.addingTimeInterval(-(rules.repeatWindow / .seconds(1)) - 1)
+        for (sibling, token) in tokens where token.parent == parent && sibling != digest { tokens[sibling]?.usedAt = killed }
+    }
+}

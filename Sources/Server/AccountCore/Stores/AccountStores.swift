@@ -1,0 +1,44 @@
+public import Observability
+
+/// All stores of one database.
+///
+/// The domain's services take single stores; the composition of a server takes this. To keep accounts in another database, write a module with a type
+/// that conforms to it, and have it pass `AccountStoreCheck.all` of `AccountStoreTesting`. ``InMemoryAccountStores`` is the shortest example.
+///
+/// Several methods change more than one store in one transaction: ``ResetTokenStore/confirm(_:passwordHash:confirmation:at:)``,
+/// ``FreezeTokenStore/freeze(_:at:)``, ``AccountRepository/setState(_:of:)`` and ``SessionStore/open(_:refresh:epoch:)``. So the stores of one
+/// bundle share one database.
+public protocol AccountStores: Sendable {
+    /// The accounts.
+    var accounts: any AccountRepository { get }
+    /// Sessions and their refresh tokens.
+    var sessions: any SessionStore { get }
+    /// Single-use tokens that set a new password.
+    var resetTokens: any ResetTokenStore { get }
+    /// Single-use tokens that lock an account.
+    var freezeTokens: any FreezeTokenStore { get }
+    /// The emails that are to be sent.
+    var intents: any MailIntentQueue & MailQueueInspection { get }
+    /// The reset emails that were sent lately.
+    var sentResets: any SentResetStore { get }
+    /// The events of accounts.
+    var audit: any AuditStore { get }
+    /// The decoys for addresses without an account.
+    var decoys: any DecoyStore { get }
+}
+
+/// A store could not do its work.
+public struct StoreFailure: LogSafeError, Hashable, Sendable {
+    /// Whether somebody else was in the way, so that trying again may help.
+    public let isBusy: Bool
+    /// What the store said, without anything that was stored.
+    public let message: String
+
+    /// Creates a failure.
+    public init(isBusy: Bool, message: String) {
+        self.isBusy = isBusy
+        self.message = message
+    }
+
+    public var description: String { message }
+}

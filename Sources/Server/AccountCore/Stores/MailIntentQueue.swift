@@ -1,0 +1,120 @@
+public import AccountContract
+public import Foundation
+
+/// The mails that are to be made, kept until they have been handed over.
+///
+/// All dates are of a steady time: see the `steady` parameter of ``MailWorker``.
+///
+/// Any number of workers, also in several processes, may take from one queue: whoever claims an intent holds it under a lease, and
+/// what is said about it after the lease has passed to another is not heard.
+public protocol MailIntentQueue: Sendable {
+    /// Adds an intent, due at once. When this returns, the intent survives a crash.
+    ///
+    /// A store in the database of the rate limits also commits the usage of the request that adds the intent: see `CommittedUsage`.
+    func enqueue(_ intent: MailIntent) async throws
+    /// Takes intents and hides them from other workers until `leaseEnd`. The intent of a worker that ended returns then, or by
+    /// ``releaseAbandoned(at:)``.
+    ///
+    /// New reset requests are taken in turn by network, the oldest of each: a network with many requests delays those of another network by one
+    /// email per turn. Everything else (second tries, confirmations, intents of workers that ended) is taken when it is due, the oldest first. The
+    /// two kinds alternate.
+    /// - Parameter includesResets: Whether reset emails may be sent now; if not, only confirmations are taken.
+    /// - Complexity: O(`limit` · log n) of n intents.
+    func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent]
+    /// Returns an intent that is still held under the lease, without counting a failure. It is the next of its network.
+    func release(_ intent: MailIntent, leaseEnd: Date, at now: Date) async throws
+    /// Makes the intents due whose holders have ended.
+    /// - Returns: The number of intents.
+    @discardableResult
+    func releaseAbandoned(at now: Date) async throws -> Int
+    /// Removes an intent that has been handed over or has become pointless.
+    func settle(_ intent: MailIntent) async throws
+    /// Counts a failure and makes the intent due at a later time, if it is still held under the lease that ends at `leaseEnd`.
+    /// - Parameter reason: What happened, without addresses.
+    func postpone(_ intent: MailIntent, leaseEnd: Date, until due: Date, reason: String) async throws
+    /// Sets an intent aside that is not to be tried again, for an operator to look at, if it is still held under the lease.
+    /// - Parameter end: When it is to be forgotten.
+    func giveUp(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws
+    /// Forgets what was given up long enough ago.
+    func sweep(at now: Date) async throws
+    /// When an operator last asked for mails to be tried; `nil` if nobody ever has.
+    func lastRetry() async throws -> Date?
+    /// How many intents are still to be made; those given up don't count. O(intents).
+    func count() async throws -> Int
+    /// Returns if intents can be read.
+    func ping() async throws
+}
+
+extension MailIntentQueue {
+    /// Takes intents of all kinds.
+    public func claim(limit: Int, at now: Date, leaseEnd: Date) async throws -> [MailIntent] {
+        try await claim(limit: limit, at: now, leaseEnd: leaseEnd, includesResets: true)
+    }
+}
+
+/// A mail of the queue as an operator sees it.
+public struct QueuedMail: Hashable, Sendable, Identifiable {
+    /// What becomes of it.
+    public enum State: String, Hashable, Sendable, CaseIterable {
+        /// It will be tried when it is due.
+        case waiting
+        /// A worker has it in hand, or had when it died.
+        case taken
+        /// It will not be tried again by itself.
+        case failed
+    }
+
+    /// The id of its intent.
+    public let id: MailIntent.ID
+    /// `password_reset` or `password_changed`.
+    public let kind: String
+    /// Who it is for: the address that was typed, or the account's; `nil` if the account is gone.
+    public let recipient: EmailAddress?
+    /// What becomes of it.
+    public let state: State
+    /// How often handing over has failed.
+    public let failures: Int
+    /// When it was asked for.
+    public let createdAt: Date
+    /// When it is tried next, its worker's lease ends, or, when it has failed, it is forgotten.
+    public let dueAt: Date
+    /// Why it failed last.
+    public let reason: String?
+
+    /// Creates a row.
+    public init(
+        id: MailIntent.ID,
+        kind: String,
+        recipient: EmailAddress?,
+        state: State,
+        failures: Int,
+        createdAt: Date,
+        dueAt: Date,
+        reason: String?
+    ) {
+        self.id = id
+        self.kind = kind
+        self.recipient = recipient
+        self.state = state
+        self.failures = failures
+        self.createdAt = createdAt
+        self.dueAt = dueAt
+        self.reason = reason
+    }
+
+    /// The recipient for eyes that need not know it: the first character and the domain.
+    public var maskedRecipient: String {
+        guard let text = recipient?.text, let at = text.lastIndex(of: "@") else { return "-" }
+        return text.prefix(1) + "***" + text[at...]
+    }
+}
+
+/// The queue as an operator looks after it.
+public protocol MailQueueInspection: Sendable {
+    /// The mails, oldest first. What can't be read, since somebody has changed it by hand, does not keep the others from being seen.
+    func mails(limit: Int) async throws -> [QueuedMail]
+    /// Makes mails due now, and ends the rest of workers whose mail server did not take mails: those that wait, and with `includingFailed` those that were given up. What a worker has in hand is left.
+    /// - Parameter ids: Which; all if `nil`.
+    /// - Returns: How many are due now that were not.
+    func retry(_ ids: Set<MailIntent.ID>?, includingFailed: Bool, at now: Date) async throws -> Int
+}

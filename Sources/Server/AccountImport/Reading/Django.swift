@@ -1,0 +1,101 @@
+import Foundation
+import GRDB
+
+/// What Django's `dumpdata` writes.
+enum DjangoDump {
+    private struct Object: Decodable {
+        let fields: Fields?
+    }
+
+    /// Fields of any model; those of users have an address and a password.
+    private struct Fields: Decodable {
+        var email: String?
+        var password: String?
+        var firstName: String?
+        var isActive: ImportedFlag?
+
+        enum CodingKeys: String, CodingKey {
+            case email, password
+            case firstName = "first_name"
+            case isActive = "is_active"
+        }
+
+        init(from decoder: any Decoder) throws {
+            let fields = try decoder.container(keyedBy: CodingKeys.self)
+            // Another model may mean something else by these names.
+            email = try? fields.decode(String.self, forKey: .email)
+            password = try? fields.decode(String.self, forKey: .password)
+            firstName = try? fields.decode(String.self, forKey: .firstName)
+            isActive = try? fields.decodeIfPresent(ImportedFlag.self, forKey: .isActive)
+        }
+    }
+
+    static func read(_ text: Data) throws -> [ImportFile.Reading] {
+        guard let objects = try? JSONDecoder().decode([Object].self, from: text) else {
+            throw ImportFile.Unreadable(description: "The file begins like a dump of Django, but is none")
+        }
+        guard objects.isEmpty || objects.contains(where: { $0.fields != nil }) else {
+            throw ImportFile.Unreadable(
+                description:
+                    "The file is an array of JSON, but no dump of Django; other people are read as JSON lines, one object a line"
+            )
+        }
+        return objects.enumerated().compactMap { index, object in
+            guard let fields = object.fields, let email = fields.email, let password = fields.password else { return nil }
+            return .success(
+                ImportRecord(
+                    place: "object \(index + 1)",
+                    email: email,
+                    firstName: fields.firstName,
+                    passwordHash: password,
+                    isActive: fields.isActive?.text
+                )
+            )
+        }
+    }
+}
+
+/// Django's own SQLite database. It is opened to read only.
+enum DjangoDatabase {
+    private static func flag(_ value: DatabaseValue) -> ImportedFlag? {
+        switch value.storage {
+        case .null: nil
+        case .int64(let number): ImportedFlag("\(number)")
+        case .string(let text): ImportedFlag(text)
+        case .double, .blob: .unreadable
+        }
+    }
+
+    static func read(_ file: URL) throws -> [ImportFile.Reading] {
+        var configuration = Configuration()
+        configuration.readonly = true
+        do {
+            let queue = try DatabaseQueue(path: file.path, configuration: configuration)
+            return try queue.read { database in
+                try Row.fetchAll(database, sql: "SELECT id, email, first_name, password, is_active FROM auth_user ORDER BY id")
+                    .enumerated().map { index, row in
+                        // A table of another origin may have ids of any type.
+                        let place = Int64.fromDatabaseValue(row["id"]).map { "user \($0)" } ?? "row \(index + 1)"
+                        guard let email = String.fromDatabaseValue(row["email"]),
+                            let hash = String.fromDatabaseValue(row["password"])
+                        else {
+                            return .failure(.init(place: place, reason: "has no text as address or password"))
+                        }
+                        return .success(
+                            ImportRecord(
+                                place: place,
+                                email: email,
+                                firstName: String.fromDatabaseValue(row["first_name"]),
+                                passwordHash: hash,
+                                isActive: flag(row["is_active"])?.text
+                            )
+                        )
+                    }
+            }
+        } catch is DatabaseError {
+            throw ImportFile.Unreadable(
+                description: "The database has no readable table auth_user; dump the users as JSON or CSV"
+            )
+        }
+    }
+}

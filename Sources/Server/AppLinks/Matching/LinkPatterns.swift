@@ -1,0 +1,115 @@
+/// The pattern of a path, with Apple's latitude about slashes at its ends.
+///
+/// Apple's pages don't say it, `swcutil` does (macOS 27): `/buy/` and `/buy` are the same for link and pattern; `/buy/*` takes
+/// `/buy` too, but `/buy/?*` does not; a pattern may lack the first slash (`abc` takes `/abc`, as an example in
+/// "applinks.Details.Components" has it) or have several.
+struct PathPattern: Hashable, Sendable {
+    /// Every path.
+    static let everything = PathPattern(isRooted: true, pattern: .everything, parent: nil)
+
+    private let isRooted: Bool
+    let pattern: WildcardPattern
+    private let parent: WildcardPattern?
+
+    private init(isRooted: Bool, pattern: WildcardPattern, parent: WildcardPattern?) {
+        self.isRooted = isRooted
+        self.pattern = pattern
+        self.parent = parent
+    }
+
+    init(_ text: String, compile: (String) -> WildcardPattern) {
+        let scalars = Array(text.unicodeScalars)
+        isRooted = scalars.first == "/"
+        let body = Self.trimmed(scalars.drop { $0 == "/" })
+        pattern = compile(Self.text(body))
+        var head = body
+        while head.last == "*" { head.removeLast() }
+        let hasParent = head.count < body.count && head.last == "/"
+        parent = hasParent ? compile(Self.text(Self.trimmed(head))) : nil
+    }
+
+    /// Whether the pattern takes every path.
+    var takesEverything: Bool { pattern == .everything }
+
+    /// Why the pattern matches nothing.
+    var flaw: WildcardPattern.Flaw? { pattern.flaw }
+
+    func matches(_ facets: LinkFacets) -> Bool {
+        if pattern.matches(facets.path) || parent?.matches(facets.path) == true { return true }
+        return !isRooted && pattern.matches(facets.rootedPath)
+    }
+
+    /// Whether this pattern surely matches whatever `other` matches.
+    func covers(_ other: PathPattern) -> Bool {
+        if self == other || takesEverything { return true }
+        guard isRooted, other.isRooted else { return false }
+        let takes = { (part: WildcardPattern) in pattern.covers(part) || parent?.covers(part) == true }
+        return takes(other.pattern) && (other.parent.map(takes) ?? true)
+    }
+
+    private static func trimmed(_ scalars: ArraySlice<Unicode.Scalar>) -> ArraySlice<Unicode.Scalar> {
+        var rest = scalars
+        while rest.last == "/" { rest.removeLast() }
+        return rest
+    }
+
+    private static func text(_ scalars: ArraySlice<Unicode.Scalar>) -> String {
+        String(String.UnicodeScalarView(scalars))
+    }
+}
+
+/// The pattern of a query: one for the whole text, or one for each of some items.
+enum QueryPattern: Hashable, Sendable {
+    struct Item: Hashable, Sendable {
+        let name: String
+        let pattern: WildcardPattern
+    }
+
+    case whole(WildcardPattern)
+    case items([Item])
+
+    /// Every query.
+    static let everything = QueryPattern.whole(.everything)
+
+    /// All patterns.
+    var patterns: [WildcardPattern] {
+        switch self {
+        case .whole(let pattern): [pattern]
+        case .items(let items): items.map(\.pattern)
+        }
+    }
+
+    /// Why the pattern matches nothing.
+    var flaw: WildcardPattern.Flaw? {
+        patterns.lazy.compactMap(\.flaw).first
+    }
+
+    /// Whether the query fulfils the pattern. Apple (WWDC 2019, session 717): all instances of a repeated item must match.
+    func matches(_ facets: LinkFacets) -> Bool {
+        firstMiss(in: facets) == nil
+    }
+
+    /// The part that fails: `?`, or `?name` for an item.
+    func firstMiss(in facets: LinkFacets) -> String? {
+        switch self {
+        case .whole(let pattern): pattern.matches(facets.query) ? nil : "?"
+        case .items(let items):
+            items.first { item in !facets.values(of: item.name).allSatisfy(item.pattern.matches) }.map { "?\($0.name)" }
+        }
+    }
+
+    /// Whether the pattern takes every query.
+    var takesEverything: Bool { patterns.allSatisfy { $0 == .everything } }
+
+    /// Whether this pattern surely matches whatever `other` matches.
+    func covers(_ other: QueryPattern) -> Bool {
+        switch (self, other) {
+        case (.whole(let pattern), .whole(let others)): pattern.covers(others)
+        case (.whole, .items), (.items, .whole): takesEverything
+        case (.items(let items), .items(let others)):
+            items.allSatisfy { item in
+                item.pattern == .everything || others.contains { $0.name == item.name && item.pattern.covers($0.pattern) }
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+public import AccountCore
+import GRDB
+
+/// The stores of accounts in one SQLite file.
+public struct SQLiteAccountStores: AccountStores {
+    public let accounts: any AccountRepository
+    public let sessions: any SessionStore
+    public let resetTokens: any ResetTokenStore
+    public let freezeTokens: any FreezeTokenStore
+    public let intents: any MailIntentQueue & MailQueueInspection
+    public let sentResets: any SentResetStore
+    public let audit: any AuditStore
+    public let decoys: any DecoyStore
+
+    /// Creates the stores.
+    /// - Parameters:
+    ///   - locks: The locks of the servers on this database, by which the leases of servers that ended are released.
+    ///   - holder: The lock of this server, which the leases of its emails name.
+    public init(_ database: SQLiteDatabase, locks: ServerLocks? = nil, holder: ServerLock? = nil) {
+        accounts = SQLiteAccountRepository(database)
+        sessions = SQLiteSessionStore(database)
+        resetTokens = SQLiteResetTokenStore(database)
+        freezeTokens = SQLiteFreezeTokenStore(database)
+        intents = SQLiteMailIntentQueue(database, locks: locks, holder: holder)
+        sentResets = SQLiteSentResetStore(database)
+        audit = SQLiteAuditStore(database)
+        decoys = SQLiteDecoyStore(database)
+    }
+}
+
+/// The decoys' spans in SQLite.
+public struct SQLiteDecoyStore: DecoyStore {
+    private let database: SQLiteDatabase
+
+    /// Creates the store.
+    public init(_ database: SQLiteDatabase) {
+        self.database = database
+    }
+
+    public func renewDecoys(_ change: @escaping @Sendable ([DecoySpan]) -> [DecoySpan]) async throws -> [DecoySpan] {
+        try await database.write { database in
+            let old = try Row.fetchAll(database, sql: "SELECT decoy, start, width, reach FROM decoy_span ORDER BY rowid").map {
+                DecoySpan(decoy: $0["decoy"], start: $0["start"], width: $0["width"], reach: $0["reach"])
+            }
+            let new = change(old)
+            guard new != old else { return old }
+            try database.execute(sql: "DELETE FROM decoy_span")
+            for span in new {
+                try database.execute(
+                    sql: "INSERT INTO decoy_span (decoy, start, width, reach) VALUES (?, ?, ?, ?)",
+                    arguments: [span.decoy, span.start, span.width, span.reach]
+                )
+            }
+            return new
+        }
+    }
+}

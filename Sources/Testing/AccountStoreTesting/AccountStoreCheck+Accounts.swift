@@ -1,0 +1,181 @@
+import AccountContract
+import AccountCore
+import ErrorContract
+import Foundation
+
+extension AccountStoreCheck {
+    /// Checks of `AccountRepository`.
+    public static let accounts = accountsAsStored + accountsAdded + accountStates
+
+    private static let accountsAsStored: [AccountStoreCheck] = Account.State.allCases.map { state in
+        check("Reads an account that is \(state.rawValue) back as it was, by address in any case and by id") { stores in
+            var account = try Account.sample("Ana.Test+x@Exämple.com", state: state, language: Language("es-MX"))
+            account.epoch = 7
+            account.firstName = try FirstName(stored: "Ana 🐦 O'Brien\";--")
+            account.passwordHash = "$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA"
+            try require(await stores.accounts.insert(account), "The account is added")
+            for found in [
+                try await stores.accounts.account(id: account.id),
+                try await stores.accounts.account(email: try EmailAddress("ana.test+X@EXÄMPLE.com")),
+            ] {
+                try require(found, equals: account, "The account")
+                try require(found?.email.text, equals: "Ana.Test+x@xn--exmple-cua.com", "The address as it was typed")
+            }
+        }
+    }
+
+    private static let accountsAdded: [AccountStoreCheck] = [
+        check("Finds nothing by another address or id") { stores in
+            try await stores.addAccount()
+            try require(try await stores.accounts.account(email: try EmailAddress("ana@example.org")), equals: nil, "The account")
+            try require(try await stores.accounts.account(id: .init(rawValue: UUID())), equals: nil, "The account")
+        },
+        check("Refuses a taken address, in whatever case it is written") { stores in
+            let first = try await stores.addAccount("Ana@example.com")
+            for email in ["ana@example.com", "ANA@Example.COM"] {
+                try require(await !stores.accounts.insert(try .sample(email)), "insert returns false for \(email)")
+            }
+            try require(try await stores.accounts.accounts(), equals: [first], "The list of accounts")
+        },
+        check("Throws for a taken id") { stores in
+            let first = try await stores.addAccount()
+            let second = Account(
+                id: first.id,
+                email: try EmailAddress("bob@example.com"),
+                firstName: first.firstName,
+                passwordHash: "hash",
+                language: .english,
+                createdAt: .after(0)
+            )
+            try await requireFailure("insert throws for a taken id") { _ = try await stores.accounts.insert(second) }
+            try require(try await stores.accounts.accounts(), equals: [first], "The list of accounts")
+        },
+        check("Adds one account of fifty concurrent ones with one address") { stores in
+            let results = try await concurrently(50) { number in
+                let email = number.isMultiple(of: 2) ? "ana@example.com" : "ANA@example.com"
+                return try await stores.either(number / 2).accounts.insert(try .sample(email))
+            }
+            try require(results.count { $0 }, equals: 1, "The number of inserts that returned true")
+            try require(try await stores.accounts.accounts().count, equals: 1, "The number of accounts")
+        },
+        check("Lists accounts oldest first") { stores in
+            for seconds in [3.0, 1, 2] {
+                var account = try Account.sample("a\(Int(seconds))@example.com")
+                account.createdAt = .after(seconds)
+                _ = try await stores.accounts.insert(account)
+            }
+            let emails = try await stores.accounts.accounts().map(\.email.text)
+            try require(emails, equals: ["a1@example.com", "a2@example.com", "a3@example.com"], "The addresses")
+        },
+        check("Adds many accounts at once except those with taken addresses, and counts hashes of other systems") { stores in
+            try await stores.addAccount()
+            var some = try ["ana@example.com", "ben@example.com", "BEN@example.com", "cleo@example.com", "dora@example.com"]
+                .map { try Account.sample($0) }
+            some[1].passwordHash = "$argon2id$v=19$m=19456,t=2,p=1$AAAA$AAAA"
+            some[3].passwordHash = "older hash"
+            some[4].passwordHash = Account.unusablePassword
+            let added = try await stores.accounts.insert(contentsOf: some)
+            try require(added, equals: [some[1].id, some[3].id, some[4].id], "The ids of the added accounts")
+            let (counts, total) = try await stores.accounts.countForeignHashes { $0.hasPrefix("old") ? "old" : nil }
+            try require(counts, equals: ["old": 2], "The number of foreign hashes by kind")
+            try require(total, equals: 4, "The number of accounts")
+        },
+        check("Adds none of many accounts if one has a taken id") { stores in
+            let first = try await stores.addAccount()
+            let taken = Account(
+                id: first.id,
+                email: try EmailAddress("bob@example.com"),
+                firstName: first.firstName,
+                passwordHash: "hash",
+                language: .english,
+                createdAt: .after(0)
+            )
+            let new = try Account.sample("ben@example.com")
+            try await requireFailure("insert throws for a taken id") {
+                _ = try await stores.accounts.insert(contentsOf: [new, taken])
+            }
+            try require(try await stores.accounts.accounts(), equals: [first], "The list of accounts")
+        },
+        check("Replaces a hash unless the password has changed meanwhile") { stores in
+            let account = try await stores.addAccount()
+            let other = try await stores.addAccount("bob@example.com")
+            try await stores.accounts.rehash(account.id, from: "another hash", to: "new hash")
+            try require(try await stores.stored(account).passwordHash, equals: "old hash", "The hash")
+            try await stores.accounts.rehash(account.id, from: "old hash", to: "new hash")
+            try require(try await stores.stored(account).passwordHash, equals: "new hash", "The hash")
+            try require(try await stores.stored(account).epoch, equals: 0, "The epoch, which ends sessions,")
+            try require(try await stores.stored(other), equals: other, "The other account")
+        },
+    ]
+
+    private static let accountStates: [AccountStoreCheck] =
+        [Account.State.suspended, .inactive].map { state in
+            check("Ends sessions and links of an account that becomes \(state.rawValue), and raises its epoch") { stores in
+                let (ana, ben) = (try await stores.addAccount(), try await stores.addAccount("ben@example.com"))
+                let tokens = [try await stores.mint(for: ana), try await stores.mint(for: ben)]
+                let sessions = [try await OpenedSession(stores, account: ana), try await OpenedSession(stores, account: ben)]
+                let freeze = TokenDigest(of: "freeze")
+                try await stores.freezeTokens.insert(freeze, account: ana.id, expiresAt: .after(60))
+                try require(await stores.accounts.setState(state, of: ana.id), "setState returns true")
+                try require(try await stores.stored(ana).state, equals: state, "The state")
+                try require(try await stores.stored(ana).epoch, equals: 1, "The epoch")
+                try require(await !sessions[0].isAlive, "The account's session has ended")
+                try require(await sessions[1].isAlive, "Another account's session goes on")
+                try require(await stores.accounts.setState(.active, of: ana.id), "setState returns true")
+                try require(
+                    await !stores.isLive(tokens[0]),
+                    "The account's link has ended, also once the account is active again"
+                )
+                try require(await stores.isLive(tokens[1]), "Another account's link works")
+                try require(
+                    try await stores.freezeTokens.find(freeze, at: .after(1)),
+                    equals: nil,
+                    "The account of its lock token"
+                )
+                try require(try await stores.stored(ana).epoch, equals: 2, "The epoch")
+                try require(try await stores.stored(ben).epoch, equals: 0, "The epoch of another account")
+            }
+        } + [
+            check("Changes nothing for the state that an account has, and reports an unknown account") { stores in
+                let account = try await stores.addAccount()
+                try require(await stores.accounts.setState(.active, of: account.id), "setState returns true")
+                try require(try await stores.stored(account), equals: account, "The account")
+                let isKnown = try await stores.accounts.setState(.active, of: Account.ID(rawValue: UUID()))
+                try require(!isKnown, "setState returns false for an unknown account")
+            }
+        ]
+
+    private static func check(
+        _ rule: String,
+        _ body: @escaping @Sendable (StoresUnderTest) async throws -> Void
+    ) -> AccountStoreCheck {
+        AccountStoreCheck("accounts", rule, body)
+    }
+
+    /// Checks of `DecoyStore`.
+    public static let decoys: [AccountStoreCheck] = [
+        AccountStoreCheck("decoys", "Keeps decoys, and shows every process the same") { stores in
+            let (store, other) = (stores.decoys, stores.others.decoys)
+            try require(try await store.renewDecoys { $0 }, equals: [], "The spans of a new store")
+            let spans = [
+                DecoySpan(decoy: "costly", start: 0, width: 0.1, reach: 0.3),
+                DecoySpan(decoy: "bcrypt", start: 0.3, width: 0.2, reach: 0.2),
+            ]
+            try require(try await store.renewDecoys { _ in spans }, equals: spans, "The new spans")
+            try require(try await other.renewDecoys { $0 }, equals: spans, "The spans that another process reads")
+            let fewer = try await other.renewDecoys { Array($0.dropFirst()) }
+            try require(fewer, equals: [spans[1]], "The spans without the first")
+            try require(try await store.renewDecoys { $0 }, equals: fewer, "The spans that this process reads")
+        },
+        AccountStoreCheck("decoys", "Applies forty concurrent changes one after the other") { stores in
+            _ = try await concurrently(40) { number in
+                try await stores.either(number).decoys.renewDecoys {
+                    $0 + [DecoySpan(decoy: "\(number)", start: 0, width: 0, reach: 0)]
+                }
+            }
+            let decoys = try await stores.decoys.renewDecoys { $0 }.map(\.decoy)
+            try require(decoys.count, equals: 40, "The number of spans")
+            try require(Set(decoys).count, equals: 40, "The number of different spans")
+        },
+    ]
+}

@@ -1,0 +1,318 @@
+import AccountContract
+import AccountCore
+import ErrorContract
+import Foundation
+import RateLimiting
+
+extension AccountStoreCheck {
+    /// Checks of `MailIntentQueue` and `MailQueueInspection`.
+    public static let intents = claims + leases + turns + inspections
+
+    private static func check(
+        _ rule: String,
+        _ body: @escaping @Sendable (StoresUnderTest) async throws -> Void
+    ) -> AccountStoreCheck {
+        AccountStoreCheck("intents", rule, body)
+    }
+
+    private static func intent(_ number: Int = 0, after seconds: TimeInterval = 0) throws -> MailIntent {
+        MailIntent(
+            subject: .passwordReset(try EmailAddress("Ana\(number)@example.com")),
+            language: Language("es-MX"),
+            createdAt: .after(seconds)
+        )
+    }
+
+    private static func intent(_ network: String?, _ number: Int) throws -> MailIntent {
+        MailIntent(
+            subject: .passwordReset(try EmailAddress("a\(number)@example.com")),
+            language: .english,
+            createdAt: .after(Double(number) / 1_024),
+            origin: AuditOrigin(client: network, requestID: nil)
+        )
+    }
+
+    private static let claims: [AccountStoreCheck] = [
+        check("Returns intents as they were added, with the address as it was typed") { stores in
+            let reset = try intent()
+            let changed = MailIntent(
+                subject: .passwordChanged(.init(rawValue: UUID())),
+                language: .english,
+                createdAt: .after(1),
+                origin: AuditOrigin(client: "198.51.100.0/24", requestID: "id-1")
+            )
+            try await stores.intents.enqueue(reset)
+            try await stores.intents.enqueue(changed)
+            let taken = try await stores.intents.claim(limit: 10, at: .after(1), leaseEnd: .after(100))
+            try require(taken, equals: [reset, changed], "The intents")
+            guard case .passwordReset(let address) = taken.first?.subject else { return }
+            try require(address.text, equals: "Ana0@example.com", "The address")
+        },
+        check("Returns the oldest first, and at most as many as requested") { stores in
+            for number in [4, 1, 3, 0, 2] { try await stores.intents.enqueue(try intent(number, after: TimeInterval(number))) }
+            var taken: [TimeInterval] = []
+            for expected in [2, 2, 1, 0] {
+                let batch = try await stores.intents.claim(limit: 2, at: .after(10), leaseEnd: .after(100))
+                try require(batch.count, equals: expected, "The number of intents")
+                taken += batch.map { $0.createdAt.timeIntervalSince(.after(0)) }
+            }
+            try require(taken, equals: [0, 1, 2, 3, 4], "The ages")
+        },
+        check("Gives each of a hundred intents to one of forty concurrent workers") { stores in
+            for number in 0..<100 { try await stores.intents.enqueue(try intent(number)) }
+            let batches = try await concurrently(40) { number in
+                try await stores.either(number).intents.claim(limit: 3, at: .after(1), leaseEnd: .after(100))
+            }
+            let taken = batches.flatMap { $0.map(\.id) }
+            try require(taken.count, equals: 100, "The number of claimed intents")
+            try require(Set(taken).count, equals: 100, "The number of different claimed intents")
+        },
+        check("Returns a request from a clock that was ahead at once") { stores in
+            let intent = try intent(after: 3 * 3_600)
+            try await stores.intents.enqueue(intent)
+            let taken = try await stores.intents.claim(limit: 1, at: .after(0), leaseEnd: .after(100))
+            try require(taken, equals: [intent], "The intents")
+        },
+        check("Removes a settled intent, and only it") { stores in
+            let intents = [try intent(0), try intent(1, after: 1)]
+            for intent in intents { try await stores.intents.enqueue(intent) }
+            try require(try await stores.intents.count(), equals: 2, "The number of intents")
+            try await stores.intents.settle(intents[0])
+            try await stores.intents.settle(try intent(1, after: 1))
+            try require(try await stores.intents.count(), equals: 1, "The number of intents")
+            let left = try await stores.intents.claim(limit: 9, at: .after(9), leaseEnd: .after(99))
+            try require(left, equals: [intents[1]], "The intents")
+        },
+    ]
+
+    private static let leases: [AccountStoreCheck] = [
+        check("Hides a taken intent until its lease ends, and returns it then without a failure") { stores in
+            let intent = try intent()
+            try await stores.intents.enqueue(intent)
+            let first = try await stores.intents.claim(limit: 10, at: .after(0), leaseEnd: .after(120))
+            try require(first, equals: [intent], "The intents")
+            let early = try await stores.others.intents.claim(limit: 10, at: .after(119), leaseEnd: .after(300))
+            try require(early, equals: [], "The intents within the lease")
+            try require(try await stores.intents.count(), equals: 1, "The number of intents")
+            let back = try await stores.others.intents.claim(limit: 10, at: .after(120), leaseEnd: .after(300))
+            try require(back, equals: [intent], "The intents after the lease")
+        },
+        check("Returns a postponed intent at its time, with its failures") { stores in
+            let intent = try intent()
+            try await stores.intents.enqueue(intent)
+            for failures in 1...3 {
+                let time = TimeInterval(failures) * 100
+                _ = try await stores.intents.claim(limit: 1, at: .after(time), leaseEnd: .after(time + 90))
+                let due = time + 5
+                try await stores.intents.postpone(intent, leaseEnd: .after(time + 90), until: .after(due), reason: "421")
+                let early = try await stores.intents.claim(limit: 1, at: .after(due - 1), leaseEnd: .after(1_000))
+                try require(early, equals: [], "The intents before the time")
+                let back = try await stores.intents.claim(limit: 1, at: .after(due), leaseEnd: .after(due + 1))
+                try require(back.map(\.failures), equals: [failures], "The failures")
+            }
+        },
+        check("Ignores the holder of a lease that has passed to another") { stores in
+            let intent = try intent()
+            try await stores.intents.enqueue(intent)
+            _ = try await stores.intents.claim(limit: 1, at: .after(0), leaseEnd: .after(10))
+            _ = try await stores.intents.claim(limit: 1, at: .after(10), leaseEnd: .after(20))
+            try await stores.intents.postpone(intent, leaseEnd: .after(10), until: .after(11), reason: "late")
+            try await stores.intents.giveUp(intent, leaseEnd: .after(10), until: .after(11), reason: "late")
+            try await stores.intents.release(intent, leaseEnd: .after(10), at: .after(11))
+            let early = try await stores.intents.claim(limit: 1, at: .after(19), leaseEnd: .after(30))
+            try require(early, equals: [], "The intents within the new lease")
+            let back = try await stores.intents.claim(limit: 1, at: .after(20), leaseEnd: .after(30))
+            try require(back, equals: [intent], "The intents after the new lease")
+        },
+        check("Returns no intent that was given up, counts none, and removes it at its time") { stores in
+            let intent = try intent()
+            try await stores.intents.enqueue(intent)
+            _ = try await stores.intents.claim(limit: 1, at: .after(0), leaseEnd: .after(10))
+            let reason = "550 5.1.1 at RCPT TO"
+            try await stores.intents.giveUp(intent, leaseEnd: .after(10), until: .after(100), reason: reason)
+            try require(try await stores.intents.count(), equals: 0, "The number of intents")
+            let taken = try await stores.intents.claim(limit: 1, at: .after(1_000), leaseEnd: .after(2_000))
+            try require(taken, equals: [], "The intents")
+            try await stores.intents.sweep(at: .after(99))
+            let kept = try await stores.intents.mails(limit: 9)
+            try require(kept.map(\.state), equals: [.failed], "The states")
+            try require(kept.map(\.reason), equals: [reason], "The reasons")
+            try require(kept.map(\.failures), equals: [1], "The failures")
+            try require(kept.map(\.maskedRecipient), equals: ["A***@example.com"], "The masked recipients")
+            try await stores.intents.sweep(at: .after(100))
+            try require(try await stores.intents.mails(limit: 9), equals: [], "The queue after the sweep")
+        },
+    ]
+
+    private static let turns: [AccountStoreCheck] = [
+        check("Takes reset requests in turn by network, the oldest of each") { stores in
+            for number in 0..<50 { try await stores.intents.enqueue(try intent("192.0.2.0/24", number)) }
+            var networks: [String?] = []
+            for step in 0..<5 {
+                networks += try await stores.intents.claim(limit: 1, at: .after(1), leaseEnd: .after(100)).map(\.origin.client)
+                guard step == 0 else { continue }
+                try await stores.intents.enqueue(try intent("198.51.100.0/24", 60))
+                try await stores.intents.enqueue(try intent(nil, 61))
+            }
+            let expected = ["192.0.2.0/24", "198.51.100.0/24", nil, "192.0.2.0/24", "192.0.2.0/24"]
+            try require(networks, equals: expected, "The networks in the order of their turns")
+        },
+        check("Takes a returned intent next") { stores in
+            let intents = try (0..<3).map { try intent("10.0.\($0).0/24", $0) }
+            for intent in intents { try await stores.intents.enqueue(intent) }
+            func claim(_ limit: Int) async throws -> [MailIntent] {
+                try await stores.intents.claim(limit: limit, at: .after(1), leaseEnd: .after(100))
+            }
+            try require(try await claim(1), equals: [intents[0]], "The first intent")
+            try await stores.intents.release(intents[0], leaseEnd: .after(99), at: .after(1))
+            try require(try await claim(1), equals: [intents[1]], "The intent after a return under another lease")
+            try await stores.intents.release(intents[0], leaseEnd: .after(100), at: .after(1))
+            try require(try await claim(2), equals: [intents[0], intents[2]], "The intents after a return")
+        },
+        check("Alternates new and due intents, and takes only confirmations during a pause") { stores in
+            let new = try (0..<2).map { try intent("10.0.0.0/24", $0) }
+            let confirmations = (0..<2).map {
+                MailIntent(subject: .passwordChanged(.init(rawValue: UUID())), language: .english, createdAt: .after(Double($0)))
+            }
+            for intent in new + confirmations { try await stores.intents.enqueue(intent) }
+            func claim(_ limit: Int, includesResets: Bool) async throws -> [MailIntent] {
+                try await stores.intents.claim(
+                    limit: limit,
+                    at: .after(5),
+                    leaseEnd: .after(100),
+                    includesResets: includesResets
+                )
+            }
+            try require(try await claim(1, includesResets: false), equals: [confirmations[0]], "The intents during a pause")
+            let all = try await claim(9, includesResets: true)
+            let orders = [[confirmations[1], new[0], new[1]], [new[0], confirmations[1], new[1]]]
+            try require(orders.contains(all), "New and due intents alternate; they came as \(all.map(\.subject.kind))")
+            try require(try await claim(1, includesResets: false), equals: [], "The intents when all are taken")
+        },
+    ]
+
+    private static let inspections: [AccountStoreCheck] = [
+        check("Makes pending intents due on a retry, and failed ones on demand, but none that is in flight") { stores in
+            let intents = try (0..<4).map { try intent($0, after: TimeInterval($0)) }
+            for intent in intents { try await stores.intents.enqueue(intent) }
+            _ = try await stores.intents.claim(limit: 3, at: .after(3), leaseEnd: .after(100))
+            try await stores.intents.postpone(intents[0], leaseEnd: .after(100), until: .after(300), reason: "421")
+            try await stores.intents.giveUp(intents[1], leaseEnd: .after(100), until: .after(300), reason: "550")
+            let states = try await stores.intents.mails(limit: 9).map(\.state)
+            try require(states, equals: [.waiting, .failed, .taken, .waiting], "The states, oldest first")
+            try require(try await stores.intents.lastRetry(), equals: nil, "The time of the last retry")
+            for (ids, includingFailed, expected) in [
+                // The last intent is due already.
+                (nil, false, 1), ([intents[2].id], true, 0), ([intents[1].id], true, 1),
+            ] as [(Set<UUID>?, Bool, Int)] {
+                let count = try await stores.intents.retry(ids, includingFailed: includingFailed, at: .after(4))
+                try require(count, equals: expected, "The number of intents that became due")
+            }
+            try require(try await stores.intents.lastRetry(), equals: .after(4), "The time of the last retry")
+            let due = try await stores.intents.claim(limit: 9, at: .after(4), leaseEnd: .after(90))
+            try require(Set(due.map(\.id)), equals: Set([intents[0].id, intents[1].id, intents[3].id]), "The due intents")
+        },
+        check("Shows a confirmation with the address of its account") { stores in
+            let account = try await stores.addAccount()
+            for id in [account.id, .init(rawValue: UUID())] {
+                try await stores.intents.enqueue(
+                    MailIntent(
+                        subject: .passwordChanged(id),
+                        language: .english,
+                        createdAt: .after(id == account.id ? 0 : 1)
+                    )
+                )
+            }
+            let recipients = try await stores.intents.mails(limit: 9).map(\.recipient)
+            try require(recipients, equals: [account.email, nil], "The recipients")
+            try require(try await stores.intents.mails(limit: 1).count, equals: 1, "The number of emails at a limit of 1")
+            try await stores.intents.ping()
+        },
+    ]
+
+    /// Checks of `SentResetStore`.
+    public static let sentResets: [AccountStoreCheck] = [
+        AccountStoreCheck("sentResets", "Counts the tries of one email once, and a canceled email not at all") { stores in
+            let account = try await stores.addAccount()
+            let other = try await stores.addAccount("bob@example.com")
+            let (store, ids) = (stores.sentResets, (0..<3).map { _ in UUID() })
+            let bounds = ResetMailBounds(perAccount: .requests(2, per: .seconds(60)))
+            func reserve(_ number: Int, after seconds: TimeInterval) async throws -> ResetMailDecision {
+                try await store.reserve(ids[number], for: account.id, within: bounds, at: .after(seconds))
+            }
+            for _ in 0..<5 { try require(try await reserve(0, after: 0), equals: .reserved, "A try of the first email") }
+            try require(try await reserve(1, after: 1), equals: .reserved, "The second email")
+            try require(try await reserve(2, after: 2), equals: .accountExceeded, "The third email")
+            let others = try await store.reserve(UUID(), for: other.id, within: bounds, at: .after(2))
+            try require(others, equals: .reserved, "An email for another account")
+            try await store.cancel(ids[0])
+            try require(try await reserve(2, after: 2), equals: .reserved, "The third email after a cancellation")
+            while try await store.sweep(at: .after(60.5)) {}
+            try require(try await reserve(0, after: 60.5), equals: .accountExceeded, "The first email after 60.5 s")
+            try require(try await reserve(0, after: 61), equals: .reserved, "The first email after 61 s")
+        },
+        AccountStoreCheck("sentResets", "Paces all emails, and reports when the next one may be sent") { stores in
+            let account = try await stores.addAccount()
+            let store = stores.sentResets
+            // 100 a minute is paced: 10 in 6 s.
+            let bounds = ResetMailBounds(overall: .requests(100, per: .seconds(60)))
+            func reserve(after seconds: TimeInterval) async throws -> ResetMailDecision {
+                try await store.reserve(UUID(), for: account.id, within: bounds, at: .after(seconds))
+            }
+            for number in 0..<10 {
+                try require(try await reserve(after: TimeInterval(number) / 10), equals: .reserved, "Email \(number + 1)")
+            }
+            try require(try await reserve(after: 1), equals: .later(.after(6)), "Email 11")
+            try require(try await reserve(after: 6), equals: .reserved, "Email 11 at its time")
+        },
+        AccountStoreCheck("sentResets", "Reserves ten places for forty concurrent emails") { stores in
+            let account = try await stores.addAccount()
+            let bounds = ResetMailBounds(perAccount: .requests(10, per: .seconds(3_600)))
+            let decisions = try await concurrently(40) { number in
+                try await stores.either(number).sentResets.reserve(UUID(), for: account.id, within: bounds, at: .after(0))
+            }
+            try require(decisions.count { $0 == .reserved }, equals: 10, "The number of reserved places")
+        },
+    ]
+
+    /// Checks of `AuditStore`.
+    public static let audit: [AccountStoreCheck] = [
+        AccountStoreCheck("audit", "Returns the newest events of an account first, with their origins") { stores in
+            let (ana, bob) = (try await stores.addAccount(), try await stores.addAccount("bob@example.com"))
+            let origin = AuditOrigin(client: "198.51.100.0/24", requestID: "id-1")
+            func event(_ kind: AuditEvent.Kind, _ account: Account.ID, _ seconds: TimeInterval) -> AuditEvent {
+                AuditEvent(kind: kind, accountID: account, time: .after(seconds), origin: origin)
+            }
+            let events = [event(.signInFailed, ana.id, 1), event(.signedIn, ana.id, 1), event(.registered, ana.id, 0)]
+            try await stores.audit.append(events + [event(.signedIn, bob.id, 2)])
+            let newest = try await stores.others.audit.events(of: ana.id, limit: 9)
+            try require(newest, equals: [events[1], events[0], events[2]], "The events")
+            try require(try await stores.audit.events(of: ana.id, limit: 1), equals: [events[1]], "The newest event")
+        },
+        AccountStoreCheck("audit", "Leaves out events of unknown accounts, and stores the others") { stores in
+            let account = try await stores.addAccount()
+            let unknown = Account.ID(rawValue: UUID())
+            let events = [unknown, account.id, unknown].map {
+                AuditEvent(kind: .signedIn, accountID: $0, time: .after(0), origin: .none)
+            }
+            try await stores.audit.append(events)
+            try require(try await stores.audit.events(of: account.id, limit: 9), equals: [events[1]], "The events")
+            try require(try await stores.audit.events(of: unknown, limit: 9), equals: [], "The events of nobody")
+        },
+        AccountStoreCheck("audit", "Sweeps what is old, and of each kind all but the newest") { stores in
+            let account = try await stores.addAccount()
+            let store = stores.audit
+            func event(_ kind: AuditEvent.Kind, _ seconds: Double) -> AuditEvent {
+                AuditEvent(kind: kind, accountID: account.id, time: .after(seconds), origin: .none)
+            }
+            try await store.append([event(.registered, -100), event(.passwordReset, 1)])
+            try await store.append((0..<700).map { event(.signInFailed, Double($0)) })
+            while try await store.sweep(before: .after(0), limit: 200) {}
+            let kept = try await store.events(of: account.id, limit: 1_000)
+            let failures = kept.filter { $0.kind == .signInFailed }
+            try require(failures.count, equals: 200, "The number of events of the crowded kind")
+            try require(failures.last?.time, equals: .after(500), "The oldest of them")
+            try require(kept.last, equals: event(.passwordReset, 1), "The oldest event of another kind")
+        },
+    ]
+}

@@ -1,0 +1,228 @@
+import AccountContract
+import AccountCore
+import Foundation
+
+extension AccountStoreCheck {
+    /// Checks of `SessionStore`.
+    public static let sessions = sessionBegins + rotations + repeats + sessionEnds + sessionSweeps
+
+    private static let day: TimeInterval = 86_400
+
+    private static func check(
+        _ rule: String,
+        _ body: @escaping @Sendable (StoresUnderTest) async throws -> Void
+    ) -> AccountStoreCheck {
+        AccountStoreCheck("sessions", rule, body)
+    }
+
+    private static func withSession(
+        _ rule: String,
+        _ body: @escaping @Sendable (OpenedSession) async throws -> Void
+    ) -> AccountStoreCheck {
+        check(rule) { stores in try await body(try await OpenedSession(stores, account: try await stores.addAccount())) }
+    }
+
+    private static let sessionBegins: [AccountStoreCheck] = [
+        check("Opens a session only in the epoch of the caller, and only for an active account") { stores in
+            let account = try await stores.addAccount()
+            let suspended = try await stores.addAccount("eve@example.com", state: .suspended)
+            let unknown = try Account.sample("nobody@example.com")
+            for (owner, epoch, opens) in [
+                (account, 0, true), (account, 1, false), (account, -1, false), (suspended, 0, false), (unknown, 0, false),
+            ] {
+                let session = Session(id: .init(rawValue: UUID()), accountID: owner.id, createdAt: .after(0))
+                let token = SecretToken().digest
+                let isOpen = try await stores.sessions.open(session, refresh: token, epoch: epoch)
+                let who = "(\(owner.email.text), epoch \(epoch))"
+                try require(isOpen, equals: opens, "What open returns \(who)")
+                try require(try await stores.sessions.isAlive(session.id), equals: opens, "Whether the session is alive \(who)")
+                let used = try await stores.sessions.rotate(
+                    token,
+                    to: SecretToken().digest,
+                    at: .after(1),
+                    rules: SessionRules()
+                )
+                try require(used, equals: opens ? .rotated(session) : .refused, "The use of its token \(who)")
+            }
+        }
+    ]
+
+    private static let rotations: [AccountStoreCheck] =
+        [
+            withSession("Gives the next token for a token, over and over") { opened in
+                var token = opened.first
+                for step in 1...20 {
+                    let (outcome, next) = try await opened.use(token, after: TimeInterval(step) * 100)
+                    try require(outcome, equals: .rotated(opened.session), "The outcome of step \(step)")
+                    token = next
+                }
+                try require(await opened.isAlive, "The session is alive")
+            },
+            withSession("Refuses an unknown token, and changes nothing") { opened in
+                let unknown = try await opened.use(SecretToken().digest, after: 1).outcome
+                try require(unknown, equals: .refused, "The outcome of an unknown token")
+                try require(await opened.isAlive, "The session is alive")
+                let known = try await opened.use(opened.first, after: 2).outcome
+                try require(known, equals: .rotated(opened.session), "The outcome of the known token")
+            },
+            check("Leaves the sessions of other devices when one ends") { stores in
+                let account = try await stores.addAccount()
+                let phone = try await OpenedSession(stores, account: account)
+                let tablet = try await OpenedSession(stores, account: account)
+                _ = try await phone.use(phone.first, after: 1)
+                let again = try await phone.use(phone.first, after: 100).outcome
+                try require(again, equals: .reused(phone.session), "The second use of the phone's token")
+                try require(await tablet.isAlive, "The tablet's session is alive")
+                let used = try await tablet.use(tablet.first, after: 101).outcome
+                try require(used, equals: .rotated(tablet.session), "The use of the tablet's token")
+            },
+            withSession("Refuses a session that expired after 90 days, however often it was refreshed") { opened in
+                var token = opened.first
+                for days in [29.0, 58, 87, 90] {
+                    let (outcome, next) = try await opened.use(token, after: days * day)
+                    try require(outcome, equals: .rotated(opened.session), "The outcome on day \(days)")
+                    token = next
+                }
+                let late = try await opened.use(token, after: 90 * day + 1).outcome
+                try require(late, equals: .expired, "The outcome after 90 days")
+                try require(await !opened.isAlive, "The session has ended")
+            },
+        ]
+        + [(30.0, true), (30.001, false), (365, false)].map { days, goesOn in
+            withSession("\(goesOn ? "Accepts" : "Refuses") a token after \(days) idle days") { opened in
+                let (outcome, next) = try await opened.use(opened.first, after: days * day)
+                try require(outcome, equals: goesOn ? .rotated(opened.session) : .expired, "The outcome")
+                try require(try await opened.isAlive, equals: goesOn, "Whether the session is alive")
+                let again = try await opened.use(goesOn ? next : opened.first, after: days * day + 1).outcome
+                try require(again, equals: goesOn ? .rotated(opened.session) : .refused, "The outcome of the next use")
+            }
+        }
+
+    private static let repeats: [AccountStoreCheck] =
+        [
+            withSession("Ends the session on an early repeat if a successor was used") { opened in
+                let second = try await opened.use(opened.first, after: 100).next
+                let third = try await opened.use(second, after: 102).next
+                let again = try await opened.use(opened.first, after: 103).outcome
+                try require(again, equals: .reused(opened.session), "The outcome of the repeat")
+                try require(try await opened.use(third, after: 104).outcome, equals: .refused, "The outcome of the newest token")
+            },
+            withSession("Measures the repeat window from the first use, not from the last repeat") { opened in
+                for seconds in [100.0, 104, 108] {
+                    let outcome = try await opened.use(opened.first, after: seconds).outcome
+                    try require(outcome, equals: .rotated(opened.session), "The outcome after \(seconds) s")
+                }
+                let late = try await opened.use(opened.first, after: 111).outcome
+                try require(late, equals: .reused(opened.session), "The outcome after 111 s")
+                try require(await !opened.isAlive, "The session has ended")
+            },
+            check("Treats concurrent uses of one token as repeats, of whose successors one can be used") { stores in
+                let opened = try await OpenedSession(stores, account: try await stores.addAccount())
+                let results = try await concurrently(20) { number in
+                    let next = SecretToken().digest
+                    let store = stores.either(number).sessions
+                    return (try await store.rotate(opened.first, to: next, at: .after(100), rules: opened.rules), next)
+                }
+                try require(results.count { $0.0 == .rotated(opened.session) }, equals: 20, "The number of accepted uses")
+                let used = try await opened.use(results[0].1, after: 101).outcome
+                try require(used, equals: .rotated(opened.session), "The use of one successor")
+                let killed = try await opened.use(results[1].1, after: 102).outcome
+                try require(killed, equals: .reused(opened.session), "The use of another successor")
+                try require(await !opened.isAlive, "The session has ended")
+            },
+        ]
+        + [(10.0, true), (10.5, false), (86_400, false)].map { later, isRepeat in
+            withSession("\(isRepeat ? "Accepts" : "Ends the session on") a second use after \(later) s") { opened in
+                let next = try await opened.use(opened.first, after: 100).next
+                let again = try await opened.use(opened.first, after: 100 + later).outcome
+                try require(again, equals: isRepeat ? .rotated(opened.session) : .reused(opened.session), "The second use")
+                try require(try await opened.isAlive, equals: isRepeat, "Whether the session is alive")
+                let afterwards = try await opened.use(next, after: 100 + later).outcome
+                try require(afterwards, equals: isRepeat ? .rotated(opened.session) : .refused, "The use of the successor")
+            }
+        }
+        + [0, 1].map { used in
+            withSession("Accepts the \(used == 0 ? "first" : "second") of two successors after a repeat, and then not the other")
+            {
+                opened in
+                let lost = try await opened.use(opened.first, after: 100).next
+                let (outcome, sibling) = try await opened.use(opened.first, after: 105)
+                try require(outcome, equals: .rotated(opened.session), "The repeat")
+                let (first, successor) = try await opened.use([lost, sibling][used], after: 106)
+                try require(first, equals: .rotated(opened.session), "The use of one of them")
+                try require(await opened.isAlive, "The session is alive")
+                let second = try await opened.use([lost, sibling][1 - used], after: 107).outcome
+                try require(second, equals: .reused(opened.session), "The use of the other")
+                try require(await !opened.isAlive, "The session has ended")
+                try require(try await opened.use(successor, after: 108).outcome, equals: .refused, "The use of the newest token")
+            }
+        }
+        + (0..<4).map { killed in
+            withSession("Accepts the last of five successors, and then not number \(killed + 1)") { opened in
+                var siblings: [TokenDigest] = []
+                for _ in 0..<5 { siblings.append(try await opened.use(opened.first, after: 100).next) }
+                let used = try await opened.use(siblings[4], after: 101).outcome
+                try require(used, equals: .rotated(opened.session), "The use of the last")
+                let other = try await opened.use(siblings[killed], after: 102).outcome
+                try require(other, equals: .reused(opened.session), "The use of another")
+                try require(await !opened.isAlive, "The session has ended")
+            }
+        }
+
+    private static let sessionEnds: [AccountStoreCheck] = [
+        withSession("Ends a session by its token, also twice") { opened in
+            try require(await opened.isAlive, "The session is alive")
+            try await opened.stores.sessions.end(refresh: opened.first)
+            try require(await !opened.isAlive, "The session has ended")
+            try require(try await opened.use(opened.first, after: 1).outcome, equals: .refused, "The use of its token")
+            try await opened.stores.sessions.end(refresh: opened.first)
+        },
+        withSession("Ends a session by a used token, with all successors") { opened in
+            let second = try await opened.use(opened.first, after: 1).next
+            let third = try await opened.use(second, after: 2).next
+            try await opened.stores.sessions.end(refresh: opened.first)
+            try require(await !opened.isAlive, "The session has ended")
+            try require(try await opened.use(third, after: 3).outcome, equals: .refused, "The use of the newest token")
+        },
+        withSession("Ends nothing by an unknown token") { opened in
+            try await opened.stores.sessions.end(refresh: SecretToken().digest)
+            try require(await opened.isAlive, "The session is alive")
+            let unknown = try await opened.stores.sessions.isAlive(.init(rawValue: UUID()))
+            try require(!unknown, "A session that was never opened is not alive")
+        },
+    ]
+
+    private static let sessionSweeps: [AccountStoreCheck] = [
+        check("Sweeps sessions a week after they expired, and no others") { stores in
+            let account = try await stores.addAccount()
+            let old = try await OpenedSession(stores, account: account)
+            let refreshed = try await OpenedSession(stores, account: account)
+            let next = try await refreshed.use(refreshed.first, after: 20 * day).next
+            while try await stores.sessions.sweep(at: .after(37 * day), rules: old.rules) {}
+            try require(await old.isAlive, "A session that expired exactly a week ago is stored")
+            while try await stores.sessions.sweep(at: .after(37 * day + 1), rules: old.rules) {}
+            try require(await !old.isAlive, "A session that expired more than a week ago is removed")
+            try require(await refreshed.isAlive, "A session that was refreshed is alive")
+            try require(
+                try await refreshed.use(next, after: 38 * day).outcome,
+                equals: .rotated(refreshed.session),
+                "The use of the refreshed session's token"
+            )
+        },
+        withSession("Sweeps tokens that were used longer ago than a session may be idle, and leaves their session") { opened in
+            var token = opened.first
+            for days in 1...40 {
+                let lost = try await opened.use(token, after: TimeInterval(days) * day).next
+                let sibling = try await opened.use(token, after: TimeInterval(days) * day + 1).next
+                try require(lost != sibling, "The two successors differ")
+                token = sibling
+            }
+            while try await opened.stores.sessions.sweep(at: .after(40 * day), rules: opened.rules) {}
+            let first = try await opened.use(opened.first, after: 40 * day + 2).outcome
+            try require(first, equals: .refused, "The use of a token that was swept")
+            try require(await opened.isAlive, "The session is alive")
+            let newest = try await opened.use(token, after: 40 * day + 3).outcome
+            try require(newest, equals: .rotated(opened.session), "The use of the newest token")
+        },
+    ]
+}

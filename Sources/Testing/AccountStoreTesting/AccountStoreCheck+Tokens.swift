@@ -1,0 +1,305 @@
+import AccountContract
+import AccountCore
+import ErrorContract
+import Foundation
+
+extension AccountStoreCheck {
+    /// Checks of `ResetTokenStore`.
+    public static let resetTokens = lookups + confirmations + tokenRemovals
+
+    private static func check(
+        _ rule: String,
+        _ body: @escaping @Sendable (StoresUnderTest) async throws -> Void
+    ) -> AccountStoreCheck {
+        AccountStoreCheck("resetTokens", rule, body)
+    }
+
+    private static let lookups: [AccountStoreCheck] =
+        [
+            check("Finds a live token with its account, any number of times") { stores in
+                let account = try await stores.addAccount("Ana@example.com")
+                let token = try await stores.mint(for: account, after: 5)
+                for _ in 0..<3 {
+                    guard let found = try await stores.resetTokens.find(token, at: .after(10)) else {
+                        throw Difference(description: "find returns nil for a live token")
+                    }
+                    try require(found.account, equals: account, "The account")
+                    try require(found.token.digest, equals: token, "The digest")
+                    try require(found.token.accountID, equals: account.id, "The id of the account")
+                    try require(found.token.createdAt, equals: .after(5), "The time of its creation")
+                    try require(found.token.expiresAt, equals: .after(3_605), "The time of its expiry")
+                }
+            },
+            check("Knows nothing of an unknown token") { stores in
+                let account = try await stores.addAccount()
+                _ = try await stores.mint(for: account)
+                try require(await !stores.isLive(SecretToken().digest), "find returns nil")
+                try require(await !stores.confirm(SecretToken().digest, of: account), "confirm returns false")
+                try require(
+                    await !stores.resetTokens.hasExpired(SecretToken().digest, at: .after(9_999)),
+                    "hasExpired returns false"
+                )
+                try require(try await stores.stored(account), equals: account, "The account")
+                try require(try await stores.intents.count(), equals: 0, "The number of emails to send")
+            },
+            check("Throws for the token of an unknown account") { stores in
+                let nobody = try Account.sample()
+                try await requireFailure("insert throws for an unknown account") {
+                    try await stores.resetTokens.insert(.sample(for: nobody), liveLimit: 3)
+                }
+            },
+            check("Reports expiry of tokens that were never used only") { stores in
+                let account = try await stores.addAccount()
+                let (used, unused) = (try await stores.mint(for: account), try await stores.mint(for: account, after: 10))
+                try require(
+                    await !stores.resetTokens.hasExpired(unused, at: .after(3_609)),
+                    "hasExpired returns false for a live token"
+                )
+                try require(
+                    await stores.resetTokens.hasExpired(unused, at: .after(3_610)),
+                    "hasExpired returns true for an expired token"
+                )
+                try require(await stores.confirm(used, of: account), "confirm returns true")
+                try require(
+                    await !stores.resetTokens.hasExpired(used, at: .after(9_999)),
+                    "hasExpired returns false for a used token"
+                )
+            },
+        ]
+        + [(3_599.9, true), (3_600, false), (1e9, false)].map { seconds, isLive in
+            check("\(isLive ? "Accepts" : "Refuses") a token \(seconds) s after its creation, if it lives for an hour") {
+                stores in
+                let account = try await stores.addAccount()
+                let token = try await stores.mint(for: account)
+                try require(try await stores.isLive(token, after: seconds), equals: isLive, "Whether find returns it")
+                try require(try await stores.confirm(token, of: account, after: seconds), equals: isLive, "What confirm returns")
+            }
+        }
+
+    private static let confirmations: [AccountStoreCheck] =
+        [
+            check("Consumes a token once, which sets the password and raises the epoch") { stores in
+                let account = try await stores.addAccount()
+                let other = try await stores.addAccount("bob@example.com")
+                let token = try await stores.mint(for: account)
+                try require(await stores.confirm(token, of: account), "confirm returns true")
+                var expected = account
+                (expected.passwordHash, expected.epoch) = ("new hash", 1)
+                try require(try await stores.stored(account), equals: expected, "The account")
+                try require(try await stores.stored(other), equals: other, "Another account")
+                try require(await !stores.isLive(token), "The token is not live")
+                try require(await !stores.confirm(token, of: account, after: 2), "A second confirm returns false")
+                try require(try await stores.stored(account).epoch, equals: 1, "The epoch after a second confirm")
+                try require(try await stores.intents.count(), equals: 1, "The number of emails to send")
+            },
+            check("Ends the account's other tokens and sessions with it, and nobody else's") { stores in
+                let account = try await stores.addAccount()
+                let other = try await stores.addAccount("bob@example.com")
+                let tokens = [try await stores.mint(for: account), try await stores.mint(for: account)]
+                let foreign = try await stores.mint(for: other)
+                let sessions = [
+                    try await OpenedSession(stores, account: account), try await OpenedSession(stores, account: account),
+                ]
+                let foreignSession = try await OpenedSession(stores, account: other)
+                try require(await stores.confirm(tokens[0], of: account), "confirm returns true")
+                for token in tokens { try require(await !stores.isLive(token), "No token of the account is live") }
+                for session in sessions {
+                    try require(await !session.isAlive, "No session of the account is alive")
+                    try require(try await session.use(session.first, after: 2).outcome, equals: .refused, "The use of its token")
+                }
+                try require(await stores.isLive(foreign), "Another account's token is live")
+                try require(await foreignSession.isAlive, "Another account's session is alive")
+            },
+            check("Adds the intent of the confirmation email, due at once") { stores in
+                let account = try await stores.addAccount(language: .spanish)
+                let token = try await stores.mint(for: account)
+                let id = UUID()
+                try require(await stores.confirm(token, of: account, after: 7, intentID: id), "confirm returns true")
+                let intents = try await stores.intents.claim(limit: 10, at: .after(7), leaseEnd: .after(100))
+                let expected = MailIntent(
+                    id: id,
+                    subject: .passwordChanged(account.id),
+                    language: .spanish,
+                    createdAt: .after(7)
+                )
+                try require(intents, equals: [expected], "The emails to send")
+            },
+            check("Changes nothing if the intent can't be added") { stores in
+                let account = try await stores.addAccount()
+                let tokens = [try await stores.mint(for: account), try await stores.mint(for: account)]
+                let session = try await OpenedSession(stores, account: account)
+                let id = UUID()
+                try await stores.intents.enqueue(
+                    MailIntent(id: id, subject: .passwordChanged(account.id), language: .english, createdAt: .after(1))
+                )
+                try await requireFailure("confirm throws for a taken id of the intent") {
+                    _ = try await stores.confirm(tokens[0], of: account, after: 1, intentID: id)
+                }
+                try require(try await stores.stored(account), equals: account, "The account")
+                for token in tokens { try require(await stores.isLive(token), "The tokens are live") }
+                try require(await session.isAlive, "The session is alive")
+                try require(try await stores.intents.count(), equals: 1, "The number of emails to send")
+                try require(await stores.confirm(tokens[0], of: account), "The token works afterwards")
+            },
+            check("Lets one of fifty concurrent confirms win, in each of twenty rounds") { stores in
+                for round in 1...20 {
+                    let account = try await stores.addAccount("ana\(round)@example.com")
+                    let token = try await stores.mint(for: account)
+                    let results = try await concurrently(50) { try await stores.either($0).confirm(token, of: account) }
+                    try require(results.count { $0 }, equals: 1, "The number of winners")
+                    try require(try await stores.stored(account).epoch, equals: 1, "The epoch")
+                    try require(try await stores.intents.count(), equals: round, "The number of emails to send")
+                }
+            },
+            check("Lets one of an account's tokens win if they are confirmed at once") { stores in
+                let account = try await stores.addAccount()
+                var tokens: [TokenDigest] = []
+                for _ in 0..<3 { tokens.append(try await stores.mint(for: account)) }
+                let siblings = tokens
+                let results = try await concurrently(30) { try await stores.either($0).confirm(siblings[$0 % 3], of: account) }
+                try require(results.count { $0 }, equals: 1, "The number of winners")
+                try require(try await stores.intents.count(), equals: 1, "The number of emails to send")
+            },
+        ]
+        + [Account.State.suspended, .inactive].map { state in
+            check("Finds and consumes no token of an account that is \(state.rawValue)") { stores in
+                let account = try await stores.addAccount(state: state)
+                let token = try await stores.mint(for: account)
+                try require(await !stores.isLive(token), "find returns nil")
+                try require(await !stores.confirm(token, of: account), "confirm returns false")
+                try require(try await stores.stored(account), equals: account, "The account")
+                try require(try await stores.intents.count(), equals: 0, "The number of emails to send")
+                _ = try await stores.accounts.setState(.active, of: account.id)
+                try require(await stores.confirm(token, of: account), "The attempts did not consume the token")
+            }
+        }
+
+    private static let tokenRemovals: [AccountStoreCheck] =
+        [
+            check("Keeps a delivered link when an older one is pruned and a newer one discarded") { stores in
+                let account = try await stores.addAccount()
+                let tokens = (0..<3).map { StoredResetToken.sample(for: account, after: TimeInterval($0)) }
+                for token in tokens { try await stores.resetTokens.insert(token, liveLimit: .max) }
+                try await stores.resetTokens.prune(olderThan: tokens[1], liveLimit: 1)
+                try require(await !stores.isLive(tokens[0].digest, after: 10), "The older token is removed")
+                try require(await stores.isLive(tokens[1].digest, after: 10), "The token itself is live")
+                try require(await stores.isLive(tokens[2].digest, after: 10), "The newer token is live")
+                try await stores.resetTokens.discard(tokens[2].digest)
+                try require(await stores.isLive(tokens[1].digest, after: 10), "The token itself is live after a discard")
+                try require(await !stores.isLive(tokens[2].digest, after: 10), "The discarded token is removed")
+            },
+            check("Keeps the last of tokens that were created at one instant") { stores in
+                let account = try await stores.addAccount()
+                var last: TokenDigest?
+                for _ in 0..<20 {
+                    let token = try await stores.mint(for: account, liveLimit: 1)
+                    try require(await stores.isLive(token), "The newest token is live")
+                    if let last { try require(await !stores.isLive(last), "The one before it is removed") }
+                    last = token
+                }
+            },
+            check("Sweeps what has expired, and nothing else") { stores in
+                let account = try await stores.addAccount()
+                let old = try await stores.mint(for: account)
+                let young = try await stores.mint(for: account, after: 100)
+                while try await stores.resetTokens.sweep(at: .after(3_600)) {}
+                try require(await stores.isLive(old, after: 1), "A token that expires now is stored")
+                while try await stores.resetTokens.sweep(at: .after(3_601)) {}
+                try require(await stores.isLive(young, after: 3_601), "A live token is stored")
+                try require(await !stores.isLive(old, after: 1), "An expired token is removed")
+            },
+        ]
+        + [1, 2, 3].map { limit in
+            check("Keeps the newest \(limit) of an account's tokens at a limit of \(limit)") { stores in
+                let account = try await stores.addAccount()
+                let other = try await stores.addAccount("bob@example.com")
+                let others = try await stores.mint(for: other, liveLimit: limit)
+                var tokens: [TokenDigest] = []
+                for number in 0..<5 {
+                    tokens.append(try await stores.mint(for: account, after: TimeInterval(number), liveLimit: limit))
+                }
+                for (index, token) in tokens.enumerated() {
+                    let isLive = try await stores.isLive(token, after: 10)
+                    try require(isLive, equals: index >= 5 - limit, "Whether token \(index + 1) of 5 is live")
+                }
+                try require(await stores.isLive(others, after: 10), "Another account's token is live")
+            }
+        }
+
+    /// Checks of `FreezeTokenStore`.
+    public static let freezeTokens: [AccountStoreCheck] = [
+        AccountStoreCheck("freezeTokens", "Locks the account of a live token once, and a reset unlocks it") { stores in
+            let account = try await stores.addAccount()
+            let session = try await OpenedSession(stores, account: account)
+            let digest = TokenDigest(of: "freeze")
+            try await stores.freezeTokens.insert(digest, account: account.id, expiresAt: .after(60))
+            try require(
+                try await stores.freezeTokens.find(digest, at: .after(0))?.id,
+                equals: account.id,
+                "The account of the token"
+            )
+            try require(await session.isAlive, "A lookup ends no session")
+            try require(await stores.freezeTokens.freeze(digest, at: .after(0)), "freeze returns true")
+            let frozen = try await stores.stored(account)
+            try require(frozen.state, equals: .frozen, "The state")
+            try require(frozen.epoch, equals: account.epoch + 1, "The epoch")
+            try require(await !session.isAlive, "The session has ended")
+            try require(try await stores.freezeTokens.find(digest, at: .after(0)), equals: nil, "The account of the used token")
+            try require(await !stores.freezeTokens.freeze(digest, at: .after(0)), "A second freeze returns false")
+
+            let reset = try await stores.mint(for: account)
+            try require(await stores.confirm(reset, of: account), "confirm returns true for a locked account")
+            try require(try await stores.stored(account).state, equals: .active, "The state after a reset")
+        },
+        AccountStoreCheck("freezeTokens", "Ends the links of the account, and nobody else's") { stores in
+            let (ana, bob) = (try await stores.addAccount(), try await stores.addAccount("bob@example.com"))
+            let links = (try await stores.mint(for: ana), try await stores.mint(for: bob))
+            let digest = TokenDigest(of: "freeze")
+            try await stores.freezeTokens.insert(digest, account: ana.id, expiresAt: .after(60))
+            try require(await stores.freezeTokens.freeze(digest, at: .after(0)), "freeze returns true")
+            try require(await !stores.isLive(links.0), "The account's link has ended")
+            try require(await !stores.confirm(links.0, of: ana), "confirm returns false for it")
+            try require(try await stores.stored(ana).state, equals: .frozen, "The state")
+            try require(await stores.isLive(links.1), "Another account's link works")
+        },
+        AccountStoreCheck("freezeTokens", "Lets one of fifty concurrent calls win") { stores in
+            let account = try await stores.addAccount()
+            let digest = TokenDigest(of: "freeze")
+            try await stores.freezeTokens.insert(digest, account: account.id, expiresAt: .after(60))
+            let results = try await concurrently(50) { try await stores.either($0).freezeTokens.freeze(digest, at: .after(1)) }
+            try require(results.count { $0 }, equals: 1, "The number of winners")
+            try require(try await stores.stored(account).epoch, equals: 1, "The epoch")
+        },
+        AccountStoreCheck("freezeTokens", "Locks nothing by an expired, unknown, discarded or suspended account's token") {
+            stores in
+            let account = try await stores.addAccount()
+            let suspended = try await stores.addAccount("eve@example.com", state: .suspended)
+            let (expired, foreign, discarded) = (
+                TokenDigest(of: "expired"), TokenDigest(of: "foreign"), TokenDigest(of: "discarded")
+            )
+            try await stores.freezeTokens.insert(expired, account: account.id, expiresAt: .after(0))
+            try await stores.freezeTokens.insert(foreign, account: suspended.id, expiresAt: .after(60))
+            try await stores.freezeTokens.insert(discarded, account: account.id, expiresAt: .after(60))
+            try await stores.freezeTokens.discard(discarded)
+            for digest in [expired, foreign, discarded, TokenDigest(of: "unknown")] {
+                try require(try await stores.freezeTokens.find(digest, at: .after(0)), equals: nil, "The account of the token")
+                try require(await !stores.freezeTokens.freeze(digest, at: .after(0)), "freeze returns false")
+            }
+            try require(try await stores.stored(account).state, equals: .active, "The state")
+        },
+        AccountStoreCheck("freezeTokens", "Sweeps what has expired, and nothing else") { stores in
+            let account = try await stores.addAccount()
+            let (old, young) = (TokenDigest(of: "old"), TokenDigest(of: "young"))
+            try await stores.freezeTokens.insert(old, account: account.id, expiresAt: .after(10))
+            try await stores.freezeTokens.insert(young, account: account.id, expiresAt: .after(60))
+            while try await stores.freezeTokens.sweep(at: .after(11)) {}
+            // As of before its expiry, so that only its removal hides it.
+            try require(try await stores.freezeTokens.find(old, at: .after(1)), equals: nil, "The account of an expired token")
+            try require(
+                try await stores.freezeTokens.find(young, at: .after(1))?.id,
+                equals: account.id,
+                "The account of a live token"
+            )
+        },
+    ]
+}

@@ -1,0 +1,76 @@
+public import AccountCore
+import Dispatch
+import Synchronization
+
+/// Password hashing for tests: it takes no time, and a hash is the password behind a number.
+///
+/// A test reads what was hashed and verified, holds calls until it releases them, and makes passwords fail.
+public final class PlainHashing: PasswordHashing {
+    private struct State {
+        var isHeld = false
+        var failures: [String: any Error] = [:]
+        var hashed: [String] = []
+        var verified: [(password: String, hash: String)] = []
+        var running = 0
+        var peak = 0
+    }
+
+    private let generation: Int
+    private let acceptsAll: Bool
+    private let state = Mutex(State())
+    private let permits = DispatchSemaphore(value: 0)
+
+    /// Creates hashing whose calls are not held.
+    /// - Parameters:
+    ///   - generation: The number before the password. Hashes of another generation need a rehash.
+    ///   - acceptsAll: Whether every password verifies against every hash.
+    public init(generation: Int = 1, acceptsAll: Bool = false) {
+        (self.generation, self.acceptsAll) = (generation, acceptsAll)
+    }
+
+    /// The passwords whose hashing has begun, in order. The first is that of a gate's decoy.
+    public var hashed: [String] { state.withLock(\.hashed) }
+    /// The verifications that have begun, in order.
+    public var verified: [(password: String, hash: String)] { state.withLock(\.verified) }
+    /// The number of calls that have begun and not ended.
+    public var running: Int { state.withLock(\.running) }
+    /// The largest number of calls at one time.
+    public var peak: Int { state.withLock(\.peak) }
+
+    /// Holds each call that begins from now on, on its thread, until ``release(_:)``.
+    public func hold() { state.withLock { $0.isHeld = true } }
+
+    /// Lets a number of held calls end, these or later ones.
+    public func release(_ count: Int = 1) {
+        for _ in 0..<count { permits.signal() }
+    }
+
+    /// Makes the hashing of a password throw an error.
+    public func fail(_ password: String, with error: any Error) { state.withLock { $0.failures[password] = error } }
+
+    public func hash(_ password: String) throws -> String {
+        begin { $0.hashed.append(password) }
+        defer { state.withLock { $0.running -= 1 } }
+        if let failure = state.withLock({ $0.failures[password] }) { throw failure }
+        return "\(generation):\(password)"
+    }
+
+    public func verify(_ password: String, against hash: String) -> Bool {
+        begin { $0.verified.append((password, hash)) }
+        defer { state.withLock { $0.running -= 1 } }
+        // By code points, like real hashes: Swift's strings are equal if their letters are.
+        return acceptsAll || hash.drop { $0 != ":" }.dropFirst().utf8.elementsEqual(password.utf8)
+    }
+
+    public func needsRehash(_ hash: String) -> Bool { !hash.hasPrefix("\(generation):") }
+
+    private func begin(_ note: (inout State) -> Void) {
+        let isHeld = state.withLock { state in
+            note(&state)
+            state.running += 1
+            state.peak = max(state.peak, state.running)
+            return state.isHeld
+        }
+        if isHeld { permits.wait() }
+    }
+}

@@ -1,0 +1,145 @@
+public import AccountContract
+public import AccountCore
+public import ErrorContract
+public import Foundation
+
+/// Stores that a check tries, and those of another process on the same data.
+struct StoresUnderTest: AccountStores {
+    let stores: any AccountStores
+    let others: any AccountStores
+
+    var accounts: any AccountRepository { stores.accounts }
+    var sessions: any SessionStore { stores.sessions }
+    var resetTokens: any ResetTokenStore { stores.resetTokens }
+    var freezeTokens: any FreezeTokenStore { stores.freezeTokens }
+    var intents: any MailIntentQueue & MailQueueInspection { stores.intents }
+    var sentResets: any SentResetStore { stores.sentResets }
+    var audit: any AuditStore { stores.audit }
+    var decoys: any DecoyStore { stores.decoys }
+
+    /// The stores, or those of the other process, in turn.
+    func either(_ number: Int) -> any AccountStores { number.isMultiple(of: 2) ? stores : others }
+
+    /// The stored state of an account.
+    func stored(_ account: Account) async throws -> Account {
+        guard let stored = try await accounts.account(id: account.id) else {
+            throw Difference(description: "The account \(account.email.text) is gone")
+        }
+        return stored
+    }
+}
+
+/// Steps that tests of stores share.
+extension AccountStores {
+    /// Adds ``AccountCore/Account/sample(_:state:language:)``.
+    @discardableResult
+    public func addAccount(
+        _ email: String = "ana@example.com",
+        state: Account.State = .active,
+        language: Language = .english
+    ) async throws -> Account {
+        let account = try Account.sample(email, state: state, language: language)
+        try require(await accounts.insert(account), "An account with a free address is added")
+        return account
+    }
+
+    /// Inserts a reset token that lives for an hour from some seconds after the start.
+    public func mint(for account: Account, after seconds: TimeInterval = 0, liveLimit: Int = 3) async throws -> TokenDigest {
+        let token = StoredResetToken.sample(for: account, after: seconds)
+        try await resetTokens.insert(token, liveLimit: liveLimit)
+        return token.digest
+    }
+
+    /// Confirms a reset token with the password hash "new hash".
+    public func confirm(
+        _ token: TokenDigest,
+        of account: Account,
+        after seconds: TimeInterval = 1,
+        intentID: UUID = UUID()
+    ) async throws -> Bool {
+        let intent = MailIntent(
+            id: intentID,
+            subject: .passwordChanged(account.id),
+            language: account.language,
+            createdAt: .after(seconds)
+        )
+        return try await resetTokens.confirm(token, passwordHash: "new hash", confirmation: intent, at: .after(seconds))
+    }
+
+    /// Whether a reset token may be used some seconds after the start.
+    public func isLive(_ token: TokenDigest, after seconds: TimeInterval = 1) async throws -> Bool {
+        try await resetTokens.find(token, at: .after(seconds)) != nil
+    }
+}
+
+/// A session with its first refresh token, opened at the start of a test's time.
+public struct OpenedSession: Sendable {
+    /// The stores of the session.
+    public let stores: any AccountStores
+    /// The session.
+    public let session: Session
+    /// Its first refresh token.
+    public let first = SecretToken().digest
+    /// The rules by which it lives.
+    public let rules = SessionRules()
+
+    /// Opens a session of an account.
+    public init(_ stores: any AccountStores, account: Account) async throws {
+        self.stores = stores
+        session = Session(id: .init(rawValue: UUID()), accountID: account.id, createdAt: .after(0))
+        let isOpen = try await stores.sessions.open(session, refresh: first, epoch: account.epoch)
+        try require(isOpen, "A session of an active account opens")
+    }
+
+    /// Uses a token some seconds after the start.
+    /// - Returns: What became of it, and the token that replaces it.
+    public func use(
+        _ token: TokenDigest,
+        after seconds: TimeInterval
+    ) async throws -> (outcome: RotationOutcome, next: TokenDigest) {
+        let next = SecretToken().digest
+        return (try await stores.sessions.rotate(token, to: next, at: .after(seconds), rules: rules), next)
+    }
+
+    /// Whether the session goes on.
+    public var isAlive: Bool {
+        get async throws { try await stores.sessions.isAlive(session.id) }
+    }
+}
+
+extension Account {
+    /// An account called Ana with the password hash "old hash", created at the start of a test's time.
+    public static func sample(
+        _ email: String = "ana@example.com",
+        state: State = .active,
+        language: Language = .english
+    ) throws -> Account {
+        Account(
+            id: ID(rawValue: UUID()),
+            email: try EmailAddress(email),
+            firstName: try FirstName("Ana"),
+            passwordHash: "old hash",
+            state: state,
+            language: language,
+            createdAt: .after(0)
+        )
+    }
+}
+
+extension StoredResetToken {
+    /// A new reset token of an account that lives for an hour from some seconds after the start.
+    public static func sample(for account: Account, after seconds: TimeInterval = 0) -> StoredResetToken {
+        StoredResetToken(
+            digest: SecretToken().digest,
+            accountID: account.id,
+            recipient: account.email,
+            createdAt: .after(seconds),
+            expiresAt: .after(seconds + 3_600)
+        )
+    }
+}
+
+extension Date {
+    /// Some seconds after the start of a test's time, which is a fixed date.
+    public static func after(_ seconds: TimeInterval) -> Date { Date(timeIntervalSince1970: 1_750_000_000 + seconds) }
+}

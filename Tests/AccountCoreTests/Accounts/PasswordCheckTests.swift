@@ -1,0 +1,128 @@
+import AccountContract
+import AccountCore
+import AccountStoreTesting
+import Foundation
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct PasswordCheckTests {
+    /// The outcomes that a sign-in reports.
+    private final class Reports: Sendable {
+        private let outcomes = Mutex<[SignIn.PasswordCheck]>([])
+        var all: [SignIn.PasswordCheck] { outcomes.withLock { $0 } }
+        func note(_ outcome: SignIn.PasswordCheck) { outcomes.withLock { $0.append(outcome) } }
+    }
+
+    private func attempt(
+        _ services: AccountServices,
+        _ password: String,
+        as email: String = "ana@example.com",
+        _ reports: Reports
+    ) async {
+        guard let email = try? EmailAddress(email), let password = try? Password(password) else { return }
+        _ = try? await services.signIn.signIn(email: email, password: password) { reports.note($0) }
+    }
+
+    @Test("A sign-in reports once whether the password was right, also for an account that is out of use")
+    func outcomes() async throws {
+        try await withStores { stores in
+            let services = try await AccountServices(stores)
+            let account = try await services.register().account
+            let attempts: [(String, String, SignIn.PasswordCheck)] = [
+                ("ana@example.com", "old password", .right), ("ana@example.com", "a guess", .wrong),
+                ("nobody@example.com", "old password", .wrong),
+            ]
+            for state in [Account.State.active, .suspended, .frozen] {
+                _ = try await stores.accounts.setState(state, of: account.id)
+                for (email, password, outcome) in attempts {
+                    let reports = Reports()
+                    await attempt(services, password, as: email, reports)
+                    #expect(reports.all == [outcome], "\(email) \(password) \(state)")
+                }
+            }
+        }
+    }
+
+    @Test("A full queue and a cancellation before the check are reported as no check, one during it as a check")
+    func notMade() async throws {
+        try await withStores { stores in
+            let hashing = PlainHashing()
+            let services = try await AccountServices(stores, hashing: hashing, width: 1, queueLimit: 1)
+            _ = try await services.register()
+            hashing.hold()
+            let (running, waiting, refused) = (Reports(), Reports(), Reports())
+            let first = Task { await attempt(services, "a guess", running) }
+            await until { hashing.verified.count == 1 }
+            let second = Task { await attempt(services, "a guess", waiting) }
+            await until { services.gate.queueLength == 1 }
+            await attempt(services, "a guess", refused)
+            #expect(refused.all == [.notMade])
+            second.cancel()
+            await second.value
+            #expect(waiting.all == [.notMade])
+            first.cancel()
+            hashing.release()
+            await first.value
+            #expect(running.all == [.wrong])
+            #expect(hashing.verified.count == 1)
+        }
+    }
+
+    @Test("A device is proven by a valid token of the account in its epoch, and by nothing else")
+    func devices() async throws {
+        try await withStores { stores in
+            let services = try await AccountServices(stores)
+            let ana = try await services.register("ana@example.com")
+            let bea = try await services.register("bea@example.com")
+            let email = try EmailAddress("ANA@example.com")
+            let signIn = services.signIn
+            #expect(try await signIn.device(provenBy: [ana.deviceToken], for: email) != nil)
+            #expect(try await signIn.device(provenBy: [bea.deviceToken], for: email) == nil)
+            #expect(try await signIn.device(provenBy: [], for: email) == nil)
+            #expect(try await signIn.device(provenBy: [bea.deviceToken, ana.deviceToken], for: email) != nil)
+            #expect(try await signIn.device(provenBy: [ana.deviceToken], for: EmailAddress("nobody@example.com")) == nil)
+
+            // All tokens of a session are of one device, so that refreshes bring no further guesses.
+            let next = try await signIn.refresh(try RefreshToken(ana.refreshToken.text))
+            let devices = try await [ana, next].asyncMap { try await signIn.device(provenBy: [$0.deviceToken], for: email) }
+            #expect(devices[0] == devices[1])
+
+            for state in [Account.State.frozen, .active] {
+                _ = try await stores.accounts.setState(state, of: ana.account.id)
+                #expect(try await signIn.device(provenBy: [next.deviceToken], for: email) == nil)
+            }
+        }
+    }
+
+    @Test("A confirmed reset voids the device tokens of its account, and returns a valid one")
+    func reset() async throws {
+        try await withStores { stores in
+            let services = try await AccountServices(stores)
+            let ana = try await services.register("ana@example.com")
+            let link = SecretToken()
+            let stored = StoredResetToken(
+                digest: link.digest,
+                accountID: ana.account.id,
+                recipient: ana.account.email,
+                createdAt: services.clock.now(),
+                expiresAt: services.clock.now().addingTimeInterval(3_600)
+            )
+            try await stores.resetTokens.insert(stored, liveLimit: 3)
+            let token = try ResetToken(link.text)
+            let new = try await services.recovery.confirm(token, email: nil, newPassword: try Password("another good password"))
+            let email = ana.account.email
+            #expect(try await services.signIn.device(provenBy: [ana.deviceToken], for: email) == nil)
+            #expect(try await services.signIn.device(provenBy: [new], for: email) != nil)
+            services.clock.advance(by: 180 * 86_400)
+            #expect(try await services.signIn.device(provenBy: [new], for: email) == nil)
+        }
+    }
+}
+
+extension Sequence {
+    fileprivate func asyncMap<Result>(_ transform: (Element) async throws -> Result) async rethrows -> [Result] {
+        var results: [Result] = []
+        for element in self { results.append(try await transform(element)) }
+        return results
+    }
+}

@@ -1,0 +1,137 @@
+import AccountContract
+import AccountCore
+import AccountStoreTesting
+import ErrorContract
+import Foundation
+import Testing
+
+@Suite struct PasswordRecoveryTests {
+    /// Mints a token like the worker does.
+    private func mint(_ services: AccountServices, for account: Account) async throws -> ResetToken {
+        let secret = SecretToken()
+        let stored = StoredResetToken(
+            digest: secret.digest,
+            accountID: account.id,
+            recipient: account.email,
+            createdAt: services.clock.now(),
+            expiresAt: services.clock.now().addingTimeInterval(3_600)
+        )
+        try await services.stores.resetTokens.insert(stored, liveLimit: 3)
+        return try ResetToken(secret.text)
+    }
+
+    @Test("A request is noted alike for an address with an account and without one")
+    func request() async throws {
+        try await withServices { services in
+            _ = try await services.register()
+            for email in ["ANA@example.com", "nobody@example.com"] {
+                try await services.recovery.request(email: try EmailAddress(email), language: .spanish)
+            }
+            let intents = try await services.stores.intents.claim(limit: 9, at: .after(0), leaseEnd: .after(9))
+            let subjects = Set(intents.map(\.subject))
+            let expected: [MailIntent.Subject] = [
+                .passwordReset(try EmailAddress("ANA@example.com")), .passwordReset(try EmailAddress("nobody@example.com")),
+            ]
+            #expect(subjects == Set(expected))
+            #expect(intents.allSatisfy { $0.language == .spanish && $0.failures == 0 })
+        }
+    }
+
+    @Test("Validating names the account and changes nothing; with another address the token is nobody's")
+    func validate() async throws {
+        try await withServices { services in
+            let account = try await services.register().account
+            let token = try await mint(services, for: account)
+            for email in [nil, try EmailAddress("ana@EXAMPLE.com")] {
+                let (found, expiresAt) = try await services.recovery.validate(token, email: email)
+                #expect(found == account)
+                #expect(expiresAt == .after(3_600))
+            }
+            await #expect(throws: AccountError.resetTokenInvalid) {
+                try await services.recovery.validate(token, email: try EmailAddress("bob@example.com"))
+            }
+            await #expect(throws: AccountError.resetTokenInvalid) {
+                try await services.recovery.validate(try ResetToken("unknown"), email: nil)
+            }
+            services.clock.advance(by: 3_600)
+            await #expect(throws: AccountError.resetTokenInvalid) {
+                try await services.recovery.validate(token, email: nil)
+            }
+        }
+    }
+
+    @Test("After confirming the new password works alone, and everything issued before is refused")
+    func confirm() async throws {
+        try await withServices { services in
+            let opened = try await services.register()
+            let token = try await mint(services, for: opened.account)
+            let password = try Password("new password")
+            try await services.recovery.confirm(token, email: nil, newPassword: password)
+            _ = try await services.signIn("ana@example.com", "new password")
+            await #expect(throws: AccountError.invalidCredentials) {
+                try await services.signIn("ana@example.com", "old password")
+            }
+            await #expect(throws: AccountError.sessionExpired) {
+                try await services.signIn.account(accessToken: opened.accessToken)
+            }
+            await #expect(throws: AccountError.refreshFailed) { try await services.refresh(opened) }
+            await #expect(throws: AccountError.resetTokenInvalid) {
+                try await services.recovery.confirm(token, email: nil, newPassword: password)
+            }
+            let intents = try await services.stores.intents.claim(limit: 9, at: .after(0), leaseEnd: .after(9))
+            #expect(intents.map(\.subject) == [.passwordChanged(opened.account.id)])
+            #expect(intents.map(\.language) == [.spanish], "in the account's language")
+        }
+    }
+
+    @Test(
+        "A weak password is refused and the link stays usable",
+        arguments: [("short", "too_short"), ("Ana@Example.com", "resembles_account")]
+    )
+    func weakPassword(_ password: String, reason: String) async throws {
+        try await withServices { services in
+            let account = try await services.register().account
+            let token = try await mint(services, for: account)
+            let refusal = await #expect(throws: AccountError.self) {
+                try await services.recovery.confirm(token, email: nil, newPassword: try Password(password))
+            }
+            #expect(refusal?.code == .authWeakPassword)
+            #expect(refusal?.weaknesses.map(\.name) == [reason])
+            #expect(try await services.stores.accounts.account(id: account.id) == account)
+            try await services.recovery.confirm(token, email: nil, newPassword: try Password("new password"))
+        }
+    }
+
+    @Test("With another address the token is refused and stays usable")
+    func otherAddress() async throws {
+        try await withServices { services in
+            let account = try await services.register().account
+            let token = try await mint(services, for: account)
+            let password = try Password("new password")
+            await #expect(throws: AccountError.resetTokenInvalid) {
+                try await services.recovery.confirm(token, email: try EmailAddress("bob@example.com"), newPassword: password)
+            }
+            try await services.recovery.confirm(token, email: account.email, newPassword: password)
+        }
+    }
+
+    @Test("Of concurrent confirms with different passwords one wins, and its password is the one that works")
+    func concurrent() async throws {
+        try await withServices { services in
+            let account = try await services.register().account
+            let token = try await mint(services, for: account)
+            let results = try await concurrently(20) { number in
+                do {
+                    try await services.recovery.confirm(token, email: nil, newPassword: try Password("new password \(number)"))
+                    return number as Int?
+                } catch let error as AccountError where error == .resetTokenInvalid {
+                    return nil
+                }
+            }
+            let winners = results.compactMap { $0 }
+            #expect(winners.count == 1)
+            _ = try await services.signIn("ana@example.com", "new password \(try #require(winners.first))")
+            #expect(try await services.stores.intents.count() == 1)
+        }
+    }
+}

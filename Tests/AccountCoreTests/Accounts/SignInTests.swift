@@ -1,0 +1,128 @@
+import AccountContract
+import AccountStoreTesting
+import ErrorContract
+import Foundation
+import Testing
+
+@testable import AccountCore
+
+@Suite struct SignInTests {
+    @Test("Who registers is signed in, and signs in again with the same password in whatever case the address")
+    func register() async throws {
+        try await withServices { services in
+            let opened = try await services.register()
+            #expect(try await services.signIn.account(accessToken: opened.accessToken) == opened.account)
+            let again = try await services.signIn("ANA@example.com", "old password")
+            #expect(again.account == opened.account)
+            #expect(again.account.passwordHash == "1:old password")
+            #expect(again.refreshToken.text != opened.refreshToken.text)
+        }
+    }
+
+    @Test("A taken address and a weak password are refused")
+    func registerRefusals() async throws {
+        try await withServices { services in
+            _ = try await services.register()
+            await #expect(throws: AccountError.emailExists) { try await services.register("ana@EXAMPLE.com") }
+            let weak = await #expect(throws: AccountError.self) {
+                try await services.signIn.register(
+                    email: try EmailAddress("bob@example.com"),
+                    password: try Password("short"),
+                    firstName: try FirstName("Bob"),
+                    language: .english
+                )
+            }
+            #expect(weak?.code == .authWeakPassword)
+            #expect(weak?.weaknesses == [.tooShort(minimum: 8)])
+            #expect(try await services.stores.accounts.accounts().count == 1)
+        }
+    }
+
+    @Test("A wrong password and a missing account are the same refusal")
+    func invalidCredentials() async throws {
+        try await withServices { services in
+            _ = try await services.register()
+            for (email, password) in [("ana@example.com", "wrong password"), ("bob@example.com", "old password")] {
+                await #expect(throws: AccountError.invalidCredentials) { try await services.signIn(email, password) }
+            }
+        }
+    }
+
+    @Test(
+        "That an account is out of use is told after the right password alone",
+        arguments: [Account.State.inactive, .suspended]
+    )
+    func outOfUse(_ state: Account.State) async throws {
+        try await withServices { services in
+            let opened = try await services.register()
+            // Not by `setState`, which ends sessions too.
+            services.stores.read { $0.accounts[opened.account.id]?.state = state }
+            let refusal: AccountError = state == .inactive ? .inactive : .suspended
+            await #expect(throws: refusal) { try await services.signIn("ana@example.com", "old password") }
+            await #expect(throws: AccountError.invalidCredentials) {
+                try await services.signIn("ana@example.com", "wrong password")
+            }
+            await #expect(throws: AccountError.sessionExpired) {
+                try await services.signIn.account(accessToken: opened.accessToken)
+            }
+            await #expect(throws: AccountError.refreshFailed) { try await services.refresh(opened) }
+        }
+    }
+
+    @Test("A hash of weaker parameters is renewed at the next sign-in, and no session ends by it")
+    func rehash() async throws {
+        try await withServices { services in
+            let opened = try await services.register()
+            let newer = try await AccountServices(services.stores, hashing: PlainHashing(generation: 2))
+            let again = try await newer.signIn("ana@example.com", "old password")
+            let stored = try await services.stores.accounts.account(id: again.account.id)
+            #expect(stored?.passwordHash == "2:old password")
+            #expect(try await services.signIn.account(accessToken: opened.accessToken).id == again.account.id)
+            await #expect(throws: AccountError.invalidCredentials) { try await newer.signIn("ana@example.com", "wrong one") }
+        }
+    }
+
+    @Test("A session is continued by its refresh token; the access token runs out after 15 minutes")
+    func refresh() async throws {
+        try await withServices { services in
+            let opened = try await services.register()
+            services.clock.advance(by: 899)
+            _ = try await services.signIn.account(accessToken: opened.accessToken)
+            services.clock.advance(by: 1)
+            await #expect(throws: AccountError.tokenExpired) {
+                try await services.signIn.account(accessToken: opened.accessToken)
+            }
+            let next = try await services.refresh(opened)
+            #expect(try await services.signIn.account(accessToken: next.accessToken) == opened.account)
+            services.clock.advance(by: 11)
+            await #expect(throws: AccountError.refreshFailed) { try await services.refresh(opened) }
+            await #expect(throws: AccountError.sessionExpired) {
+                try await services.signIn.account(accessToken: next.accessToken)
+            }
+        }
+    }
+
+    @Test("A session that was idle too long has expired, and says so")
+    func idle() async throws {
+        try await withServices { services in
+            let opened = try await services.register()
+            services.clock.advance(by: 31 * 86_400)
+            await #expect(throws: AccountError.sessionExpired) { try await services.refresh(opened) }
+        }
+    }
+
+    @Test("Signing out ends the session, twice is no error, and the access token is refused at once")
+    func signOut() async throws {
+        try await withServices { services in
+            let opened = try await services.register()
+            let token = try RefreshToken(opened.refreshToken.text)
+            try await services.signIn.signOut(token)
+            try await services.signIn.signOut(token)
+            try await services.signIn.signOut(try RefreshToken("unknown"))
+            await #expect(throws: AccountError.sessionExpired) {
+                try await services.signIn.account(accessToken: opened.accessToken)
+            }
+            await #expect(throws: AccountError.refreshFailed) { try await services.refresh(opened) }
+        }
+    }
+}

@@ -1,0 +1,258 @@
+import AccountContract
+import AccountStoreTesting
+import Email
+import Foundation
+import HoldfastTesting
+import InMemoryLogging
+import Logging
+import Pages
+import Synchronization
+import Testing
+
+@testable import AccountCore
+
+/// What stands in the way of a mail server, until a test changes it.
+private final class Outage: Sendable {
+    let failure: Mutex<MailDeliveryError?>
+
+    init(_ failure: MailDeliveryError?) { self.failure = Mutex(failure) }
+
+    /// A delivery that fails during the outage.
+    func delivery(then next: any MailDelivery) -> ScriptedDelivery {
+        ScriptedDelivery(then: next) { _, _ in
+            if let failure = self.failure.withLock({ $0 }) { throw failure }
+        }
+    }
+}
+
+/// Delivery that never ends by itself.
+private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> ScriptedDelivery {
+    ScriptedDelivery { _, _ in
+        began.yield()
+        try await Task.sleep(for: .seconds(86_400))
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct MailOutageTests {
+    @Test(
+        "While the server takes no mail, one at a time asks whether it is back; then every mail that is still of use goes out, once",
+        arguments: [MailDeliveryError.Kind.unavailable, .misconfigured]
+    )
+    func outage(_ kind: MailDeliveryError.Kind) async throws {
+        try await withPostOffice { office in
+            for number in 0..<100 {
+                try await office.stores.addAccount("ana\(number)@example.com")
+                try await office.request("ana\(number)@example.com")
+            }
+            let down = Outage(MailDeliveryError(kind, message: "no way"))
+            let delivery = down.delivery(then: office.mailbox)
+            let worker = try office.worker(delivery: delivery, width: 4)
+            let outage = 20 * 60
+            for _ in 0..<outage {
+                try await worker.processDue()
+                office.clock.advance(by: 1)
+            }
+            // At first the four that were in hand together; then after 4, 8, … 128 and every 240 s.
+            #expect((9...16).contains(delivery.attempts), "\(delivery.attempts)")
+            #expect(try office.mailCount == 0)
+            down.failure.withLock { $0 = nil }
+            for _ in 0..<400 {
+                try await worker.processDue()
+                office.clock.advance(by: 1)
+            }
+            let recipients = try office.mailbox.mails(limit: 1_000).map(\.recipient)
+            #expect(recipients.count == 100)
+            #expect(Set(recipients).count == 100)
+            #expect(try await office.stores.intents.count() == 0)
+            let alarms = office.logs.entries.filter { $0.level == .error }
+            #expect(alarms.isEmpty == (kind == .unavailable))
+            #expect(office.logs.entries.filter { $0.message == "Mail server takes mails again" }.count == 1)
+            #expect(!office.logged.contains("ana"))
+        }
+    }
+
+    @Test(
+        "Who asks for a retry in an outage has the server asked at once, and once; the rest of before goes on if it is still down"
+    )
+    func retry() async throws {
+        try await withPostOffice { office in
+            for number in 0..<10 {
+                try await office.stores.addAccount("ana\(number)@example.com")
+                try await office.request("ana\(number)@example.com")
+            }
+            let down = Outage(MailDeliveryError(.unavailable, message: "down"))
+            let delivery = down.delivery(then: office.mailbox)
+            let worker = try office.worker(delivery: delivery, width: 4)
+            for _ in 0..<600 {
+                try await worker.processDue()
+                office.clock.advance(by: 1)
+            }
+            let (attempts, queue) = (delivery.attempts, office.stores.intents)
+            for asked in 1...2 {
+                // Also when nothing waits but for the rest.
+                for _ in 0..<asked { _ = try await queue.retry(nil, includingFailed: false, at: office.clock.now()) }
+                for _ in 0..<3 {
+                    try await worker.processDue()
+                    office.clock.advance(by: 1)
+                }
+                #expect(delivery.attempts == attempts + asked)
+            }
+            down.failure.withLock { $0 = nil }
+            try await worker.processDue()
+            #expect(try office.mailCount == 0)
+            _ = try await queue.retry(nil, includingFailed: false, at: office.clock.now())
+            for _ in 0..<2 { try await worker.processDue() }
+            #expect(try office.mailCount == 10)
+        }
+    }
+
+    @Test("A mail whose link has expired in an outage is given up with its reason, and those behind it go out")
+    func expired() async throws {
+        try await withPostOffice { office in
+            for name in ["old", "new"] { try await office.stores.addAccount("\(name)@example.com") }
+            try await office.request("old@example.com")
+            try await office.request("nobody@example.com")
+            let down = Outage(MailDeliveryError(.unavailable, message: "down"))
+            let delivery = down.delivery(then: office.mailbox)
+            let worker = try office.worker(delivery: delivery)
+            try await worker.processDue()
+            office.clock.advance(by: 3_600)
+            try await office.request("new@example.com")
+            down.failure.withLock { $0 = nil }
+            try await worker.processDue()
+            #expect(try office.mailbox.mails().map(\.recipient) == ["new@example.com"])
+            let left = try await office.stores.intents.mails(limit: 9)
+            #expect(left.map(\.state) == [.failed], "who has no account leaves no trace")
+            #expect(left.map(\.reason) == ["expired before it could be handed over"])
+            #expect(office.logged.contains("Mail given up"))
+        }
+    }
+
+    @Test("Mails go out several at a time, each once")
+    func width() async throws {
+        try await withPostOffice { office in
+            for number in 0..<30 {
+                try await office.stores.addAccount("ana\(number)@example.com")
+                try await office.request("ana\(number)@example.com")
+            }
+            #expect(try await office.worker(width: 4).processDue() == 30)
+            #expect(Set(try office.mailbox.mails().map(\.recipient)).count == 30)
+            #expect(try office.mailCount == 30)
+        }
+    }
+
+    @Test("Each mail has a lease of its own, which begins when its turn comes: slow ones before it take nothing of it")
+    func ownLease() async throws {
+        try await withPostOffice { office in
+            for name in ["ana", "bob", "eve"] {
+                try await office.stores.addAccount("\(name)@example.com")
+                try await office.request("\(name)@example.com")
+            }
+            // Two of them take longer than one lease of 120 s.
+            let delivery = ScriptedDelivery(then: office.mailbox) { _, _ in office.clock.advance(by: 100) }
+            #expect(try await office.worker(delivery: delivery).processDue() == 3)
+            #expect(try office.mailCount == 3)
+            #expect(try await office.stores.intents.count() == 0)
+        }
+    }
+
+    @Test("A delivery that outlasts its lease is cancelled before another worker may begin")
+    func lease() async throws {
+        try await withPostOffice { office in
+            try await office.stores.addAccount()
+            try await office.request("ana@example.com")
+            let (starts, began) = AsyncStream<Void>.makeStream()
+            let clock = ManualClock()
+            let worker = MailWorker(
+                intents: office.stores.intents,
+                accounts: office.stores.accounts,
+                tokens: office.stores.resetTokens,
+                freezeTokens: office.stores.freezeTokens,
+                rendering: try MailTemplates(
+                    settings: .init(
+                        appName: "Ñandú",
+                        sender: "noreply@example.com",
+                        linkBase: try #require(URL(string: "https://app.example.com")),
+                        linkLifetime: .seconds(3_600)
+                    )
+                ),
+                delivery: hangingDelivery(began),
+                rules: office.rules,
+                clock: clock,
+                now: office.clock.now,
+                logger: office.logger
+            )
+            async let round = worker.processDue()
+            _ = await starts.first { _ in true }
+            await clock.waitForSleepers()
+            #expect(clock.nextDeadline?.offset == .seconds(120))
+            clock.advance(by: .seconds(120))
+            #expect(try await round == 1)
+            let left = try await office.stores.intents.mails(limit: 9)
+            #expect(left.map(\.state) == [.waiting])
+            #expect(left.map(\.reason) == ["handing over took longer than its lease"])
+            #expect(
+                office.stores.read { $0.resetTokens.count } == 1,
+                "it may have arrived: its link works"
+            )
+        }
+    }
+
+    @Test("A link that may have arrived works, and so does the one of the next try")
+    func uncertain() async throws {
+        try await withPostOffice { office in
+            try await office.stores.addAccount()
+            try await office.request("ana@example.com")
+            let lost = MailDeliveryError(.deferred, message: "cut", mayHaveArrived: true)
+            let delivery = ScriptedDelivery(failing: 1, with: lost, then: office.mailbox)
+            let worker = try office.worker(delivery: delivery)
+            try await worker.processDue()
+            office.clock.advance(by: 6)
+            try await worker.processDue()
+            let texts = try delivery.failed.map(\.text) + office.mailbox.mails().map(\.text)
+            #expect(texts.count == 2)
+            for text in texts {
+                let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("https://") })
+                let token = try ResetLink(try #require(URL(string: String(line))), hosts: ["app.example.com"]).token
+                #expect(try await office.stores.isLive(TokenDigest(of: token.rawValue), after: 10))
+            }
+        }
+    }
+
+    @Test("A mail that was handed over stays so, whatever fails behind it")
+    func pruneFails() async throws {
+        // The insert of the token passes, the end of older ones does not.
+        let stores = InMemoryAccountStores { operation in
+            if operation == "resetTokens.prune" { throw StoreFailure(isBusy: false, message: "disk") }
+        }
+        try await withPostOffice(stores: stores) { office in
+            let account = try await office.stores.addAccount()
+            try await office.request("ana@example.com")
+            for _ in 0..<4 { _ = try await office.stores.mint(for: account, liveLimit: .max) }
+            try await office.worker().processDue()
+            office.clock.advance(by: 1_000)
+            try await office.worker().processDue()
+            #expect(try office.mailCount == 1)
+            #expect(try await office.stores.intents.count() == 0)
+            #expect(office.logged.contains("Older links could not be ended"))
+        }
+    }
+
+    @Test("A worker that is cancelled tells of it quietly, and its mail comes back with its lease")
+    func cancelled() async throws {
+        try await withPostOffice { office in
+            try await office.stores.addAccount()
+            try await office.request("ana@example.com")
+            let (starts, began) = AsyncStream<Void>.makeStream()
+            let worker = try office.worker(delivery: hangingDelivery(began))
+            let run = Task { try await worker.run() }
+            _ = await starts.first { _ in true }
+            run.cancel()
+            try? await run.value
+            #expect(office.logs.entries.allSatisfy { $0.level == .debug }, "\(office.logged)")
+            office.clock.advance(by: 120)
+            try await office.worker().processDue()
+            #expect(try office.mailCount == 1)
+        }
+    }
+}

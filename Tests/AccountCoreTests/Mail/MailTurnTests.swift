@@ -1,0 +1,86 @@
+import AccountContract
+import AccountStoreTesting
+import Email
+import ErrorContract
+import Foundation
+import RateLimiting
+import Synchronization
+import Testing
+
+@testable import AccountCore
+
+/// How many reset emails are sent.
+@Suite(.timeLimit(.minutes(1))) struct MailTurnTests {
+    private func intent(_ network: String?, _ number: Int, after seconds: TimeInterval = 0) throws -> MailIntent {
+        MailIntent(
+            subject: .passwordReset(try EmailAddress("a\(number)@example.com")),
+            language: .english,
+            createdAt: .after(seconds + Double(number) / 1_024),
+            origin: AuditOrigin(client: network, requestID: nil)
+        )
+    }
+
+    @Test("Sends three reset emails an hour to an account, and ends the other intents")
+    func perAccount() async throws {
+        try await withPostOffice { office in
+            try await office.stores.addAccount()
+            let bounds = ResetMailBounds(perAccount: .requests(3, per: .seconds(3_600)))
+            let quota = ResetMailQuota(office.stores.sentResets) { bounds }
+            let audit = NotedEvents()
+            let worker = try office.worker(quota: quota, audit: audit)
+            func bomb(_ count: Int) async throws {
+                for _ in 0..<count { try await office.request("Ana@example.com") }
+                while try await worker.processDue() > 0 {}
+                #expect(try await office.stores.intents.count() == 0)
+            }
+            try await bomb(100)
+            #expect(try office.mailCount == 3)
+            #expect(audit.count(.resetLinkLimited) == 97)
+            office.clock.advance(by: 3_599)
+            try await bomb(10)
+            #expect(try office.mailCount == 3)
+            office.clock.advance(by: 1)
+            try await bomb(10)
+            #expect(try office.mailCount == 6)
+        }
+    }
+
+    @Test("Sends the quota of all networks evenly, and a newcomer's email among the next")
+    func overall() async throws {
+        try await withPostOffice { office in
+            // 100 a minute is paced: 10 in 6 s.
+            let bounds = ResetMailBounds(overall: .requests(100, per: .seconds(60)))
+            let quota = ResetMailQuota(office.stores.sentResets) { bounds }
+            for number in 0..<60 { try await office.stores.addAccount("a\(number)@example.com") }
+            let queue = office.stores.intents
+            for number in 0..<59 { try await queue.enqueue(try intent("192.0.2.0/24", number)) }
+            let worker = try office.worker(intents: queue, quota: quota)
+            func work() async throws -> Int {
+                while try await worker.processDue() > 0 {}
+                return try office.mailCount
+            }
+            office.clock.advance(by: 1)
+            #expect(try await work() == 10)
+            try await queue.enqueue(try intent("198.51.100.0/24", 59))
+            office.clock.advance(by: 5)
+            #expect(try await work() == 10)
+            office.clock.advance(by: 1)
+            #expect(try await work() == 20)
+            #expect(try office.mailbox.mails().contains { $0.recipient == "a59@example.com" })
+            for turn in 3...6 {
+                office.clock.advance(by: 6)
+                #expect(try await work() == turn * 10)
+            }
+            #expect(try await queue.count() == 0)
+        }
+    }
+}
+
+/// Counts events.
+private final class NotedEvents: AuditNoting {
+    private let kinds = Mutex<[AuditEvent.Kind]>([])
+
+    func note(_ kind: AuditEvent.Kind, of account: Account.ID, origin: AuditOrigin) { kinds.withLock { $0.append(kind) } }
+
+    func count(_ kind: AuditEvent.Kind) -> Int { kinds.withLock { $0.count { $0 == kind } } }
+}

@@ -1,0 +1,39 @@
+import AccountStoreTesting
+import Foundation
+import Idempotency
+import SQLiteStores
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct StoreCheckTests {
+    @Test("Passes every check of stores, with a second connection to the file", arguments: AccountStoreCheck.all)
+    func accounts(_ check: AccountStoreCheck) async throws {
+        try await withStores { stores in
+            let other = try stores.reopened()
+            try await check.run(SQLiteAccountStores(stores.database), sharedWith: SQLiteAccountStores(other.database))
+            try other.database.close()
+        }
+    }
+
+    @Test("Passes every check of stores of idempotency keys", arguments: IdempotencyStoreCheck.all)
+    func idempotency(_ check: IdempotencyStoreCheck) async throws {
+        try await withStores { try await check.run(SQLiteIdempotencyStore($0.database, bounds: check.bounds)) }
+    }
+
+    @Test("The store in memory passes every check of stores of idempotency keys", arguments: IdempotencyStoreCheck.all)
+    func idempotencyInMemory(_ check: IdempotencyStoreCheck) async throws {
+        try await check.run(MemoryIdempotencyStore(bounds: check.bounds))
+    }
+
+    @Test("A hundred thousand junk keys wash out no key of another client")
+    func junk() async throws {
+        let store = MemoryIdempotencyStore(bounds: IdempotencyBounds(keys: 500, keysPerClient: 100))
+        try await store.answer(try .sample("mine", client: "victim"))
+        for number in 0..<100_000 {
+            let claim = try IdempotencyClaim.sample("\(number)", client: "junk-\(number % 50)")
+            guard try await store.claim(claim, after: 1) == .claimed else { continue }
+            store.finish(claim, with: nil, until: .after(900))
+        }
+        #expect(store.count() <= 500)
+        #expect(try await store.claim(try .sample("mine", client: "victim"), after: 2) == .finished(nil))
+    }
+}
