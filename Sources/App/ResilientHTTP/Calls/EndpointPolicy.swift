@@ -48,6 +48,16 @@ public struct EndpointPolicy: Hashable, Sendable {
     }
 }
 
+/// How a call uses the client's ``ResponseCache``.
+public enum CachePolicy: Hashable, Sendable {
+    /// It sends the validator of the stored response, and stores the response.
+    case revalidate
+    /// It gets the whole response anew, and stores it.
+    case reload
+    /// It neither uses nor stores responses.
+    case off
+}
+
 /// The policies of a client's endpoints, by method and route.
 ///
 /// ```swift

@@ -51,3 +51,118 @@ public struct RouteTable: Sendable {
         return Endpoint(request.method, known?.template ?? PathFolding.template(of: path))
     }
 }
+
+/// How a path becomes a template when none was registered for it: what looks like an id gives way to `{id}`.
+enum PathFolding {
+    /// The most segments that are told apart; what follows becomes `{rest}`.
+    static let maximumSegments = 16
+    /// The longest segment that can be a word, in bytes.
+    static let longestWord = 64
+
+    /// The segments of a path: without query and empty segments, characters that need no escape unescaped.
+    static func segments(of path: String) -> [Substring] {
+        let end = path.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? path.utf8.endIndex
+        return path.utf8[..<end].split(separator: UInt8(ascii: "/")).map { unescaped(Substring($0)) }
+    }
+
+    /// The template of a path, the same as of its ``segments(of:)``; made in one pass, as every call needs it.
+    static func template(of path: String) -> RouteTemplate {
+        var path = path
+        let folded = path.withUTF8 { bytes -> String? in
+            let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.count
+            let plain = UnsafeBufferPointer(rebasing: bytes[..<end])
+            return plain.contains(UInt8(ascii: "%")) ? nil : self.folded(plain)
+        }
+        return folded.map { RouteTemplate(folded: $0) } ?? template(of: segments(of: path)[...])
+    }
+
+    /// A path without query and escapes, its ids replaced. O(n).
+    private static func folded(_ path: UnsafeBufferPointer<UInt8>) -> String {
+        // An id may be a letter, `{id}` is longer: a slash and a letter make five bytes of two.
+        String(unsafeUninitializedCapacity: path.count * 5 / 2 + 16) { text in
+            var (length, segments, start) = (0, 0, 0)
+            func append(_ bytes: some Collection<UInt8>) {
+                length = text[length...].initialize(fromContentsOf: bytes)
+            }
+            while start < path.count, segments <= maximumSegments {
+                guard path[start] != UInt8(ascii: "/") else {
+                    start += 1
+                    continue
+                }
+                let end = path[start...].firstIndex(of: UInt8(ascii: "/")) ?? path.count
+                append(CollectionOfOne(UInt8(ascii: "/")))
+                segments += 1
+                if segments > maximumSegments {
+                    append("{rest}".utf8)
+                } else if isIdentifier(UnsafeBufferPointer(rebasing: path[start..<end])) {
+                    append("{id}".utf8)
+                } else {
+                    append(path[start..<end])
+                }
+                start = end
+            }
+            if length == 0 { append(CollectionOfOne(UInt8(ascii: "/"))) }
+            return length
+        }
+    }
+
+    /// The template of a path.
+    static func template(of segments: ArraySlice<Substring>) -> RouteTemplate {
+        let folded = segments.prefix(maximumSegments).map { isIdentifier($0.utf8) ? "{id}" : $0 }
+        return RouteTemplate(segments: segments.count > maximumSegments ? folded + ["{rest}"] : folded)
+    }
+
+    /// Whether a segment is an id rather than a word: digits, a UUID, sixteen or more hexadecimal digits, a long mixture of
+    /// letters and digits, an address with `@`, or anything that is too long or odd to be a word.
+    static func isIdentifier(_ bytes: some Collection<UInt8>) -> Bool {
+        let count = bytes.count
+        guard count <= longestWord else { return true }
+        // Most segments are short words.
+        if count < 16, count > 0, bytes.allSatisfy({ (0x61...0x7A).contains($0 | 0x20) || $0 == UInt8(ascii: "-") }) {
+            return false
+        }
+        var (digits, hexadecimals, hyphens, upper, lower, others, signs) = (0, 0, 0, 0, 0, 0, 0)
+        for byte in bytes {
+            switch byte {
+            case 0x30...0x39: digits += 1
+            case 0x41...0x5A: upper += 1
+            case 0x61...0x7A: lower += 1
+            case UInt8(ascii: "-"): hyphens += 1
+            case UInt8(ascii: "_"), UInt8(ascii: "="), UInt8(ascii: "."), UInt8(ascii: "~"): others += 1
+            case 0...0x20, 0x7F..., UInt8(ascii: "@"), UInt8(ascii: "{"), UInt8(ascii: "}"): return true
+            default: signs += 1
+            }
+            if (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte & 0xDF) { hexadecimals += 1 }
+        }
+        // A word may have signs and escapes; of these only the one of addresses makes it an id.
+        if signs > 0 { return String(decoding: bytes, as: UTF8.self).contains("%40") }
+        if digits == count { return true }
+        guard count >= 16 else { return false }
+        if hexadecimals >= 16, hexadecimals + hyphens == count { return true }
+        guard digits > 0 else { return false }
+        // Words may be joined and end in a year; ids of one case have no joints.
+        return upper > 0 && lower > 0 || count >= 20 && hyphens + others == 0
+    }
+
+    /// Undoes escapes of letters, digits and `-._~`, which mean the same with and without (RFC 3986 §2.3).
+    private static func unescaped(_ segment: Substring) -> Substring {
+        guard segment.utf8.contains(UInt8(ascii: "%")) else { return segment }
+        var (bytes, plain) = (Array(segment.utf8)[...], [UInt8]())
+        while let byte = bytes.popFirst() {
+            let pair = String(decoding: bytes.prefix(2), as: UTF8.self)
+            guard byte == UInt8(ascii: "%"), pair.utf8.count == 2, pair.utf8.first != UInt8(ascii: "+"),
+                let value = UInt8(pair, radix: 16), isUnreserved(value)
+            else {
+                plain.append(byte)
+                continue
+            }
+            plain.append(value)
+            bytes = bytes.dropFirst(2)
+        }
+        return Substring(decoding: plain, as: UTF8.self)
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF) || "-._~".utf8.contains(byte)
+    }
+}
