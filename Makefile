@@ -1,4 +1,4 @@
-.PHONY: run test demo bench fuzz lint format clean
+.PHONY: run test demo bench fuzz deb lint format clean
 
 # Build and serve on http://127.0.0.1:8080 for development.
 run:
@@ -19,6 +19,10 @@ bench:
 # Search for inputs that break the readers of untrusted bytes; ARGS="bodies --minutes 15" chooses target and time.
 fuzz:
 	@scripts/fuzz $(ARGS)
+
+# Build a Debian package of the command.
+deb:
+	@scripts/deb
 
 # Check the form of the code.
 lint:
