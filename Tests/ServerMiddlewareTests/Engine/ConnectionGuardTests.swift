@@ -173,6 +173,19 @@ import Testing
         #expect(channel.isActive)
     }
 
+    @Test("A 400 to HTTP/1.0 with a broken body reports that the connection ends")
+    func brokenBodyOfHTTP10() throws {
+        let channel = try connect()
+        let head = "POST / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n"
+        try receive(head, on: channel)
+        #expect(throws: HTTPParserError.self) { try receive("ZZ\r\n", on: channel) }
+        try respond(on: channel)
+        let text = try output(of: channel).lowercased()
+        #expect(text.contains("connection: close") && !text.contains("keep-alive"))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+    }
+
     @Test("Connection: close ends the connection in any spelling", arguments: ["close", "Close", "TE, close"])
     func close(_ value: String) throws {
         let channel = try connect()

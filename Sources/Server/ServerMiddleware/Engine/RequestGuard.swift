@@ -16,6 +16,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// No request is taken after the last one.
     private var hasLastRequest = false
     private var isLastComplete = false
+    /// Whether the end of a request whose head was read is still due.
+    private var isReadingRequest = false
     private var isHTTP10 = false
 
     init(connection: ConnectionGuard) {
@@ -37,9 +39,11 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
             }
             isHTTP10 = head.version != .http1_1
             hasLastRequest = !head.isKeepAlive || connection.endsAfterResponse
+            isReadingRequest = true
             connection.headArrived()
         case .body: break
         case .end:
+            isReadingRequest = false
             connection.requestArrived()
             isLastComplete = hasLastRequest
         }
@@ -53,7 +57,9 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
             // The engine responds to it, after all requests before it.
             hasLastRequest = true
             isLastComplete = true
-            connection.headArrived()
+            // An error within a body ends a request that is counted already.
+            if !isReadingRequest { connection.headArrived() }
+            isReadingRequest = false
             connection.requestArrived()
         }
         context.fireErrorCaught(error)
