@@ -197,16 +197,16 @@ let package = Package(
         module(
             "Server",
             "OpenAPI",
-            ["AccountContract", "ErrorContract", mustache],
-            embed: ["reference.html.mustache", "reference.css", "reference.js"].map { "Page/Templates/\($0)" }
+            ["AccountContract", "ErrorContract"]
         ),
         module(
             "Server",
             "Pages",
-            ["AccountContract", "AccountCore", "ErrorContract", mustache],
+            ["AccountContract", "AccountCore", "ErrorContract", "ErrorLabContract", "OpenAPI", mustache],
             embed: [
-                "errors.css", "errors.html.mustache", "mail.html.mustache", "mail.txt.mustache", "mailbox.html.mustache",
-                "page.html.mustache", "run.html.mustache", "page.css", "page.js",
+                "control.mustache", "errors.css", "errors.html.mustache", "home.css", "home.html.mustache", "lab.css",
+                "lab.html.mustache", "lab.js", "mail.html.mustache", "mail.txt.mustache", "mailbox.html.mustache", "page.css",
+                "page.html.mustache", "page.js", "reference.css", "reference.html.mustache", "reference.js", "run.html.mustache",
             ].map { "Templates/\($0)" }
         ),
         module(
@@ -221,12 +221,11 @@ let package = Package(
             "Server",
             "ErrorLab",
             [
-                "ErrorContract", "ErrorLabContract", "RateLimiting", "ServerMiddleware", hummingbird, httpTypes, lifecycle,
-                mustache,
+                "ErrorContract", "ErrorLabContract", "Pages", "RateLimiting", "ServerMiddleware", hummingbird, httpTypes,
+                lifecycle,
                 nioCore,
             ],
-            embed: ["Families/families.json"]
-                + ["control.mustache", "lab.html.mustache", "lab.css", "lab.js"].map { "Templates/\($0)" }
+            embed: ["families.json"]
         ),
         module(
             "Server",
@@ -345,7 +344,7 @@ let package = Package(
             ]
         ),
         tests("OpenAPITests", ["AccountContract", "ErrorContract", "OpenAPI"]),
-        tests("PagesTests", copy: ["Golden"], ["AccountContract", "AccountCore", "ErrorContract", "Pages"]),
+        tests("PagesTests", copy: ["Golden"], ["AccountContract", "AccountCore", "ErrorContract", "OpenAPI", "Pages"]),
         tests(
             "ServerMiddlewareTests",
             [

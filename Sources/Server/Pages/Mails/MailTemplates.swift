@@ -138,3 +138,23 @@ public struct MailTemplates: MailRendering {
         )
     }
 }
+
+/// The kind of an email, which is the name of its templates.
+enum MailKind: String, CaseIterable {
+    case passwordReset = "password-reset"
+    case passwordChanged = "password-changed"
+}
+
+/// The link with which an owner says "this was not me": the page below the reset page.
+struct FreezeLink {
+    let token: ResetToken
+
+    /// The link, or `nil` if `base` is not an absolute web address.
+    func url(base: URL, style: ResetLink.Style) -> URL? {
+        guard let reset = ResetLink(token: token, email: nil).url(base: base, style: style),
+            var parts = URLComponents(url: reset, resolvingAgainstBaseURL: true)
+        else { return nil }
+        parts.percentEncodedPath += AccountPath.freezePage.dropFirst(AccountPath.resetPage.count)
+        return parts.url
+    }
+}

@@ -1,6 +1,6 @@
 public import ErrorContract
-import Foundation
 import Mustache
+import OpenAPI
 
 /// The pages of the error codes: one for all, and one for each, at the address that problem details give as their type.
 ///
@@ -65,7 +65,7 @@ public struct ErrorPages: Sendable {
             messages: ErrorReference.languages(of: definition.message).map {
                 .init(language: $0.rawValue, text: definition.message.text(in: $0))
             },
-            example: Self.example(of: definition)
+            example: ErrorExample(definition: definition).body(in: .standard).indented("")
         )
         return template.render(content)
     }
@@ -84,7 +84,7 @@ public struct ErrorPages: Sendable {
 
     /// The content security policy of a page with this nonce.
     public static func policy(nonce: String) -> String {
-        "default-src 'none'; style-src 'nonce-\(nonce)'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+        PagePolicy.text(nonce: nonce)
     }
 
     private func address(of code: ErrorCode) -> String { "\(address)/\(code)" }
@@ -92,17 +92,56 @@ public struct ErrorPages: Sendable {
     private func content(title: String, nonce: String) -> ErrorPageContent {
         ErrorPageContent(title: title, app: appName, nonce: nonce, css: css, all: address)
     }
+}
 
-    /// The body of an answer with the code, as it may look.
-    private static func example(of definition: ErrorDefinition) -> String {
-        let payload = ErrorPayload(
-            code: definition.code,
-            status: definition.status,
-            message: definition.message.text(in: .english),
-            retryAfterSeconds: [429, 503].contains(definition.status) ? 60 : nil,
-            timestamp: Date(timeIntervalSince1970: 1_762_252_200),
-            requestID: "7f3e9a52-0f8e-4d6c-9a0e-1b2c3d4e5f60"
-        )
-        return ErrorForm.standard.body(of: payload).indented()
+/// The content of the template of the error pages: all codes, one code, or an unknown code.
+struct ErrorPageContent {
+    struct Link {
+        let name: String
+        let address: String
+        var status = 0
+        var summary = ""
     }
+
+    struct Family {
+        let name: String
+        let codes: [Link]
+    }
+
+    struct Message {
+        let language: String
+        let text: String
+    }
+
+    struct Code {
+        let name: String
+        let status: Int
+        let summary: String
+        let userAction: String
+        let documentation: String?
+        let retry: String
+        let retryMeaning: String
+        let recovery: String
+        let recoveryMeaning: String
+        let since: String
+        let reveals: String
+        let messages: [Message]
+        let example: String
+    }
+
+    struct Missing {
+        let name: String
+        let closest: Link?
+    }
+
+    let title: String
+    let app: String
+    let nonce: String
+    let css: String
+    /// The address of the page of all codes.
+    let all: String
+    var count: Int?
+    var families: [Family] = []
+    var code: Code?
+    var missing: Missing?
 }
