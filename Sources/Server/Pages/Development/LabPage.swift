@@ -9,8 +9,9 @@ public struct LabPage: Sendable {
 
     private let library: MustacheLibrary
     private let root: String
-    private let controls: [LabPageContent.Control]
-    private let groups: [LabPageContent.Group]
+    private let main: [TemplateValues]
+    private let more: [TemplateValues]
+    private let groups: [TemplateValues]
 
     /// Reads the templates.
     /// - Parameters:
@@ -23,26 +24,29 @@ public struct LabPage: Sendable {
             "lab": try Self.template(PackageResources.lab_html_mustache),
             "control": try Self.template(PackageResources.control_mustache),
         ])
-        controls = LabParameter.all.map { LabPageContent.Control($0, codes: catalogue.definitions.map(\.code.rawValue)) }
+        let codes = catalogue.definitions.map(\.code.rawValue)
+        let isMain = { (parameter: LabParameter) in Self.mainControls.contains(parameter.name) }
+        main = LabParameter.all.filter(isMain).map { TemplateValues($0, codes: codes) }
+        more = LabParameter.all.filter { !isMain($0) }.map { TemplateValues($0, codes: codes) }
         let scenarios = LabScenario.all(root: root, catalogue: catalogue)
         groups = LabScenario.groups.map { group in
-            let rows = scenarios.filter { $0.group == group }.map { LabPageContent.Row($0) }
-            return LabPageContent.Group(name: group.rawValue, count: rows.count, scenarios: rows)
+            let rows = scenarios.filter { $0.group == group }.map { TemplateValues($0) }
+            return ["name": group.rawValue, "count": rows.count, "scenarios": rows]
         }
     }
 
     /// The page's HTML.
     /// - Parameter nonce: The nonce of the response's content security policy.
     public func html(nonce: String) -> String {
-        let content = LabPageContent(
-            nonce: nonce,
-            root: root,
-            css: String(decoding: PackageResources.lab_css, as: UTF8.self),
-            script: String(decoding: PackageResources.lab_js, as: UTF8.self),
-            main: controls.filter { Self.mainControls.contains($0.name) },
-            more: controls.filter { !Self.mainControls.contains($0.name) },
-            groups: groups
-        )
+        let content: TemplateValues = [
+            "nonce": nonce,
+            "root": root,
+            "css": String(decoding: PackageResources.lab_css, as: UTF8.self),
+            "script": String(decoding: PackageResources.lab_js, as: UTF8.self),
+            "main": main,
+            "more": more,
+            "groups": groups,
+        ]
         return library.render(content, withTemplate: "lab") ?? ""
     }
 
@@ -54,82 +58,49 @@ public struct LabPage: Sendable {
     }
 }
 
-/// The content of the page's template.
-struct LabPageContent {
+extension TemplateValues {
     /// A parameter.
-    struct Control: Sendable {
-        let name: String
-        let summary: String
-        let isChoice: Bool
-        let options: [String]
-        let isNumber: Bool
-        let placeholder: String
+    fileprivate init(_ parameter: LabParameter, codes: [String]) {
+        let options: [String]? =
+            switch parameter.values {
+            case .choice(let words): words
+            case .outcome: ["ok", "wrapped"] + codes
+            default: nil
+            }
+        let (isNumber, placeholder) =
+            switch parameter.values {
+            case .whole(let range): (true, "\(range.lowerBound)–\(range.upperBound)")
+            case .fraction: (false, "0–1")
+            case .delay: (false, "30, date:30, none, raw:…")
+            case .language: (false, "es")
+            default: (false, "")
+            }
+        self = [
+            "name": parameter.name,
+            "summary": parameter.summary,
+            "isChoice": options != nil,
+            "options": options,
+            "isNumber": isNumber,
+            "placeholder": placeholder,
+        ]
     }
 
-    /// A scenario.
-    struct Row: Sendable {
-        let name: String
-        let summary: String
-        let advice: String
-        let method: String
-        let path: String
-        /// The path for a browser without scripts.
-        let link: String
-        let note: String?
-        let credentials: String
-        let timeout: Int
-    }
-
-    /// Scenarios of one sort.
-    struct Group: Sendable {
-        let name: String
-        let count: Int
-        let scenarios: [Row]
-    }
-
-    let nonce: String
-    let root: String
-    let css: String
-    let script: String
-    let main: [Control]
-    let more: [Control]
-    let groups: [Group]
-}
-
-extension LabPageContent.Control {
-    init(_ parameter: LabParameter, codes: [String]) {
-        name = parameter.name
-        summary = parameter.summary
-        switch parameter.values {
-        case .choice(let words): (isChoice, options) = (true, words)
-        case .outcome: (isChoice, options) = (true, ["ok", "wrapped"] + codes)
-        default: (isChoice, options) = (false, [])
-        }
-        switch parameter.values {
-        case .whole(let range): (isNumber, placeholder) = (true, "\(range.lowerBound)–\(range.upperBound)")
-        case .fraction: (isNumber, placeholder) = (false, "0–1")
-        case .delay: (isNumber, placeholder) = (false, "30, date:30, none, raw:…")
-        case .language: (isNumber, placeholder) = (false, "es")
-        default: (isNumber, placeholder) = (false, "")
-        }
-    }
-}
-
-extension LabPageContent.Row {
-    init(_ scenario: LabScenario) {
-        name = scenario.name
-        summary = scenario.summary
-        advice = scenario.advice
-        method = scenario.method
-        path = scenario.path
-        link = scenario.path(session: "link")
-        credentials = scenario.credentials.rawValue
-        timeout = scenario.timeoutMilliseconds ?? 0
+    /// A scenario. Its `link` is for a browser without scripts.
+    fileprivate init(_ scenario: LabScenario) {
         let notes = [
             scenario.method == "GET" ? nil : scenario.method,
             scenario.credentials == .none ? nil : "token \(scenario.credentials.rawValue)",
+        ].compactMap(\.self)
+        self = [
+            "name": scenario.name,
+            "summary": scenario.summary,
+            "advice": scenario.advice,
+            "method": scenario.method,
+            "path": scenario.path,
+            "link": scenario.path(session: "link"),
+            "credentials": scenario.credentials.rawValue,
+            "timeout": scenario.timeoutMilliseconds ?? 0,
+            "note": notes.isEmpty ? nil : notes.joined(separator: ", "),
         ]
-        let text = notes.compactMap(\.self).joined(separator: ", ")
-        note = text.isEmpty ? nil : text
     }
 }

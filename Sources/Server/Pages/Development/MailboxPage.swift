@@ -23,27 +23,6 @@ public struct MailboxPage: Sendable {
         }
     }
 
-    private struct Content {
-        struct Mail {
-            let id: String
-            let date: String
-            let recipient: [TextRun]
-            let subject: String
-            let text: String
-            let link: String?
-        }
-
-        let language: String
-        let isRightToLeft: Bool
-        let nonce: String
-        let heading: String
-        let note: String
-        let openLink: String
-        let textPart: String
-        let empty: String
-        let mails: [Mail]
-    }
-
     private let template: MustacheLibrary
 
     /// Reads the template.
@@ -56,28 +35,28 @@ public struct MailboxPage: Sendable {
     ///   - nonce: The nonce of the answer's content security policy.
     ///   - language: The language of the page; the mails keep theirs.
     public func html(_ mails: [Entry], nonce: String, language: Language = .english) -> String {
-        template.markup(
-            Content(
-                language: language.rawValue,
-                isRightToLeft: language.isRightToLeft,
-                nonce: nonce,
-                heading: MailboxTexts.heading.text(in: language),
-                note: MailboxTexts.note.text(in: language),
-                openLink: MailboxTexts.openLink.text(in: language),
-                textPart: MailboxTexts.textPart.text(in: language),
-                empty: MailboxTexts.empty.text(in: language),
-                mails: mails.map {
-                    .init(
-                        id: $0.id,
-                        date: $0.date,
-                        recipient: MailboxTexts.recipient.filling("address", with: $0.recipient).runs(in: language),
-                        subject: $0.subject,
-                        text: $0.text,
-                        link: $0.link
-                    )
-                }
-            )
-        )
+        let rows = mails.map { mail -> TemplateValues in
+            [
+                "id": mail.id,
+                "date": mail.date,
+                "recipient": MailboxTexts.recipient.filling("address", with: mail.recipient).runs(in: language).map(\.values),
+                "subject": mail.subject,
+                "text": mail.text,
+                "link": mail.link,
+            ]
+        }
+        let content: TemplateValues = [
+            "language": language.rawValue,
+            "isRightToLeft": language.isRightToLeft,
+            "nonce": nonce,
+            "heading": MailboxTexts.heading.text(in: language),
+            "note": MailboxTexts.note.text(in: language),
+            "openLink": MailboxTexts.openLink.text(in: language),
+            "textPart": MailboxTexts.textPart.text(in: language),
+            "empty": MailboxTexts.empty.text(in: language),
+            "mails": rows,
+        ]
+        return template.markup(content)
     }
 }
 

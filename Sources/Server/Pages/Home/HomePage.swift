@@ -3,20 +3,6 @@ import Mustache
 
 /// The page at `/`. In development it links to the pages that a developer needs; in production it shows the app's name alone.
 public struct HomePage: Sendable {
-    private struct Content {
-        struct Link {
-            let title: String
-            let address: String
-        }
-
-        let language: String
-        let isRightToLeft: Bool
-        let app: String
-        let nonce: String
-        let css: String
-        let note: String?
-        let links: [Link]
-    }
 
     private let appName: String
     private let basePath: String
@@ -40,27 +26,26 @@ public struct HomePage: Sendable {
     /// The page's HTML.
     /// - Parameter nonce: The nonce of the response's content security policy.
     public func html(nonce: String, language: Language) -> String {
-        template.render(
-            Content(
-                language: language.rawValue,
-                isRightToLeft: language.isRightToLeft,
-                app: appName,
-                nonce: nonce,
-                css: css,
-                note: isDevelopment ? HomeTexts.note.text(in: language) : nil,
-                links: isDevelopment ? links(in: language) : []
-            )
-        )
+        let content: TemplateValues = [
+            "language": language.rawValue,
+            "isRightToLeft": language.isRightToLeft,
+            "app": appName,
+            "nonce": nonce,
+            "css": css,
+            "note": isDevelopment ? HomeTexts.note.text(in: language) : nil,
+            "links": isDevelopment ? links(in: language) : [],
+        ]
+        return template.render(content)
     }
 
     /// The content security policy of a page with this nonce.
     public static func policy(nonce: String) -> String { PagePolicy.text(nonce: nonce) }
 
-    private func links(in language: Language) -> [Content.Link] {
+    private func links(in language: Language) -> [TemplateValues] {
         [
             (HomeTexts.reference, "/docs"), (MailboxTexts.heading, "/dev/mailbox"), (HomeTexts.lab, "/dev/lab"),
             (HomeTexts.codes, ErrorPages.path), (HomeTexts.health, "/health/live"),
-        ].map { .init(title: $0.text(in: language), address: basePath + $1) }
+        ].map { ["title": $0.text(in: language), "address": basePath + $1] }
     }
 }
 

@@ -45,12 +45,12 @@ public struct MailTemplateFolder: Sendable {
     func textName(for kind: MailKind, _ language: Language) -> String? { Self.names(kind, language).first { text[$0] != nil } }
 
     /// The HTML part of a mail, if the folder has a template for it.
-    func html(_ content: MailContent, for kind: MailKind, _ language: Language) -> String? {
+    func html(_ content: TemplateValues, for kind: MailKind, _ language: Language) -> String? {
         htmlName(for: kind, language).flatMap { html[$0]?.markup(content) }
     }
 
     /// The text part of a mail, if the folder has a template for it.
-    func text(_ content: MailContent, for kind: MailKind, _ language: Language) -> String? {
+    func text(_ content: TemplateValues, for kind: MailKind, _ language: Language) -> String? {
         textName(for: kind, language).flatMap { text[$0]?.render(content) }
     }
 

@@ -79,7 +79,7 @@ struct MailTemplateLint {
     }
 }
 
-/// A value that a tag of an email template may name, and the values within it: the shape of ``MailContent``.
+/// A value that a tag of an email template may name, and the values within it: the shape of the values that ``MailTemplates`` fills in.
 indirect enum MailTemplateField {
     /// A text; as a section it is shown if there is one.
     case text

@@ -22,19 +22,17 @@ struct MailWriter {
     /// A text without values.
     func label(_ text: LocalizedText) -> String { text.text(in: language) }
 
-    /// A text of the mail's body.
-    func line(_ text: LocalizedText) -> MailContent.Line {
+    /// A text as both parts of an email show it: with marks between the characters, and with markup.
+    func line(_ text: LocalizedText) -> TemplateValues {
         let runs = filled(text).runs(in: language)
-        return .init(plain: runs.isolated, runs: runs)
+        return ["plain": runs.isolated, "runs": runs.map(\.values)]
     }
 
-    func greeting(_ name: FirstName) -> MailContent.Line {
+    func greeting(_ name: FirstName) -> TemplateValues {
         line(MailTexts.greeting.filling("name", with: name.unlinked))
     }
 
-    var closing: MailContent.Closing {
-        .init(regards: label(MailTexts.regards), team: line(MailTexts.team))
-    }
+    var closing: TemplateValues { ["regards": label(MailTexts.regards), "team": line(MailTexts.team)] }
 
     private func filled(_ text: LocalizedText) -> LocalizedText { text.filling("app", with: appName) }
 }

@@ -99,15 +99,15 @@ public struct PageTemplates: Sendable {
     /// - Parameter nonce: The nonce of the answer's content security policy.
     public func html(_ page: RecoveryPage, nonce: String) -> String {
         let writer = PageWriter(settings: settings, language: page.language)
-        var content = PageContent(
-            language: page.language.rawValue,
-            isRightToLeft: page.language.isRightToLeft,
-            app: settings.appName,
-            title: writer.title(of: page.kind),
-            nonce: nonce,
-            css: css,
-            script: script
-        )
+        var content: TemplateValues = [
+            "language": page.language.rawValue,
+            "isRightToLeft": page.language.isRightToLeft,
+            "app": settings.appName,
+            "title": writer.title(of: page.kind),
+            "nonce": nonce,
+            "css": css,
+            "script": script,
+        ]
         writer.fill(&content, with: page.kind)
         return template.markup(content)
     }

@@ -33,15 +33,10 @@ public struct ErrorPages: Sendable {
     /// - Parameter nonce: The nonce of the answer's content security policy.
     public func index(nonce: String) -> String {
         var content = content(title: "Error codes", nonce: nonce)
-        content.families = reference.families.map { family, definitions in
-            .init(
-                name: family.rawValue,
-                codes: definitions.map {
-                    .init(name: $0.code.rawValue, address: address(of: $0.code), status: $0.status, summary: $0.summary)
-                }
-            )
+        content["families"] = reference.families.map { family, definitions -> TemplateValues in
+            ["name": family.rawValue, "codes": definitions.map(link)]
         }
-        content.count = reference.catalogue.definitions.count
+        content["count"] = reference.catalogue.definitions.count
         return template.render(content)
     }
 
@@ -50,23 +45,25 @@ public struct ErrorPages: Sendable {
     public func page(of code: ErrorCode, nonce: String) -> String? {
         guard let definition = reference.catalogue[code] else { return nil }
         var content = content(title: code.rawValue, nonce: nonce)
-        content.code = .init(
-            name: code.rawValue,
-            status: definition.status,
-            summary: definition.summary,
-            userAction: definition.userAction,
-            documentation: definition.documentation.isEmpty ? nil : definition.documentation,
-            retry: definition.retry.rawValue,
-            retryMeaning: ErrorReference.meaning(of: definition.retry),
-            recovery: definition.recovery.rawValue,
-            recoveryMeaning: ErrorReference.meaning(of: definition.recovery),
-            since: definition.since,
-            reveals: definition.mayRevealAccount ? "May tell that an account exists." : "Tells nothing about accounts.",
-            messages: ErrorReference.languages(of: definition.message).map {
-                .init(language: $0.rawValue, text: definition.message.text(in: $0))
-            },
-            example: ErrorExample(definition: definition).body(in: .standard).indented("")
-        )
+        let messages = ErrorReference.languages(of: definition.message).map { language -> TemplateValues in
+            ["language": language.rawValue, "text": definition.message.text(in: language)]
+        }
+        content["code"] =
+            [
+                "name": code.rawValue,
+                "status": definition.status,
+                "summary": definition.summary,
+                "userAction": definition.userAction,
+                "documentation": definition.documentation.isEmpty ? nil : definition.documentation,
+                "retry": definition.retry.rawValue,
+                "retryMeaning": ErrorReference.meaning(of: definition.retry),
+                "recovery": definition.recovery.rawValue,
+                "recoveryMeaning": ErrorReference.meaning(of: definition.recovery),
+                "since": definition.since,
+                "reveals": definition.mayRevealAccount ? "May tell that an account exists." : "Tells nothing about accounts.",
+                "messages": messages,
+                "example": ErrorExample(definition: definition).body(in: .standard).indented(""),
+            ] as TemplateValues
         return template.render(content)
     }
 
@@ -75,10 +72,7 @@ public struct ErrorPages: Sendable {
     public func missing(_ code: String, nonce: String) -> String {
         var content = content(title: "No such code", nonce: nonce)
         let closest = reference.catalogue.closestDefinition(to: ErrorCode(code))
-        content.missing = .init(
-            name: String(code.prefix(128)),
-            closest: closest.map { .init(name: $0.code.rawValue, address: address(of: $0.code)) }
-        )
+        content["missing"] = ["name": String(code.prefix(128)), "closest": closest.map(link)] as TemplateValues
         return template.render(content)
     }
 
@@ -87,61 +81,20 @@ public struct ErrorPages: Sendable {
         PagePolicy.text(nonce: nonce)
     }
 
-    private func address(of code: ErrorCode) -> String { "\(address)/\(code)" }
-
-    private func content(title: String, nonce: String) -> ErrorPageContent {
-        ErrorPageContent(title: title, app: appName, nonce: nonce, css: css, all: address)
-    }
-}
-
-/// The content of the template of the error pages: all codes, one code, or an unknown code.
-struct ErrorPageContent {
-    struct Link {
-        let name: String
-        let address: String
-        var status = 0
-        var summary = ""
+    private func link(_ definition: ErrorDefinition) -> TemplateValues {
+        [
+            "name": definition.code.rawValue, "address": "\(address)/\(definition.code)", "status": definition.status,
+            "summary": definition.summary,
+        ]
     }
 
-    struct Family {
-        let name: String
-        let codes: [Link]
+    private func content(title: String, nonce: String) -> TemplateValues {
+        [
+            "title": title,
+            "app": appName,
+            "nonce": nonce,
+            "css": css,
+            "all": address,
+        ]
     }
-
-    struct Message {
-        let language: String
-        let text: String
-    }
-
-    struct Code {
-        let name: String
-        let status: Int
-        let summary: String
-        let userAction: String
-        let documentation: String?
-        let retry: String
-        let retryMeaning: String
-        let recovery: String
-        let recoveryMeaning: String
-        let since: String
-        let reveals: String
-        let messages: [Message]
-        let example: String
-    }
-
-    struct Missing {
-        let name: String
-        let closest: Link?
-    }
-
-    let title: String
-    let app: String
-    let nonce: String
-    let css: String
-    /// The address of the page of all codes.
-    let all: String
-    var count: Int?
-    var families: [Family] = []
-    var code: Code?
-    var missing: Missing?
 }

@@ -1,7 +1,7 @@
 import ErrorContract
 import OpenAPI
 
-/// Fills the page's template from a description.
+/// Fills the page's template from a description. Values named `html` are markup.
 struct ReferenceWriter {
     let description: APIDescription
     /// Where the server is, such as `http://127.0.0.1:8080`.
@@ -9,23 +9,23 @@ struct ReferenceWriter {
 
     private var settings: APISettings { description.settings }
 
-    func content(nonce: String, css: String, script: String) -> ReferenceContent {
-        ReferenceContent(
-            title: description.title,
-            version: settings.version,
-            nonce: nonce,
-            css: css,
-            script: script,
-            introduction: description.introduction.htmlParagraphs,
-            address: address,
-            document: settings.basePath + "/openapi.json",
-            parameters: APIParameter.common.map(field),
-            forms: forms,
-            groups: description.groups.map(group)
-        )
+    func content(nonce: String, css: String, script: String) -> TemplateValues {
+        [
+            "title": description.title,
+            "version": settings.version,
+            "nonce": nonce,
+            "css": css,
+            "script": script,
+            "introduction": description.introduction.htmlParagraphs,
+            "address": address,
+            "document": settings.basePath + "/openapi.json",
+            "parameters": APIParameter.common.map(field),
+            "forms": forms,
+            "groups": description.groups.map(group),
+        ]
     }
 
-    private var forms: [ReferenceContent.Form] {
+    private var forms: [TemplateValues] {
         guard let definition = ErrorCatalogue.standard[.validationInvalidEmail] else { return [] }
         let example = ErrorExample(definition: definition)
         let bodies = ErrorForm.allCases.filter { $0.rawValue != "problem" }.map { ($0.rawValue, example.body(in: $0)) }
@@ -34,153 +34,78 @@ struct ReferenceWriter {
             let about: Prose =
                 isConfigured
                 ? "What this server answers with." : name == "problem" ? "For `Accept: application/problem+json`." : ""
-            return .init(name: name, html: about.htmlLine, isOpen: isConfigured, example: body.indented(0))
+            return ["name": name, "html": about.htmlLine, "isOpen": isConfigured, "example": body.indented(0)]
         }
     }
 
-    private func group(_ group: OperationGroup) -> ReferenceContent.Group {
+    private func group(_ group: OperationGroup) -> TemplateValues {
         let words = group.title.lowercased().split { !$0.isLetter }
-        return .init(
-            id: "group-" + words.joined(separator: "-"),
-            title: group.title,
-            html: group.about.htmlLine,
-            operations: group.operations.map(operation)
-        )
+        return [
+            "id": "group-" + words.joined(separator: "-"), "title": group.title, "html": group.about.htmlLine,
+            "operations": group.operations.map(operation),
+        ]
     }
 
-    private func operation(_ operation: APIOperation) -> ReferenceContent.Operation {
+    private func operation(_ operation: APIOperation) -> TemplateValues {
         let fields = operation.allParameters.map(field) + (operation.request?.schema.schema.fields ?? []).map(field)
-        return .init(
-            id: operation.id,
-            method: operation.method.rawValue,
-            style: operation.method.rawValue.lowercased(),
-            path: operation.path,
-            summary: operation.summary,
-            paragraphs: operation.about.htmlParagraphs,
-            needsSession: operation.needsSession,
-            limits: operation.limits(in: settings).map(\.words.htmlLine),
-            fieldsTitle: fields.isEmpty ? nil : operation.request == nil ? "Parameters" : "Body",
-            fields: fields,
-            curl: CurlCommand(operation: operation, address: address).description,
-            answers: operation.answers.map(answer),
-            errors: operation.codes(settings).compactMap { ErrorCatalogue.standard[$0] }.sorted { $0.status < $1.status }.map(
+        return [
+            "id": operation.id,
+            "method": operation.method.rawValue,
+            "style": operation.method.rawValue.lowercased(),
+            "path": operation.path,
+            "summary": operation.summary,
+            "paragraphs": operation.about.htmlParagraphs,
+            "needsSession": operation.needsSession,
+            "limits": operation.limits(in: settings).map(\.words.htmlLine),
+            "fieldsTitle": fields.isEmpty ? nil : operation.request == nil ? "Parameters" : "Body",
+            "fields": fields,
+            "curl": CurlCommand(operation: operation, address: address).description,
+            "answers": operation.answers.map(answer),
+            "errors": operation.codes(settings).compactMap { ErrorCatalogue.standard[$0] }.sorted { $0.status < $1.status }.map(
                 code
-            )
-        )
+            ),
+        ]
     }
 
-    private func field(_ parameter: APIParameter) -> ReferenceContent.Field {
-        .init(
-            name: parameter.name,
-            isRequired: parameter.place == .path,
-            place: "in the \(parameter.place.rawValue)",
-            words: parameter.schema.words,
-            html: parameter.about.htmlLine
-        )
+    private func field(_ parameter: APIParameter) -> TemplateValues {
+        [
+            "name": parameter.name,
+            "isRequired": parameter.place == .path,
+            "place": "in the \(parameter.place.rawValue)",
+            "words": parameter.schema.words,
+            "html": parameter.about.htmlLine,
+        ]
     }
 
-    private func field(_ field: Field) -> ReferenceContent.Field {
+    private func field(_ field: Field) -> TemplateValues {
         let about = field.schema.explained.followed(by: field.purpose)
-        return .init(
-            name: field.name,
-            isRequired: field.presence == .required,
-            place: nil,
-            words: field.schema.words,
-            html: about.isEmpty ? nil : about.htmlLine
-        )
+        return [
+            "name": field.name,
+            "isRequired": field.presence == .required,
+            "words": field.schema.words,
+            "html": about.isEmpty ? nil : about.htmlLine,
+        ]
     }
 
-    private func answer(_ answer: APIAnswer) -> ReferenceContent.Answer {
+    private func answer(_ answer: APIAnswer) -> TemplateValues {
         let members = answer.contents.flatMap(\.schema.fields).map(field)
         let kinds = answer.contents.map(\.mediaType).filter { $0 != "application/json" }
-        return .init(
-            status: answer.status,
-            html: answer.about.htmlLine,
-            kind: kinds.isEmpty ? nil : kinds.joined(separator: ", "),
-            example: answer.contents.lazy.compactMap(\.example).first?.indented(0),
-            hasMembers: !members.isEmpty,
-            members: members
-        )
+        return [
+            "status": answer.status,
+            "html": answer.about.htmlLine,
+            "kind": kinds.isEmpty ? nil : kinds.joined(separator: ", "),
+            "example": answer.contents.lazy.compactMap(\.example).first?.indented(0),
+            "hasMembers": !members.isEmpty,
+            "members": members,
+        ]
     }
 
-    private func code(_ definition: ErrorDefinition) -> ReferenceContent.Code {
-        .init(
-            status: definition.status,
-            code: definition.code.rawValue,
-            link: "\(settings.basePath)/errors/\(definition.code)",
-            summary: definition.summary
-        )
+    private func code(_ definition: ErrorDefinition) -> TemplateValues {
+        [
+            "status": definition.status, "code": definition.code.rawValue,
+            "link": "\(settings.basePath)/errors/\(definition.code)", "summary": definition.summary,
+        ]
     }
-}
-
-/// The content of the page's template. Texts named `html` are markup already.
-struct ReferenceContent {
-    struct Group {
-        let id: String
-        let title: String
-        let html: String
-        let operations: [Operation]
-    }
-
-    struct Operation {
-        let id: String
-        let method: String
-        /// `get` or `post`, which is also the style.
-        let style: String
-        let path: String
-        let summary: String
-        let paragraphs: [String]
-        let needsSession: Bool
-        let limits: [String]
-        let fieldsTitle: String?
-        let fields: [Field]
-        let curl: String
-        let answers: [Answer]
-        let errors: [Code]
-    }
-
-    struct Field {
-        let name: String
-        let isRequired: Bool
-        let place: String?
-        let words: String
-        let html: String?
-    }
-
-    struct Answer {
-        let status: Int
-        let html: String
-        let kind: String?
-        let example: String?
-        let hasMembers: Bool
-        let members: [Field]
-    }
-
-    struct Code {
-        let status: Int
-        let code: String
-        let link: String
-        let summary: String
-    }
-
-    struct Form {
-        let name: String
-        let html: String
-        let isOpen: Bool
-        let example: String
-    }
-
-    let title: String
-    let version: String
-    let nonce: String
-    let css: String
-    let script: String
-    let introduction: [String]
-    let address: String
-    let document: String
-    let parameters: [Field]
-    let forms: [Form]
-    let groups: [Group]
 }
 
 /// A call of an operation as it is typed in a terminal.

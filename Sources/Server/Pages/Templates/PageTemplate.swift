@@ -1,3 +1,4 @@
+import ErrorContract
 import Mustache
 
 extension MustacheLibrary {
@@ -28,4 +29,27 @@ enum PagePolicy {
         ]
         return directives.compactMap(\.self).joined(separator: "; ")
     }
+}
+
+/// The values of a template by their names. Mustache finds the members of other types by reflection, which took most of the time of
+/// rendering an email.
+struct TemplateValues: MustacheParent, ExpressibleByDictionaryLiteral, Sendable {
+    private var values: [String: any Sendable]
+
+    /// Creates the values. Those that are `nil` are left out, so that their sections aren't rendered.
+    init(dictionaryLiteral elements: (String, (any Sendable)?)...) {
+        values = Dictionary(elements.compactMap { name, value in value.map { (name, $0) } }) { $1 }
+    }
+
+    subscript(name: String) -> (any Sendable)? {
+        get { values[name] }
+        set { values[name] = newValue }
+    }
+
+    func child(named name: String) -> Any? { values[name] }
+}
+
+extension TextRun {
+    /// The run for the partial `run`.
+    var values: TemplateValues { ["text": text, "direction": direction] }
 }
