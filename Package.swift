@@ -211,16 +211,16 @@ let package = Package(
         module(
             "Server",
             "OpenAPI",
-            ["AccountContract", "ErrorContract", "StrictJSON", mustache],
-            embed: ["reference.html.mustache", "reference.css", "reference.js"].map { "Page/Templates/\($0)" }
+            ["AccountContract", "ErrorContract", "StrictJSON"]
         ),
         module(
             "Server",
             "Pages",
-            ["AccountContract", "AccountCore", "ErrorContract", "StrictJSON", mustache],
+            ["AccountContract", "AccountCore", "ErrorContract", "ErrorLabContract", "OpenAPI", "StrictJSON", mustache],
             embed: [
-                "errors.css", "errors.html.mustache", "mail.html.mustache", "mail.txt.mustache", "mailbox.html.mustache",
-                "page.html.mustache", "run.html.mustache", "page.css", "page.js",
+                "control.mustache", "errors.css", "errors.html.mustache", "home.css", "home.html.mustache", "lab.css",
+                "lab.html.mustache", "lab.js", "mail.html.mustache", "mail.txt.mustache", "mailbox.html.mustache", "page.css",
+                "page.html.mustache", "page.js", "reference.css", "reference.html.mustache", "reference.js", "run.html.mustache",
             ].map { "Templates/\($0)" }
         ),
         module(
@@ -235,13 +235,11 @@ let package = Package(
             "Server",
             "ErrorLab",
             [
-                "ErrorContract", "ErrorLabContract", "RateLimiting", "ServerMiddleware", "StrictJSON", "Timekeeping", hummingbird, httpTypes,
+                "ErrorContract", "ErrorLabContract", "Pages", "RateLimiting", "ServerMiddleware", "StrictJSON", "Timekeeping", hummingbird, httpTypes,
                 lifecycle,
-                mustache,
                 nioCore,
             ],
-            embed: ["Families/families.json"]
-                + ["control.mustache", "lab.html.mustache", "lab.css", "lab.js"].map { "Templates/\($0)" }
+            embed: ["families.json"]
         ),
         module(
             "Server",
@@ -363,7 +361,7 @@ let package = Package(
             ]
         ),
         tests("OpenAPITests", ["AccountContract", "ErrorContract", "OpenAPI", "StrictJSON"]),
-        tests("PagesTests", copy: ["Golden"], ["AccountContract", "AccountCore", "ErrorContract", "Pages"]),
+        tests("PagesTests", copy: ["Golden"], ["AccountContract", "AccountCore", "ErrorContract", "OpenAPI", "Pages"]),
         tests(
             "ServerMiddlewareTests",
             [

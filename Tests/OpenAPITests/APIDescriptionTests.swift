@@ -1,3 +1,4 @@
+import AccountContract
 import ErrorContract
 import Testing
 
@@ -66,7 +67,7 @@ import Testing
         ]
     )
     func limitWords(seconds: Int, words: String) {
-        let limit = APISettings.Limit(name: "x", quota: 3, window: .seconds(seconds))
-        #expect(limit.words == "At most 3 in \(words) (`x`).")
+        let limit = APISettings.Limit(.resetEmail, quota: 3, window: .seconds(seconds))
+        #expect(limit.words == "At most 3 in \(words) (`reset-email`).")
     }
 }

@@ -1,4 +1,6 @@
+import Crypto
 import ErrorContract
+import Foundation
 import HTTPTypes
 public import Hummingbird
 import Logging
@@ -8,14 +10,14 @@ import StrictJSON
 
 /// Liveness and readiness.
 public struct HealthRoutes<Context: RequestContext>: Sendable {
-    /// Something that must work for the server to be ready.
+    /// A dependency that must work for the server to be ready.
     public struct Check: Sendable {
         let name: String
         let run: @Sendable () async throws -> Void
 
         /// Creates a check.
         /// - Parameters:
-        ///   - name: What is checked, such as `database`.
+        ///   - name: The name of the dependency, such as `database`.
         ///   - run: Throws if it does not work.
         public init(_ name: String, run: @escaping @Sendable () async throws -> Void) {
             self.name = name
@@ -44,7 +46,7 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
         try .json(["status": "live"])
     }
 
-    /// What hangs does not work.
+    /// A check that takes too long has failed.
     private func within(_ time: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
         try await withThrowingTaskGroup { tasks in
             tasks.addTask { try await body() }
@@ -71,5 +73,62 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
             }
         }
         return try .json(["status": "ready"])
+    }
+}
+
+/// The callers that may read the metrics of a server.
+public enum MetricsAccess: Sendable {
+    /// Requests that name the machine itself as their host.
+    case loopback
+    /// Requests with this text as their bearer token.
+    case bearer(String)
+}
+
+/// The metrics of a server in the format of Prometheus.
+public struct MetricsRoute<Context: RequestContext>: Sendable {
+    private let access: MetricsAccess
+    private let text: @Sendable () async -> String
+
+    /// Creates the route.
+    /// - Parameter text: The metrics in the exposition format 0.0.4.
+    public init(access: MetricsAccess, text: @escaping @Sendable () async -> String) {
+        self.access = access
+        self.text = text
+    }
+
+    /// Adds the route to a router or a group.
+    public func add(to router: some RouterMethods<Context>) {
+        router.get("/metrics") { request, _ in
+            try check(request)
+            return Response(
+                status: .ok,
+                headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8", .cacheControl: "no-store"],
+                body: ResponseBody(byteBuffer: ByteBuffer(string: await text()))
+            )
+        }
+    }
+
+    private func check(_ request: Request) throws {
+        switch access {
+        case .loopback: try request.requireHost(\.isLoopback)
+        case .bearer(let token):
+            let given = try request.bearerToken()
+            // Digests take the same time to compare however much of them is equal.
+            guard SHA256.hash(data: Data(given.utf8)) == SHA256.hash(data: Data(token.utf8)) else {
+                throw ContractError(.authTokenInvalid)
+            }
+        }
+    }
+}
+
+extension Request {
+    /// The token of `Authorization: Bearer`.
+    /// - Throws: ``ContractError`` with the code `AUTH_TOKEN_MISSING` or `AUTH_TOKEN_INVALID`.
+    func bearerToken() throws -> String {
+        guard let field = headers.value(of: .authorization) else { throw ContractError(.authTokenMissing) }
+        // By bytes: a token is long.
+        let parts = field.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: true).map(Substring.init)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { throw ContractError(.authTokenInvalid) }
+        return String(parts[1])
     }
 }

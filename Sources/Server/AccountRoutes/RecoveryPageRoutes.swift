@@ -6,10 +6,11 @@ import HTTPTypes
 public import Hummingbird
 import Logging
 import Observability
+import OpenAPI
 public import Pages
 public import ServerMiddleware
 
-/// The pages behind the mailed links. GET changes nothing, however often a scanner opens it; only a sent form does.
+/// The pages behind the emailed links. GET changes nothing, however often a scanner opens it; only a sent form does.
 public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     private let recovery: PasswordRecovery
     private let freeze: AccountFreeze
@@ -46,20 +47,16 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Adds the routes to a router or a group.
     public func add(to router: some RouterMethods<Context>) {
-        router.get("/reset-password") { request, context in await page(request, context) { try await openReset($0) } }
-        let used = router.limited(by: limits, .client(.tokenIP))
-        used.post("/reset-password") { request, context in
-            await respond(request, context) { try await sendReset($0, context) }
-        }
-        router.limited(by: limits, .client(.resetIP), .everybody(.resetGlobal))
-            .post("/reset-password/request") { request, context in
-                await page(request, context) { try await sendRequest($0, context) }
+        router.add(RecoveryPageOperation.self, limits: limits) { operation in
+            { request, context in
+                switch operation {
+                case .openResetPage: await page(request, context) { try await openReset($0) }
+                case .sendResetForm: await respond(request, context) { try await sendReset($0, context) }
+                case .sendRequestForm: await page(request, context) { try await sendRequest($0, context) }
+                case .openFreezePage: await page(request, context) { try await openFreeze($0) }
+                case .sendFreezeForm: await page(request, context) { try await sendFreeze($0, context) }
+                }
             }
-        router.get("/reset-password/not-me") { request, context in
-            await page(request, context) { try await openFreeze($0) }
-        }
-        used.post("/reset-password/not-me") { request, context in
-            await page(request, context) { try await sendFreeze($0, context) }
         }
     }
 
@@ -102,7 +99,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     }
 
     private func sendRequest(_ request: Request, _ context: Context) async throws -> RecoveryPage.Kind {
-        let form = try await reader.read(RequestForm.self, from: request)
+        let form = try await reader.read(ResetRequestForm.self, from: request)
         do {
             let email = try EmailAddress(form.email)
             let admission = try await limits.admitReset(of: email, request, in: context, sharing: shares)
@@ -141,7 +138,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
 }
 
 extension RecoveryPageRoutes {
-    /// Answers with a page, whatever happens.
+    /// Returns a page, also for errors.
     private func page(
         _ request: Request,
         _ context: Context,
@@ -150,7 +147,7 @@ extension RecoveryPageRoutes {
         await respond(request, context) { (try await make($0), nil) }
     }
 
-    /// Answers with a page, whatever happens, and stores a device token in the browser.
+    /// Returns a page, also for errors, and stores a device token in the browser.
     private func respond(
         _ request: Request,
         _ context: Context,
@@ -186,35 +183,33 @@ extension RecoveryPageRoutes {
 
     private func respond(_ page: RecoveryPage) -> Response {
         let nonce = SecretToken().text
-        var headers: HTTPFields = [.contentType: "text/html; charset=utf-8", .cacheControl: "no-store"]
-        headers[.contentLanguage] = page.language.rawValue
-        headers[.contentSecurityPolicy] = PageTemplates.policy(of: page, nonce: nonce)
-        return Response(
-            status: .init(code: page.status),
-            headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(string: templates.html(page, nonce: nonce)))
+        var response = Response.page(
+            templates.html(page, nonce: nonce),
+            policy: PageTemplates.policy(of: page, nonce: nonce),
+            language: page.language
         )
+        response.status = .init(code: page.status)
+        response.headers[.cacheControl] = "no-store"
+        return response
     }
 }
 
-/// What the forms send. Absent fields count as empty: the page tells what is missing in its own words.
-private struct ResetForm: Decodable {
-    let token: String
-    let email: String?
-    let newPassword: String
-    let confirmPassword: String
+/// The query of a page's address, read by the rules of ``AccountContract/ResetLink``: a doubled parameter is no link.
+struct PageQuery {
+    private let query: String
 
-    enum CodingKeys: String, CodingKey {
-        case token, email
-        case newPassword = "new_password"
-        case confirmPassword = "confirm_password"
+    init(_ request: Request) {
+        query = request.uri.query ?? ""
     }
-}
 
-private struct RequestForm: Decodable {
-    let email: String
-}
+    /// Whether the query names a link at all. Other parameters, such as those of a campaign, are ignored.
+    var namesLink: Bool {
+        query.split(separator: "&").contains { $0.hasPrefix("token") || $0.hasPrefix("email") }
+    }
 
-private struct FreezeForm: Decodable {
-    let token: String
+    /// The link that the page was opened with, or `nil` if it is none.
+    var resetLink: ResetLink? {
+        // The host is our own: the request has come here.
+        URL(string: "https://localhost/\(ResetLink.page)?\(query)").flatMap { try? ResetLink($0, hosts: ["localhost"]) }
+    }
 }

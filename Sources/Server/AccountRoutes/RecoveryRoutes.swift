@@ -3,6 +3,7 @@ public import AccountCore
 import ErrorContract
 import HTTPTypes
 public import Hummingbird
+import OpenAPI
 public import ServerMiddleware
 
 /// Password reset: request, validate, confirm, and the request of apps in the field.
@@ -44,30 +45,16 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         self.rules = rules
     }
 
-    /// Adds the three routes to a router or a group.
+    /// Adds the routes to a router or a group. Errors of the request of apps in the field belong in the success form.
     public func add(to router: some RouterMethods<Context>) {
-        router.limited(by: limits, .client(.resetIP), .everybody(.resetGlobal))
-            .idempotent(by: idempotency, limits, reader: reader)
-            .post(RouterPath(AccountPath.requestPasswordReset), use: request)
-        let links = router.limited(by: limits, .client(.tokenIP))
-        links.post(RouterPath(AccountPath.validateResetToken), use: validate)
-        confirmations(in: links).post(RouterPath(AccountPath.confirmPasswordReset), use: confirm)
-    }
-
-    /// A group whose keys belong to the token of the link. An app that repeats a request whose response was lost often has another
-    /// address by then.
-    private func confirmations(in links: RouterGroup<Context>) -> RouterGroup<Context> {
-        guard let idempotency else { return links.group() }
-        return links.idempotent(by: idempotency, reader: reader) { request, _ in
-            try await reader.read(ConfirmPasswordResetRequest.self, from: request).token.rawValue
+        router.add(RecoveryOperation.self, limits: limits, idempotency: idempotency, reader: reader) { operation in
+            switch operation {
+            case .requestPasswordReset: request
+            case .validateResetToken: validate
+            case .confirmPasswordReset: confirm
+            case .legacyPasswordReset: legacyRequest
+            }
         }
-    }
-
-    /// Adds the route of apps in the field. Its errors belong in the success form.
-    public func addLegacy(to router: some RouterMethods<Context>) {
-        router.limited(by: limits, .client(.resetIP), .everybody(.resetGlobal))
-            .idempotent(by: idempotency, limits, reader: reader)
-            .post(RouterPath(AccountPath.legacyPasswordReset), use: legacyRequest)
     }
 
     @Sendable private func request(_ request: Request, _ context: Context) async throws -> Response {

@@ -4,9 +4,10 @@ public import Foundation
 import HTTPTypes
 public import Hummingbird
 public import OpenAPI
-import StrictJSON
+public import Pages
+public import ServerMiddleware
 
-/// The description of the API, for programs at `/openapi.json` and for people at `/docs`.
+/// The description of the API, for programs at `/openapi.json` and for readers at `/docs`.
 public struct ReferenceRoutes<Context: RequestContext>: Sendable {
     private let document: [UInt8]
     private let page: ReferencePage
@@ -33,14 +34,70 @@ public struct ReferenceRoutes<Context: RequestContext>: Sendable {
         router.get("/docs") { _, _ in
             let nonce = SecretToken().text
             let address = address()?.absoluteString ?? "http://127.0.0.1:8080"
-            return Response(
-                status: .ok,
-                headers: [
-                    .contentType: "text/html; charset=utf-8", .contentLanguage: "en",
-                    .contentSecurityPolicy: ReferencePage.policy(nonce: nonce),
-                ],
-                body: ResponseBody(byteBuffer: ByteBuffer(string: page.html(nonce: nonce, address: address)))
-            )
+            return Response.page(page.html(nonce: nonce, address: address), policy: ReferencePage.policy(nonce: nonce))
+        }
+    }
+}
+
+/// The pages of the error codes, at which problem details point.
+public struct ErrorPageRoutes<Context: RequestContext>: Sendable {
+    private let pages: ErrorPages
+
+    /// Creates the routes.
+    public init(pages: ErrorPages) {
+        self.pages = pages
+    }
+
+    /// Adds the routes to a router or a group.
+    public func add(to router: some RouterMethods<Context>) {
+        let path = RouterPath(ErrorPages.path)
+        router.get(path) { _, _ in
+            let nonce = SecretToken().text
+            return respond(pages.index(nonce: nonce), nonce: nonce)
+        }
+        router.get("\(ErrorPages.path)/:code") { request, context in try page(request, context) }
+    }
+
+    /// An unknown code has a page too, unless the client prefers JSON.
+    private func page(_ request: Request, _ context: Context) throws -> Response {
+        let name = context.parameters.get("code") ?? ""
+        let nonce = SecretToken().text
+        if let page = pages.page(of: ErrorCode(name), nonce: nonce) { return respond(page, nonce: nonce) }
+        guard !request.prefersJSON else { throw ContractError(.resourceNotFound) }
+        var response = respond(pages.missing(name, nonce: nonce), nonce: nonce)
+        response.status = .notFound
+        response.headers[.errorCode] = ErrorCode.resourceNotFound.rawValue
+        return response
+    }
+
+    private func respond(_ html: String, nonce: String) -> Response {
+        var response = Response.page(html, policy: ErrorPages.policy(nonce: nonce))
+        response.headers[.vary] = "Accept"
+        return response
+    }
+}
+
+/// The page at `/`. A client that prefers JSON gets the contract's 404.
+public struct HomeRoute<Context: RequestContext>: Sendable {
+    private let page: HomePage
+    private let localization: Localization
+
+    /// Creates the route.
+    public init(page: HomePage, localization: Localization) {
+        self.page = page
+        self.localization = localization
+    }
+
+    /// Adds the route to a router or a group.
+    public func add(to router: some RouterMethods<Context>) {
+        router.get("/") { request, _ in
+            guard !request.prefersJSON else { throw ContractError(.resourceNotFound) }
+            let nonce = SecretToken().text
+            let language = localization.language(of: request)
+            let html = page.html(nonce: nonce, language: language)
+            var response = Response.page(html, policy: HomePage.policy(nonce: nonce), language: language)
+            response.headers[.vary] = "Accept, Accept-Language"
+            return response
         }
     }
 }

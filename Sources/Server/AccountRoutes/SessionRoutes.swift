@@ -3,9 +3,10 @@ public import AccountCore
 import ErrorContract
 import HTTPTypes
 public import Hummingbird
+import OpenAPI
 public import ServerMiddleware
 
-/// Register, sign in, continue, sign out, and who is calling.
+/// Register, sign in, refresh, sign out, and the signed-in account.
 public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     private let signIn: SignIn
     private let limits: RateLimits
@@ -16,7 +17,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     /// Creates the routes.
     /// - Parameters:
     ///   - limits: Have a rule for each ``AccountLimit``.
-    ///   - idempotency: Lets signing out be repeated with its key. The other routes answer with tokens, which must not be kept.
+    ///   - idempotency: Lets signing out be repeated with its key. Responses of the other routes have tokens, which must not be stored.
     public init(
         signIn: SignIn,
         limits: RateLimits,
@@ -33,11 +34,15 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Adds the routes to a router or a group.
     public func add(to router: some RouterMethods<Context>) {
-        router.limited(by: limits, .client(.registerIP)).post(RouterPath(AccountPath.register), use: register)
-        router.limited(by: limits, .client(.loginIP)).post(RouterPath(AccountPath.login), use: login)
-        router.limited(by: limits, .client(.refreshIP)).post(RouterPath(AccountPath.refresh), use: refresh)
-        router.idempotent(by: idempotency, limits, reader: reader).post(RouterPath(AccountPath.logout), use: logout)
-        router.get(RouterPath(AccountPath.me), use: me)
+        router.add(SessionOperation.self, limits: limits, idempotency: idempotency, reader: reader) { operation in
+            switch operation {
+            case .register: register
+            case .login: login
+            case .refresh: refresh
+            case .logout: logout
+            case .me: me
+            }
+        }
     }
 
     @Sendable private func register(_ request: Request, _ context: Context) async throws -> Response {
@@ -112,5 +117,21 @@ extension SessionAnswer {
             expiresIn: Int(rules.accessTokenLifetime.components.seconds),
             deviceToken: opened.deviceToken
         )
+    }
+}
+
+/// The cookie in which a browser stores its device token: sent to this host alone, over TLS, and not readable by scripts.
+enum DeviceCookie {
+    static let name = "__Host-device"
+
+    /// The device token of a request, if it has the cookie.
+    static func token(in request: Request) -> DeviceToken? {
+        request.cookies[name].flatMap { try? DeviceToken($0.value) }
+    }
+
+    /// The value of `Set-Cookie` that stores a device token.
+    static func field(_ token: DeviceToken) -> String {
+        let seconds = DeviceTokens.lifetime.components.seconds
+        return "\(name)=\(token.rawValue); Path=/; Max-Age=\(seconds); Secure; HttpOnly; SameSite=Strict"
     }
 }

@@ -3,6 +3,8 @@ public import ErrorLabContract
 public import Foundation
 import HTTPTypes
 public import Hummingbird
+public import NIOCore
+import Pages
 public import ServerMiddleware
 
 /// The error lab: answers that go wrong on demand, for the author of an app to try its error handling against.
@@ -67,6 +69,47 @@ public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
             let listing = LabListing(scenarios: LabScenario.all(root: root, catalogue: renderer.errors.catalogue))
             return try PlainAnswer.json(encoding: listing).response
         }
-        lab.get { [page] _, _ in page.response() }
+        lab.get { [page] _, _ in
+            let nonce = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
+            var headers: HTTPFields = [.contentType: "text/html; charset=utf-8", .cacheControl: "no-store"]
+            headers[.contentSecurityPolicy] = LabPage.policy(nonce: nonce)
+            return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: page.html(nonce: nonce))))
+        }
+    }
+}
+
+/// A request's context that holds the connection that the request came on, so that the lab can break it.
+public protocol ErrorLabRequestContext: RequestContext {
+    /// The connection.
+    var channel: any Channel { get }
+}
+
+/// A context for servers that have none of their own.
+public struct ErrorLabContext: ErrorLabRequestContext {
+    /// The storage that Hummingbird needs for a request.
+    public var coreContext: CoreRequestContextStorage
+    /// The connection.
+    public let channel: any Channel
+
+    /// Creates a context.
+    public init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        channel = source.channel
+    }
+}
+
+/// Answers requests for known names of the machine only: a web page whose name was made to point here must not use the lab
+/// (DNS rebinding).
+struct HostGuardMiddleware<Context: RequestContext>: RouterMiddleware {
+    /// The names in lowercase; any if `nil`.
+    let hosts: Set<String>?
+
+    func handle(
+        _ request: Request,
+        context: Context,
+        next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        if let hosts { try request.requireHost { hosts.contains($0.name) } }
+        return try await next(request, context)
     }
 }

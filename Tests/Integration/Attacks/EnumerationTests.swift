@@ -1,3 +1,4 @@
+import AccountContract
 import AccountRoutes
 import Foundation
 import Testing

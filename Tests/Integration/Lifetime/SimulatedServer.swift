@@ -1,3 +1,4 @@
+import AccountContract
 import AccountCore
 import AccountRoutes
 import ErrorContract

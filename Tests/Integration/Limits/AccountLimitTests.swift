@@ -1,3 +1,4 @@
+import AccountContract
 import AccountRoutes
 import ErrorContract
 import Foundation
@@ -15,22 +16,26 @@ import Testing
             $0.trustLoopback()
         } _: { server in
             let answer = try await server.call(route)
+            let byClient = try #require(route.byClient)
             let policies = RateLimitFields.policies(route.shown.map(\.standard))
             #expect(answer["RateLimit-Policy"] == policies)
             for limit in route.shown { #expect(answer.remaining(limit) == limit.standard.quota - 1) }
             let malformed = try await server.call(route, body: route.malformed)
             #expect(malformed.status == 400)
-            #expect(malformed["RateLimit-Policy"] == RateLimitFields.policies([route.byClient.standard]))
-            // What can't be read counts for nobody.
-            #expect(malformed.remaining(route.byClient) == route.byClient.standard.quota - 1)
-            #expect(!answer.headerLines.joined().contains("reset-global"))
+            #expect(malformed["RateLimit-Policy"] == RateLimitFields.policies([byClient.standard]))
+            // A body that can't be read is charged to no limit.
+            #expect(malformed.remaining(byClient) == byClient.standard.quota - 1)
+            for limit in AccountLimit.allCases where !limit.isVisible {
+                #expect(!answer.headerLines.joined().contains(limit.rawValue))
+            }
         }
     }
 
     @Test("Past its quota a client is refused on each route, with the wait, and others are not", arguments: LimitedRoute.all)
     func byClient(route: LimitedRoute) async throws {
+        let byClient = try #require(route.byClient)
         try await withServer {
-            $0.limits.policies[route.byClient] = route.byClient.policy(3, perSeconds: 3_600)
+            $0.limits.policies[byClient] = byClient.policy(3, perSeconds: 3_600)
             $0.trustLoopback()
         } _: { server in
             for number in 0..<3 { #expect(try await server.call(route, number).status != 429) }
@@ -38,16 +43,20 @@ import Testing
             #expect(refused.status == 429)
             #expect(refused["X-Error-Code"] == "RATE_LIMIT_EXCEEDED")
             #expect((1...3_600).contains(refused["Retry-After"].flatMap { Int($0) } ?? 0))
-            #expect(refused.remaining(route.byClient) == 0)
+            #expect(refused.remaining(byClient) == 0)
             #expect(try await server.call(route, 5, from: "198.51.100.2").status != 429)
             #expect(try await server.call(route, 6, from: "198.51.100.1, 198.51.100.2").status != 429)
             #expect(try await server.call(route, 7, from: "198.51.100.9, 198.51.100.1").status == 429)
         }
     }
 
-    @Test("All ways to do a thing are counted together", arguments: [LimitedRoute.resets, LimitedRoute.tokens])
-    func shared(routes: [LimitedRoute]) async throws {
-        let limit = try #require(routes.first?.byClient)
+    @Test(
+        "All operations with the same limit are counted together",
+        arguments: AccountLimit.allCases.filter { $0.key == .client }
+    )
+    func shared(limit: AccountLimit) async throws {
+        let routes = LimitedRoute.of(limit)
+        #expect(!routes.isEmpty, "no operation has this limit")
         try await withServer {
             $0.limits.policies[limit] = limit.policy(routes.count, perSeconds: 3_600)
             $0.trustLoopback()
@@ -59,6 +68,32 @@ import Testing
             for (number, route) in routes.enumerated() {
                 let refused = try await server.call(route, number + 10)
                 #expect(refused.status == 429)
+            }
+        }
+    }
+
+    @Test("Every limit refuses each operation that has it", arguments: AccountLimit.allCases)
+    func everyLimit(limit: AccountLimit) async throws {
+        let routes = LimitedRoute.of(limit)
+        #expect(!routes.isEmpty, "no operation has this limit")
+        try await withServer {
+            for other in AccountLimit.allCases { $0.limits.policies[other] = nil }
+            $0.limits.policies[limit] = limit.policy(1, perSeconds: 3_600)
+            $0.trustLoopback()
+        } _: { server in
+            // Each operation has a client, a network and an address that the others have not used.
+            for (number, route) in routes.enumerated() {
+                let client = "198.51.\(number).1"
+                var body = route.body(number)
+                if limit == .loginDevice {
+                    let registered = try await server.call(.register, number, from: client)
+                    let token = try #require(try registered.json()["device_token"]?.stringValue)
+                    body = #"{"email":"a\#(number)@example.com","password":"wrong password","device_token":"\#(token)"}"#
+                }
+                #expect(try await server.call(route, body: body, from: client).status != 429, "\(route.testDescription)")
+                let refused = try await server.call(route, body: body, from: client)
+                #expect(refused.status == 429, "\(route.testDescription)")
+                #expect(refused["X-Error-Code"] == "RATE_LIMIT_EXCEEDED")
             }
         }
     }
@@ -132,7 +167,7 @@ import Testing
         try await withServer {
             $0.limits.policies[.registerIP] = nil
         } _: { server in
-            let answer = try await server.call(LimitedRoute.sessions[2])
+            let answer = try await server.call(LimitedRoute.register)
             #expect(answer.status == 201)
             #expect(answer["RateLimit"] == nil)
         }

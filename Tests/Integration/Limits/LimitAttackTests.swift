@@ -1,3 +1,4 @@
+import AccountContract
 import AccountRoutes
 import Foundation
 import Testing
@@ -5,7 +6,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct LimitAttackTests {
-    private static let login = LimitedRoute.sessions[0]
+    private static let login = LimitedRoute.login
 
     private func login(_ password: String, as email: String = "ana@example.com") -> String {
         #"{"email":"\#(email)","password":"\#(password)"}"#
@@ -117,10 +118,10 @@ import Testing
             $0.trustLoopback()
         } _: { server in
             for _ in 0..<40 {
-                let forged = try await server.call(LimitedRoute.tokens[2], headers: ["Origin: https://evil.example"])
+                let forged = try await server.call(LimitedRoute.resetForm, headers: ["Origin: https://evil.example"])
                 #expect(forged.status == 403)
             }
-            #expect(try await server.call(LimitedRoute.tokens[2]).remaining(.tokenIP) == 29)
+            #expect(try await server.call(LimitedRoute.resetForm).remaining(.tokenIP) == 29)
         }
     }
 
@@ -144,7 +145,7 @@ import Testing
             $0.limits.policies[.tokenIP] = AccountLimit.tokenIP.policy(1, perSeconds: 3_600)
             $0.trustLoopback()
         } _: { server in
-            let route = LimitedRoute.tokens[2]
+            let route = LimitedRoute.resetForm
             _ = try await server.call(route)
             let page = try await server.call(route, headers: ["Accept-Language: es"])
             #expect(page.status == 429)

@@ -1,6 +1,8 @@
+import AccountContract
 import AccountRoutes
 import Configuration
 import Foundation
+import OpenAPI
 import RateLimiting
 import ServerMiddleware
 import Testing
@@ -27,6 +29,19 @@ import Testing
             ]
         )
         #expect(rules.allSatisfy { $0.mode == .enforce })
+    }
+
+    @Test("docs/rate-limits.md lists every limit with its standard policy and its operations")
+    func documentation() throws {
+        let page = try String(contentsOf: APITools.root.appending(path: "docs/rate-limits.md"), encoding: .utf8)
+        let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `") && $0.contains(" in ") }
+            .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
+        let expected = AccountLimit.allCases.map { limit in
+            let policy = limit.standard
+            let amount = APISettings.Limit(limit, quota: policy.quota, window: policy.window).amount
+            return ["`\(limit.rawValue)`", amount, LimitedRoute.of(limit).map { "`\($0.operation.id)`" }.joined(separator: ", ")]
+        }
+        #expect(rows.map { [$0[0], $0[1], $0[$0.count - 1]] } == expected)
     }
 
     @Test("Each limit has a setting", arguments: AccountLimit.allCases)

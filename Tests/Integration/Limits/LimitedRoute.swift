@@ -1,74 +1,57 @@
+import AccountContract
 import AccountRoutes
+import ErrorContract
 import Foundation
+import OpenAPI
 import ServerMiddleware
 import Testing
 
 @testable import HoldfastCommand
 
-/// A route of the account server that is limited, and how to call it.
+/// A limited operation of the table, and how to call it.
 struct LimitedRoute: Sendable, CustomTestStringConvertible {
-    let path: String
-    /// The limits that its answers show, in their order.
-    let shown: [AccountLimit]
-    var isForm = false
-    /// A body that can be read. The number makes its address another one.
-    let body: @Sendable (Int) -> String
-    /// A body that can't.
-    var malformed = "{"
+    let operation: APIOperation
+    private let content: RequestContent
 
-    var testDescription: String { path }
+    init?(_ operation: APIOperation) {
+        guard !operation.limits.isEmpty, let content = operation.request else { return nil }
+        (self.operation, self.content) = (operation, content)
+    }
 
+    var path: String { operation.path }
+    var isForm: Bool { content.isForm }
+    var testDescription: String { "\(operation.method.rawValue) \(path)" }
+
+    /// The limits that responses report, in their order.
+    var shown: [AccountLimit] { operation.limits.filter(\.isVisible) }
     /// The limit of the route by client.
-    var byClient: AccountLimit { shown[shown.count - 1] }
+    var byClient: AccountLimit? { operation.limits.first { $0.key == .client } }
 
-    private static let token = String(repeating: "A", count: 43)
+    /// The body of the example. The number makes its address another one.
+    func body(_ number: Int) -> String {
+        var members = content.example
+        if members["email"] != nil { members["email"] = .string("a\(number)@example.com") }
+        guard isForm else { return String(decoding: JSONValue.object(members).encoded(), as: UTF8.self) }
+        return members.members.map { name, value in
+            "\(name)=" + (value.stringValue ?? "").replacing("@", with: "%40").replacing(" ", with: "+")
+        }.joined(separator: "&")
+    }
 
-    static let all = resets + tokens + sessions
+    /// A body that can't be read.
+    var malformed: String { isForm ? "token=%" : "{" }
 
-    static let resets: [LimitedRoute] = [
-        LimitedRoute(path: "/api/request-password-reset/", shown: [.resetEmail, .resetIP]) {
-            #"{"email":"a\#($0)@example.com"}"#
-        },
-        LimitedRoute(path: "/reset_password/", shown: [.resetEmail, .resetIP]) { #"{"email":"a\#($0)@example.com"}"# },
-        LimitedRoute(
-            path: "/reset-password/request",
-            shown: [.resetEmail, .resetIP],
-            isForm: true,
-            body: { "email=a\($0)%40example.com" },
-            malformed: "email=%"
-        ),
-    ]
+    /// Every limited operation of the table.
+    static let all =
+        (SessionOperation.allCases.map(\.row) + RecoveryOperation.allCases.map(\.row) + RecoveryPageOperation.allCases.map(\.row))
+        .compactMap { LimitedRoute($0) }
 
-    static let tokens: [LimitedRoute] = [
-        LimitedRoute(path: "/api/validate-reset-token/", shown: [.tokenIP]) { _ in #"{"token":"\#(token)"}"# },
-        LimitedRoute(path: "/api/confirm-password-reset/", shown: [.tokenIP]) { _ in
-            #"{"token":"\#(token)","new_password":"a good password"}"#
-        },
-        LimitedRoute(
-            path: "/reset-password",
-            shown: [.tokenIP],
-            isForm: true,
-            body: { _ in "token=\(token)&new_password=a+good+password&confirm_password=a+good+password" },
-            malformed: "token=%"
-        ),
-        LimitedRoute(
-            path: "/reset-password/not-me",
-            shown: [.tokenIP],
-            isForm: true,
-            body: { _ in "token=\(token)" },
-            malformed: "token=%"
-        ),
-    ]
+    /// The operations that share a limit.
+    static func of(_ limit: AccountLimit) -> [LimitedRoute] { all.filter { $0.operation.limits.contains(limit) } }
 
-    static let sessions: [LimitedRoute] = [
-        LimitedRoute(path: "/api/auth/login", shown: [.loginAccount, .loginIP]) {
-            #"{"email":"a\#($0)@example.com","password":"wrong password"}"#
-        },
-        LimitedRoute(path: "/api/auth/refresh", shown: [.refreshIP]) { _ in #"{"refresh_token":"\#(token)"}"# },
-        LimitedRoute(path: "/api/auth/register", shown: [.registerIP]) {
-            #"{"email":"a\#($0)@example.com","password":"correct horse battery","first_name":"Ana"}"#
-        },
-    ]
+    static let resets = of(.resetEmail)
+    static let login = of(.loginIP)[0]
+    static let register = of(.registerIP)[0]
+    static let resetForm = of(.tokenIP).filter(\.isForm)[0]
 }
 
 extension ServerConfiguration {

@@ -296,7 +296,7 @@ import Testing
     func unchecked() async throws {
         let hashing = HeldHashing()
         let cores = ProcessorCount.available
-        let route = LimitedRoute.sessions[0]
+        let route = LimitedRoute.login
         try await withServer(hashing: hashing) {
             $0.limits.policies[.loginAccount] = AccountLimit.loginAccount.standard
             $0.limits.policies[.loginFailures] = AccountLimit.loginFailures.standard

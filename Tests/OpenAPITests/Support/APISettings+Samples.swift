@@ -1,13 +1,22 @@
+import AccountContract
+import ErrorContract
 import OpenAPI
 
 extension APISettings {
     /// A server that serves all it can.
     static var everything: APISettings {
         var settings = APISettings(appName: "Crowns", version: "1.2.3")
-        settings.limits = [Limit(name: "reset-email", quota: 3, window: .seconds(3_600))]
+        settings.limits = [Limit(.resetEmail, quota: 3, window: .seconds(3_600))]
         settings.servesAppleAssociation = true
         settings.servesAndroidLinks = true
         settings.servesDevelopmentRoutes = true
+        return settings
+    }
+
+    /// A server whose bodies have the form `success`.
+    static var wrapped: APISettings {
+        var settings = everything
+        settings.errorForm = .success
         return settings
     }
 

@@ -1,3 +1,4 @@
+import AccountContract
 import AccountCore
 import ArgumentParser
 import Foundation
@@ -19,9 +20,8 @@ extension APISettings {
         minimumPasswordLength = configuration.passwordPolicy.minimumLength
         needsLettersAndDigits = configuration.passwordPolicy.requiresLettersAndDigits
         if configuration.limits.mode == .enforce {
-            limits = configuration.limits.policies.values
-                .map { Limit(name: $0.name, quota: $0.quota, window: $0.window) }
-                .sorted { $0.name < $1.name }
+            limits = configuration.limits.policies.sorted { $0.key.rawValue < $1.key.rawValue }
+                .map { Limit($0, quota: $1.quota, window: $1.window) }
         }
         servesAppleAssociation = configuration.associatedApps.apple != nil
         servesAndroidLinks = configuration.associatedApps.android != nil

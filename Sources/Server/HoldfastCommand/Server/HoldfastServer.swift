@@ -369,7 +369,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             reader: configuration.reader,
             localization: localization
         ).add(to: router)
-        let recoveryRoutes = RecoveryRoutes<Context>(
+        RecoveryRoutes<Context>(
             recovery: recovery,
             limits: limits,
             shares: shares,
@@ -378,9 +378,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             localization: localization,
             forms: renderer.forms,
             rules: configuration.recoveryRules
-        )
-        recoveryRoutes.add(to: router)
-        recoveryRoutes.addLegacy(to: router)
+        ).add(to: router)
         RecoveryPageRoutes<Context>(
             recovery: recovery,
             freeze: AccountFreeze(tokens: stores.freezeTokens, audit: audit, now: time.wall),
@@ -400,6 +398,13 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
             androidLinks: configuration.associatedApps.android?.bytes,
             changePassword: "\(pageSettings.basePath)/reset-password"
         ).add(to: router)
+        // The page at `/`.
+        let home = try HomePage(
+            appName: configuration.appName,
+            basePath: pageSettings.basePath,
+            isDevelopment: configuration.offersDevelopmentPages
+        )
+        HomeRoute<Context>(page: home, localization: localization).add(to: router)
         try ReferenceRoutes<Context>(apiDescription, address: { [address] in address.known }).add(to: router)
         ErrorPageRoutes<Context>(
             pages: try ErrorPages(appName: configuration.appName, basePath: pageSettings.basePath)

@@ -1,8 +1,10 @@
+package import AccountContract
 public import ErrorContract
 
-/// One method of one path: what goes in, what comes out, and every error.
+/// One method of one path: request, responses, errors, limits and idempotency. The router, the OpenAPI document, the reference page and the
+/// tests of limits are derived from it.
 ///
-/// The router knows a path with and without a slash at its end; described is the one that clients should call.
+/// The router serves a path with and without a slash at its end. ``path`` is the one that clients should call.
 public struct APIOperation: Sendable {
     /// The HTTP method.
     public enum Method: String, Sendable {
@@ -16,8 +18,18 @@ public struct APIOperation: Sendable {
         case configured
         /// In a form of the route's own.
         case form(ErrorForm)
-        /// As a page for a person.
+        /// As a page for a user.
         case page
+    }
+
+    /// Whether a request may be repeated with its `Idempotency-Key`.
+    package enum Idempotency: Hashable, Sendable {
+        /// No. Responses with secrets must not be stored.
+        case none
+        /// Yes. A key belongs to the client's address.
+        case byClient
+        /// Yes. A key belongs to the reset token of the body: an app that repeats a request often has another address by then.
+        case byResetToken
     }
 
     /// The HTTP method.
@@ -26,53 +38,50 @@ public struct APIOperation: Sendable {
     public let path: String
     /// The name of the operation in the document, and its anchor on the page.
     public let id: String
-    /// What it does, as a heading.
+    /// The heading.
     public let summary: String
-    /// What it does, with all that a caller should know.
-    let about: Prose
+    /// The description for callers.
+    package let about: Prose
     /// Whether an access token is needed.
-    var needsSession = false
-    var parameters: [APIParameter] = []
-    var request: RequestContent?
-    let answers: [APIAnswer]
-    /// The codes that are this operation's own; those of reading a body, of stores and of limits come from the members below.
+    package internal(set) var needsSession = false
+    package internal(set) var parameters: [APIParameter] = []
+    package internal(set) var request: RequestContent?
+    package internal(set) var answers: [APIAnswer]
+    /// The responses where error bodies have the form `success`, if they differ.
+    var wrappedAnswers: [APIAnswer] = []
+    /// The codes that only this operation returns. Codes of reading a body, of stores and of limits are added by the other members.
     var ownCodes: [ErrorCode] = []
-    /// Whether a request may be repeated with its `Idempotency-Key`.
-    var isRepeatable = false
+    package internal(set) var idempotency = Idempotency.none
     /// Whether a request is refused when the server works on too many.
     var isShed = true
-    /// Whether a store is asked, so that it may fail or be busy.
+    /// Whether the operation uses a store, which may fail or be busy.
     var asksStore = false
-    /// The names of the limits that count the request.
-    var limits: [String] = []
-    var errorStyle = ErrorStyle.configured
+    /// The limits that count the request, in the order in which responses report them.
+    package internal(set) var limits: [AccountLimit] = []
+    package internal(set) var errorStyle = ErrorStyle.configured
 
-    init(_ method: Method, _ path: String, id: String, _ summary: String, _ about: Prose, answers: [APIAnswer]) {
-        self.method = method
-        self.path = path
-        self.id = id
-        self.summary = summary
-        self.about = about
-        self.answers = answers
-    }
-
-    /// The same operation with further members set.
-    func with(_ change: (inout APIOperation) -> Void) -> APIOperation {
+    /// The operation as a server with these settings serves it.
+    func adapted(to settings: APISettings) -> APIOperation {
         var copy = self
-        change(&copy)
+        copy.request?.replace(
+            .newPassword(minimum: settings.minimumPasswordLength, needsLettersAndDigits: settings.needsLettersAndDigits)
+        )
+        if settings.errorForm == .success, !wrappedAnswers.isEmpty { copy.answers = wrappedAnswers }
         return copy
     }
 
-    /// The operation's own parameters, and the one that lets it be repeated.
-    var allParameters: [APIParameter] { parameters + (isRepeatable ? [.idempotencyKey] : []) }
+    /// The operation's own parameters, and the idempotency key.
+    package var allParameters: [APIParameter] { parameters + (idempotency == .none ? [] : [.idempotencyKey]) }
 
-    /// Every code that the operation may answer with, in the order of the catalogue.
+    /// Every code that the operation may return, in the order of the catalogue.
     public func codes(_ settings: APISettings) -> [ErrorCode] {
         var codes = Set(ownCodes + [.serverInternalError])
         if let request { codes.formUnion(request.codes) }
         if asksStore { codes.formUnion([.serverDatabaseError, .serverServiceUnavailable]) }
         if !limits(in: settings).isEmpty { codes.insert(.rateLimitExceeded) }
-        if isRepeatable { codes.formUnion([.requestMalformed, .requestConflict, .requestKeyReused, .serverServiceUnavailable]) }
+        if idempotency != .none {
+            codes.formUnion([.requestMalformed, .requestConflict, .requestKeyReused, .serverServiceUnavailable])
+        }
         // Pages say in words what is wrong, but not that there are too many readers or that they took too long.
         if errorStyle != .page {
             codes.insert(.serverTimeout)
@@ -81,14 +90,14 @@ public struct APIOperation: Sendable {
         return ErrorCatalogue.standard.definitions.map(\.code).filter(codes.contains)
     }
 
-    /// Every status that the operation may answer with.
+    /// Every status that the operation may return.
     public func statuses(_ settings: APISettings) -> Set<Int> {
         Set(answers.map(\.status)).union(codes(settings).compactMap { ErrorCatalogue.standard[$0]?.status })
     }
 
     /// The limits in force that count the request.
-    func limits(in settings: APISettings) -> [APISettings.Limit] {
-        settings.limits.filter { limits.contains($0.name) }
+    package func limits(in settings: APISettings) -> [APISettings.Limit] {
+        settings.limits.filter { limits.contains($0.limit) }
     }
 
     /// The form of the operation's errors, unless they are pages.
@@ -99,4 +108,103 @@ public struct APIOperation: Sendable {
         case .page: nil
         }
     }
+}
+
+/// The body of a request: JSON, or the same members as a form.
+package struct RequestContent: Sendable {
+    package private(set) var schema: NamedSchema
+    package let example: JSONObject
+    /// Whether browsers send it from a page of ours.
+    package let isForm: Bool
+
+    /// Derives the schema from a wire type.
+    /// - Parameter name: The name of the schema; the type's name if `nil`.
+    init(_ type: (some Decodable).Type, named name: String? = nil, example: JSONObject, isForm: Bool = false) {
+        let recorded = NamedSchema(recording: type, example: .object(example), optional: .nullable)
+        schema = NamedSchema(name ?? recorded.name, recorded.schema)
+        self.example = example
+        self.isForm = isForm
+    }
+
+    /// Replaces the schema of a member by another one of the same name.
+    mutating func replace(_ other: NamedSchema) {
+        let fields = schema.schema.fields.map { field in
+            guard case .named(let named) = field.schema.kind, named.name == other.name else { return field }
+            return Field(field.name, .named(other), field.presence, field.purpose)
+        }
+        schema = NamedSchema(schema.name, Schema(kind: .object(fields), meaning: schema.schema.meaning))
+    }
+
+    /// The shape of the body as a form.
+    var formSchema: NamedSchema {
+        NamedSchema("\(schema.name)Form", Schema(kind: .form(schema.schema.fields), meaning: schema.schema.meaning))
+    }
+
+    /// The codes of errors in the body.
+    var codes: Set<ErrorCode> {
+        let fields = schema.schema.fields
+        var codes: Set<ErrorCode> = [
+            .requestMalformed, .requestTimeout, .requestTooLarge, .requestUnsupportedMediaType, .validationMissingField,
+            .validationInvalidFormat,
+        ]
+        // A page says in words what is wrong with a field.
+        if !isForm { codes.formUnion(fields.flatMap(\.schema.allRefusals)) }
+        // Problems that differ are reported under this code.
+        if fields.count > 1 { codes.insert(.validationInvalidInput) }
+        return codes
+    }
+}
+
+/// A value of the request that stands in its path, its query, its headers or a cookie. None but those in the path is required.
+package struct APIParameter: Sendable {
+    package enum Place: String, Sendable {
+        case path, query, header, cookie
+    }
+
+    package let name: String
+    package let place: Place
+    package let schema: Schema
+    package let about: Prose
+
+    /// The parameter in OpenAPI.
+    var json: JSONValue {
+        [
+            "name": .string(name), "in": .string(place.rawValue), "required": .bool(place == .path),
+            "description": .string(about.markdown), "schema": schema.json,
+        ]
+    }
+}
+
+extension APIParameter {
+    /// The parameters that every operation understands. The document describes them once.
+    package static let common = [acceptLanguage, requestID]
+
+    static let idempotencyKey = APIParameter(
+        name: "Idempotency-Key",
+        place: .header,
+        schema: .text(
+            TextRules(
+                length: 1...512,
+                pattern: #"^("([ !#-\[\]-~]|\\["\\]){1,255}"|[!#-+\--:<-\[\]-~]{1,255})$"#
+            )
+        ),
+        about: """
+            A name that the client makes up for the request, with or without quotes, at most 255 characters. A repetition with it is \
+            not done again: it gets the first answer, with `Idempotency-Replayed: true`, for a day.
+            """
+    )
+
+    static let acceptLanguage = APIParameter(
+        name: "Accept-Language",
+        place: .header,
+        schema: .text(),
+        about: "The languages that the reader understands (RFC 9110 §12.5.4); texts come in the best of them."
+    )
+
+    static let requestID = APIParameter(
+        name: "X-Request-Id",
+        place: .header,
+        schema: .text(),
+        about: "An id for the request: 1–64 letters, digits, `.`, `_` and `-`. Anything else is replaced by a new id."
+    )
 }

@@ -1,19 +1,20 @@
+public import AccountContract
 public import ErrorContract
 
 /// What a server was configured with, as far as the description of its API shows it.
 public struct APISettings: Sendable {
     /// A rate limit that is in force.
     public struct Limit: Hashable, Sendable {
-        /// The policy's name, such as `reset-email`.
-        public let name: String
+        /// The limit.
+        public let limit: AccountLimit
         /// How many requests are admitted in a window.
         public let quota: Int
         /// The length of the window.
         public let window: Duration
 
         /// Creates a limit.
-        public init(name: String, quota: Int, window: Duration) {
-            self.name = name
+        public init(_ limit: AccountLimit, quota: Int, window: Duration) {
+            self.limit = limit
             self.quota = quota
             self.window = window
         }
@@ -53,7 +54,7 @@ public struct APISettings: Sendable {
     }
 
     /// The path that the configured address adds before the routes, such as `/app`; empty if it adds none.
-    var basePath: String {
+    package var basePath: String {
         guard let rest = baseURL?.split(separator: "://", maxSplits: 1).last, let slash = rest.firstIndex(of: "/") else {
             return ""
         }
@@ -63,7 +64,10 @@ public struct APISettings: Sendable {
 
 extension APISettings.Limit {
     /// The limit in a sentence.
-    var words: Prose { "At most \(quota) in \(span) (`\(name)`)." }
+    package var words: Prose { "At most \(amount) (`\(limit.rawValue)`)." }
+
+    /// The quota and the window, such as `3 in 1 hour`.
+    package var amount: String { "\(quota) in \(span)" }
 
     private var span: String {
         let seconds = window.wholeSecondsRoundedUp

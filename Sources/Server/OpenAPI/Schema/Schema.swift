@@ -1,8 +1,7 @@
-import ErrorContract
-import StrictJSON
+package import ErrorContract
 
 /// The shape of a JSON value, as far as JSON Schema (draft 2020-12) can tell it.
-struct Schema: Sendable {
+package struct Schema: Sendable {
     indirect enum Kind: Sendable {
         case text(TextRules)
         case integer(ClosedRange<Int>?)
@@ -59,7 +58,7 @@ struct Schema: Sendable {
     }
 
     /// The members, if the shape is an object's.
-    var fields: [Field] {
+    package var fields: [Field] {
         switch resolved.kind {
         case .object(let fields), .form(let fields): fields
         default: []
@@ -80,10 +79,10 @@ struct TextRules: Sendable {
 }
 
 /// A shape that has a name, under which the document tells it once.
-struct NamedSchema: Sendable {
+package struct NamedSchema: Sendable {
     /// The name, such as `LoginRequest`.
-    let name: String
-    let schema: Schema
+    package let name: String
+    package let schema: Schema
 
     init(_ name: String, _ schema: Schema) {
         self.name = name
@@ -92,8 +91,8 @@ struct NamedSchema: Sendable {
 }
 
 /// A member of an object.
-struct Field: Sendable {
-    enum Presence: Sendable {
+package struct Field: Sendable {
+    package enum Presence: Sendable {
         case required
         /// May be left out.
         case optional
@@ -101,16 +100,34 @@ struct Field: Sendable {
         case nullable
     }
 
-    let name: String
-    let presence: Presence
-    let schema: Schema
+    package let name: String
+    package let presence: Presence
+    package let schema: Schema
     /// What the member is for, beyond what its shape means.
-    let purpose: Prose
+    package let purpose: Prose
 
     init(_ name: String, _ schema: Schema, _ presence: Presence = .required, _ purpose: Prose = "") {
         self.name = name
         self.presence = presence
         self.schema = schema
         self.purpose = purpose
+    }
+}
+
+/// A text for developers, in English: paragraphs with an empty line between them, code in backticks. Both Markdown and HTML are
+/// made from it.
+package struct Prose: Hashable, Sendable, ExpressibleByStringInterpolation {
+    /// The text as CommonMark.
+    package let markdown: String
+
+    package init(stringLiteral value: String) { markdown = value }
+
+    package init(_ text: String) { markdown = text }
+
+    package var isEmpty: Bool { markdown.isEmpty }
+
+    /// This text, then another, each as sentences of one paragraph.
+    package func followed(by other: Prose) -> Prose {
+        isEmpty ? other : other.isEmpty ? self : Prose(markdown + " " + other.markdown)
     }
 }

@@ -73,31 +73,30 @@ public struct MailTemplates: MailRendering {
         guard let url = link.url(base: settings.linkBase, style: settings.linkStyle) else { throw InvalidLinkBase() }
         let writer = MailWriter(language: language, appName: settings.appName)
         let wait = WaitPhrase(settings.linkLifetime).text
-        let content = MailContent(
-            appName: settings.appName,
-            firstName: name.unlinked,
-            actionLink: url.absoluteString,
-            lifetime: wait.text(in: writer.language),
-            language: writer.language.rawValue,
-            isRightToLeft: writer.language.isRightToLeft,
-            subject: settings.resetSubject ?? writer.subject(MailTexts.resetSubject),
-            preview: settings.resetPreview ?? writer.label(MailTexts.resetPreview),
-            greeting: writer.greeting(name),
-            paragraphs: [writer.line(MailTexts.resetRequested), writer.line(MailTexts.resetClick)],
-            button: .init(
-                label: writer.label(MailTexts.resetButton),
-                line: writer.label(MailTexts.resetLine),
-                link: url.absoluteString
-            ),
-            afterButton: [
+        let content: TemplateValues = [
+            "appName": settings.appName,
+            "firstName": name.unlinked,
+            "actionLink": url.absoluteString,
+            "lifetime": wait.text(in: writer.language),
+            "language": writer.language.rawValue,
+            "isRightToLeft": writer.language.isRightToLeft,
+            "subject": settings.resetSubject ?? writer.subject(MailTexts.resetSubject),
+            "preview": settings.resetPreview ?? writer.label(MailTexts.resetPreview),
+            "greeting": writer.greeting(name),
+            "paragraphs": [writer.line(MailTexts.resetRequested), writer.line(MailTexts.resetClick)],
+            "button": [
+                "label": writer.label(MailTexts.resetButton), "line": writer.label(MailTexts.resetLine),
+                "link": url.absoluteString,
+            ] as TemplateValues,
+            "afterButton": [
                 writer.line(MailTexts.resetExpiry.filling("wait", with: wait)), writer.line(MailTexts.resetIgnore),
             ],
-            closing: writer.closing,
-            footnotes: [
-                .init(text: writer.line(MailTexts.resetCopyLink), link: url.absoluteString),
-                .init(text: writer.line(MailTexts.securityNotice), link: nil),
-            ]
-        )
+            "closing": writer.closing,
+            "footnotes": [
+                ["text": writer.line(MailTexts.resetCopyLink), "link": url.absoluteString],
+                ["text": writer.line(MailTexts.securityNotice)],
+            ] as [TemplateValues],
+        ]
         return mail(.passwordReset, to: recipient, content: content, language: writer.language)
     }
 
@@ -111,30 +110,49 @@ public struct MailTemplates: MailRendering {
             throw InvalidLinkBase()
         }
         let writer = MailWriter(language: language, appName: settings.appName)
-        let content = MailContent(
-            appName: settings.appName,
-            firstName: name.unlinked,
-            actionLink: url.absoluteString,
-            language: writer.language.rawValue,
-            isRightToLeft: writer.language.isRightToLeft,
-            subject: writer.subject(MailTexts.changedSubject),
-            preview: nil,
-            greeting: writer.greeting(name),
-            paragraphs: [writer.line(MailTexts.changedBody)],
-            closing: writer.closing,
-            footnotes: [.init(text: writer.line(MailTexts.changedNotMe), link: url.absoluteString)]
-        )
+        let content: TemplateValues = [
+            "appName": settings.appName,
+            "firstName": name.unlinked,
+            "actionLink": url.absoluteString,
+            "language": writer.language.rawValue,
+            "isRightToLeft": writer.language.isRightToLeft,
+            "subject": writer.subject(MailTexts.changedSubject),
+            "greeting": writer.greeting(name),
+            "paragraphs": [writer.line(MailTexts.changedBody)],
+            "closing": writer.closing,
+            "footnotes": [["text": writer.line(MailTexts.changedNotMe), "link": url.absoluteString]] as [TemplateValues],
+        ]
         return mail(.passwordChanged, to: recipient, content: content, language: writer.language)
     }
 
-    private func mail(_ kind: MailKind, to recipient: EmailAddress, content: MailContent, language: Language) -> Mail {
+    private func mail(_ kind: MailKind, to recipient: EmailAddress, content: TemplateValues, language: Language) -> Mail {
         Mail(
             sender: settings.sender,
             recipient: recipient,
-            subject: content.subject,
+            subject: content["subject"] as? String ?? "",
             text: folder?.text(content, for: kind, language) ?? text.render(content),
             html: folder?.html(content, for: kind, language) ?? html.markup(content),
             language: language
         )
+    }
+}
+
+/// The kind of an email, which is the name of its templates.
+enum MailKind: String, CaseIterable {
+    case passwordReset = "password-reset"
+    case passwordChanged = "password-changed"
+}
+
+/// The link with which an owner says "this was not me": the page below the reset page.
+struct FreezeLink {
+    let token: ResetToken
+
+    /// The link, or `nil` if `base` is not an absolute web address.
+    func url(base: URL, style: ResetLink.Style) -> URL? {
+        guard let reset = ResetLink(token: token, email: nil).url(base: base, style: style),
+            var parts = URLComponents(url: reset, resolvingAgainstBaseURL: true)
+        else { return nil }
+        parts.percentEncodedPath += AccountPath.freezePage.dropFirst(AccountPath.resetPage.count)
+        return parts.url
     }
 }

@@ -1,7 +1,6 @@
 public import ErrorContract
-import Foundation
 import Mustache
-import StrictJSON
+import OpenAPI
 
 /// The pages of the error codes: one for all, and one for each, at the address that problem details give as their type.
 ///
@@ -34,15 +33,10 @@ public struct ErrorPages: Sendable {
     /// - Parameter nonce: The nonce of the answer's content security policy.
     public func index(nonce: String) -> String {
         var content = content(title: "Error codes", nonce: nonce)
-        content.families = reference.families.map { family, definitions in
-            .init(
-                name: family.rawValue,
-                codes: definitions.map {
-                    .init(name: $0.code.rawValue, address: address(of: $0.code), status: $0.status, summary: $0.summary)
-                }
-            )
+        content["families"] = reference.families.map { family, definitions -> TemplateValues in
+            ["name": family.rawValue, "codes": definitions.map(link)]
         }
-        content.count = reference.catalogue.definitions.count
+        content["count"] = reference.catalogue.definitions.count
         return template.render(content)
     }
 
@@ -51,23 +45,25 @@ public struct ErrorPages: Sendable {
     public func page(of code: ErrorCode, nonce: String) -> String? {
         guard let definition = reference.catalogue[code] else { return nil }
         var content = content(title: code.rawValue, nonce: nonce)
-        content.code = .init(
-            name: code.rawValue,
-            status: definition.status,
-            summary: definition.summary,
-            userAction: definition.userAction,
-            documentation: definition.documentation.isEmpty ? nil : definition.documentation,
-            retry: definition.retry.rawValue,
-            retryMeaning: ErrorReference.meaning(of: definition.retry),
-            recovery: definition.recovery.rawValue,
-            recoveryMeaning: ErrorReference.meaning(of: definition.recovery),
-            since: definition.since,
-            reveals: definition.mayRevealAccount ? "May tell that an account exists." : "Tells nothing about accounts.",
-            messages: ErrorReference.languages(of: definition.message).map {
-                .init(language: $0.rawValue, text: definition.message.text(in: $0))
-            },
-            example: Self.example(of: definition)
-        )
+        let messages = ErrorReference.languages(of: definition.message).map { language -> TemplateValues in
+            ["language": language.rawValue, "text": definition.message.text(in: language)]
+        }
+        content["code"] =
+            [
+                "name": code.rawValue,
+                "status": definition.status,
+                "summary": definition.summary,
+                "userAction": definition.userAction,
+                "documentation": definition.documentation.isEmpty ? nil : definition.documentation,
+                "retry": definition.retry.rawValue,
+                "retryMeaning": ErrorReference.meaning(of: definition.retry),
+                "recovery": definition.recovery.rawValue,
+                "recoveryMeaning": ErrorReference.meaning(of: definition.recovery),
+                "since": definition.since,
+                "reveals": definition.mayRevealAccount ? "May tell that an account exists." : "Tells nothing about accounts.",
+                "messages": messages,
+                "example": ErrorExample(definition: definition).body(in: .standard).indented(lineWidth: 0),
+            ] as TemplateValues
         return template.render(content)
     }
 
@@ -76,34 +72,29 @@ public struct ErrorPages: Sendable {
     public func missing(_ code: String, nonce: String) -> String {
         var content = content(title: "No such code", nonce: nonce)
         let closest = reference.catalogue.closestDefinition(to: ErrorCode(code))
-        content.missing = .init(
-            name: String(code.prefix(128)),
-            closest: closest.map { .init(name: $0.code.rawValue, address: address(of: $0.code)) }
-        )
+        content["missing"] = ["name": String(code.prefix(128)), "closest": closest.map(link)] as TemplateValues
         return template.render(content)
     }
 
     /// The content security policy of a page with this nonce.
     public static func policy(nonce: String) -> String {
-        "default-src 'none'; style-src 'nonce-\(nonce)'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+        PagePolicy.text(nonce: nonce)
     }
 
-    private func address(of code: ErrorCode) -> String { "\(address)/\(code)" }
-
-    private func content(title: String, nonce: String) -> ErrorPageContent {
-        ErrorPageContent(title: title, app: appName, nonce: nonce, css: css, all: address)
+    private func link(_ definition: ErrorDefinition) -> TemplateValues {
+        [
+            "name": definition.code.rawValue, "address": "\(address)/\(definition.code)", "status": definition.status,
+            "summary": definition.summary,
+        ]
     }
 
-    /// The body of an answer with the code, as it may look.
-    private static func example(of definition: ErrorDefinition) -> String {
-        let payload = ErrorPayload(
-            code: definition.code,
-            status: definition.status,
-            message: definition.message.text(in: .english),
-            retryAfterSeconds: [429, 503].contains(definition.status) ? 60 : nil,
-            timestamp: Date(timeIntervalSince1970: 1_762_252_200),
-            requestID: "7f3e9a52-0f8e-4d6c-9a0e-1b2c3d4e5f60"
-        )
-        return ErrorForm.standard.body(of: payload).indented(lineWidth: 0)
+    private func content(title: String, nonce: String) -> TemplateValues {
+        [
+            "title": title,
+            "app": appName,
+            "nonce": nonce,
+            "css": css,
+            "all": address,
+        ]
     }
 }

@@ -61,3 +61,118 @@ enum DomainName {
         }
     }
 }
+
+/// Punycode (RFC 3492), the way in which labels beyond ASCII are written in domain names.
+enum Punycode {
+    /// The label in punycode, without the `xn--`, or `nil` if it overflows. O(n²) in the length of the label.
+    static func encode(_ label: String) -> String? {
+        let scalars = label.unicodeScalars.map(\.value)
+        let basic = scalars.filter { $0 < 0x80 }
+        var output = String(String.UnicodeScalarView(basic.compactMap(Unicode.Scalar.init)))
+        if !basic.isEmpty { output.append("-") }
+        var threshold: UInt32 = 128
+        var delta: UInt32 = 0
+        var bias: UInt32 = 72
+        var handled = UInt32(basic.count)
+        while handled < scalars.count {
+            guard let next = scalars.filter({ $0 >= threshold }).min() else { return nil }
+            let (step, overflowed) = (next - threshold).multipliedReportingOverflow(by: handled + 1)
+            guard !overflowed, !delta.addingReportingOverflow(step).overflow else { return nil }
+            delta += step
+            threshold = next
+            for scalar in scalars {
+                if scalar < threshold { delta += 1 }
+                guard scalar == threshold else { continue }
+                output.append(contentsOf: variableLengthInteger(delta, bias: bias))
+                bias = adapt(delta, count: handled + 1, isFirst: handled == UInt32(basic.count))
+                delta = 0
+                handled += 1
+            }
+            delta += 1
+            threshold += 1
+        }
+        return output
+    }
+
+    private static func variableLengthInteger(_ value: UInt32, bias: UInt32) -> String {
+        var output = ""
+        var rest = value
+        var position: UInt32 = 36
+        while true {
+            let threshold = position <= bias ? 1 : min(position - bias, 26)
+            guard rest >= threshold else { break }
+            output.append(digit(threshold + (rest - threshold) % (36 - threshold)))
+            rest = (rest - threshold) / (36 - threshold)
+            position += 36
+        }
+        output.append(digit(rest))
+        return output
+    }
+
+    /// The label behind punycode without its `xn--`, or `nil` if the text is none (RFC 3492 §6.2). O(n²) in the length of the text.
+    static func decode(_ text: String) -> String? {
+        let bytes = Array(text.utf8)
+        guard bytes.allSatisfy({ $0 < 0x80 }) else { return nil }
+        let delimiter = bytes.lastIndex(of: UInt8(ascii: "-"))
+        var scalars = bytes[..<(delimiter ?? 0)].map { Unicode.Scalar($0) }
+        var rest = bytes[(delimiter.map { $0 + 1 } ?? 0)...]
+        var value: UInt32 = 128
+        var index: UInt32 = 0
+        var bias: UInt32 = 72
+        while !rest.isEmpty {
+            let before = index
+            guard let sum = sum(&rest, bias: bias), !index.addingReportingOverflow(sum).overflow else { return nil }
+            index += sum
+            let count = UInt32(scalars.count + 1)
+            bias = adapt(index - before, count: count, isFirst: before == 0)
+            let (next, overflowed) = value.addingReportingOverflow(index / count)
+            guard !overflowed, let scalar = Unicode.Scalar(next) else { return nil }
+            value = next
+            index %= count
+            scalars.insert(scalar, at: Int(index))
+            index += 1
+        }
+        return String(String.UnicodeScalarView(scalars))
+    }
+
+    /// Takes one number of variable length, or `nil` if it does not end or is too large.
+    private static func sum(_ bytes: inout ArraySlice<UInt8>, bias: UInt32) -> UInt32? {
+        var (sum, weight, position): (UInt32, UInt32, UInt32) = (0, 1, 36)
+        while let digit = bytes.popFirst().flatMap(value(of:)) {
+            let (step, isTooLarge) = digit.multipliedReportingOverflow(by: weight)
+            guard !isTooLarge, !sum.addingReportingOverflow(step).overflow else { return nil }
+            sum += step
+            let threshold = position <= bias ? 1 : min(position - bias, 26)
+            guard digit >= threshold else { return sum }
+            let (next, overflowed) = weight.multipliedReportingOverflow(by: 36 - threshold)
+            guard !overflowed else { return nil }
+            weight = next
+            position += 36
+        }
+        return nil
+    }
+
+    private static func value(of byte: UInt8) -> UInt32? {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(byte) - 0x61
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(byte) - 0x41
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte) - 0x30 + 26
+        default: nil
+        }
+    }
+
+    private static func digit(_ value: UInt32) -> Character {
+        Character(Unicode.Scalar(UInt8(value < 26 ? 0x61 + value : 0x30 + value - 26)))
+    }
+
+    private static func adapt(_ delta: UInt32, count: UInt32, isFirst: Bool) -> UInt32 {
+        var delta = isFirst ? delta / 700 : delta / 2
+        delta += delta / count
+        var steps: UInt32 = 0
+        while delta > 455 {
+            delta /= 35
+            steps += 36
+        }
+        return steps + 36 * delta / (delta + 38)
+    }
+}

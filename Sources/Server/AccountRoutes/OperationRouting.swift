@@ -1,0 +1,83 @@
+import AccountContract
+import AccountCore
+import Hummingbird
+import Logging
+import Observability
+import OpenAPI
+import ServerMiddleware
+
+/// A handler of a route.
+typealias Handler<Context> = @Sendable (Request, Context) async throws -> Response
+
+extension RouterMethods where Context: LimitedRequestContext {
+    /// Routes every operation of a part of the table, with its limits and its idempotency keys.
+    /// - Parameters:
+    ///   - idempotency: Where responses to keys are stored; `nil` if keys are ignored.
+    ///   - handler: Returns the handler of an operation.
+    func add<Operations: AccountOperations>(
+        _ operations: Operations.Type,
+        limits: RateLimits,
+        idempotency: IdempotencyKeys? = nil,
+        reader: RequestReader = RequestReader(),
+        handler: (Operations) -> Handler<Context>
+    ) {
+        for operation in Operations.allCases {
+            let row = operation.row
+            limited(by: row.limits, limits)
+                .idempotent(row.idempotency, by: idempotency, limits, reader: reader)
+                .on(RouterPath(row.path), method: row.method == .get ? .get : .post, use: handler(operation))
+        }
+    }
+
+    /// A group whose requests count under the limits when their handlers admit them.
+    private func limited(by names: [AccountLimit], _ limits: RateLimits) -> RouterGroup<Context> {
+        guard !names.isEmpty else { return group() }
+        return group().add(middleware: AuditOriginMiddleware(limits: limits))
+            .add(middleware: RateLimitMiddleware(limits, names.compactMap(RateLimitSource.init), decides: .inRoute))
+    }
+
+    private func idempotent(
+        _ idempotency: APIOperation.Idempotency,
+        by keys: IdempotencyKeys?,
+        _ limits: RateLimits,
+        reader: RequestReader
+    ) -> RouterGroup<Context> {
+        guard let keys else { return group() }
+        return switch idempotency {
+        case .none: group()
+        case .byClient: idempotent(by: keys, reader: reader) { limits.client(of: $0, in: $1) }
+        case .byResetToken:
+            idempotent(by: keys, reader: reader) { request, _ in
+                try await reader.read(ConfirmPasswordResetRequest.self, from: request).token.rawValue
+            }
+        }
+    }
+}
+
+extension RateLimitSource {
+    /// The source of a limit whose key the request's head gives; `nil` if the handler claims it.
+    fileprivate init?(_ limit: AccountLimit) {
+        switch limit.key {
+        case .client: self = .client(limit.rawValue)
+        case .everyone: self = .everybody(limit.rawValue)
+        case .body: return nil
+        }
+    }
+}
+
+/// Passes the origin of a request to the domain, for the audit.
+struct AuditOriginMiddleware<Context: LimitedRequestContext>: RouterMiddleware {
+    let limits: RateLimits
+
+    func handle(
+        _ request: Request,
+        context: Context,
+        next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        let origin = AuditOrigin(
+            client: limits.client(of: request, in: context).network,
+            requestID: context.logger[metadataKey: Logger.requestIDKey].map { "\($0)" }
+        )
+        return try await AuditOrigin.$current.withValue(origin) { try await next(request, context) }
+    }
+}

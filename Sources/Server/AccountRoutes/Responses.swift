@@ -1,0 +1,132 @@
+import AccountContract
+import AccountCore
+import ErrorContract
+import Foundation
+import HTTPTypes
+import Hummingbird
+import ServerMiddleware
+
+extension Response {
+    /// A response with a JSON body.
+    static func json(
+        _ value: some Encodable,
+        status: HTTPResponse.Status = .ok,
+        language: Language? = nil
+    ) throws -> Response {
+        json(bytes: try answerEncoder.encode(value), status: status, language: language)
+    }
+
+    /// A response whose members are written without the encoder of Foundation, which takes ten times as long.
+    static func json(_ value: some MembersAnswer, status: HTTPResponse.Status = .ok, language: Language? = nil) throws -> Response
+    {
+        json(bytes: JSONValue.object(value.members).encoded(), status: status, language: language)
+    }
+
+    private static func json(bytes: some Sequence<UInt8>, status: HTTPResponse.Status, language: Language?) -> Response {
+        var headers: HTTPFields = [.contentType: "application/json; charset=utf-8", .cacheControl: "no-store"]
+        headers[.contentLanguage] = language?.rawValue
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+
+    /// A page with a content security policy.
+    static func page(_ html: String, policy: String, language: Language = .english) -> Response {
+        var headers: HTTPFields = [.contentType: "text/html; charset=utf-8"]
+        headers[.contentLanguage] = language.rawValue
+        headers[.contentSecurityPolicy] = policy
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: html)))
+    }
+
+    static let answerEncoder = {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }()
+}
+
+/// A response to a frequent request, which writes its own members.
+protocol MembersAnswer: Encodable {
+    /// The members as the encoder writes them: sorted by their keys, without those that are `nil`.
+    var members: JSONObject { get }
+}
+
+extension MessageAnswer: MembersAnswer {
+    var members: JSONObject {
+        var members = JSONObject()
+        members["message"] = message.map(JSONValue.string)
+        members["success"] = .bool(success)
+        return members
+    }
+}
+
+extension ValidTokenAnswer: MembersAnswer {
+    var members: JSONObject {
+        var members = JSONObject()
+        members["email"] = email.map { .string($0.text) }
+        members["expires_at"] = expiresAt.map { .string($0.formatted(.iso8601)) }
+        members["first_name"] = .string(firstName)
+        members["user_id"] = userID.map { .string($0.rawValue) }
+        members["valid"] = .bool(valid)
+        return members
+    }
+}
+
+extension AccountUser {
+    fileprivate var members: JSONObject {
+        var members = JSONObject()
+        members["email"] = email.map { .string($0.text) }
+        members["first_name"] = .string(firstName)
+        members["id"] = id.map { .string($0.rawValue) }
+        return members
+    }
+}
+
+extension UserAnswer: MembersAnswer {
+    var members: JSONObject { ["user": .object(user.members)] }
+}
+
+/// Runs domain code and translates its refusals into the contract.
+func translatingDomainErrors<Value>(_ body: () async throws -> Value) async throws -> Value {
+    do {
+        return try await body()
+    } catch let error as AccountError {
+        throw ContractError(error)
+    } catch let error as StoreFailure {
+        throw ContractError(error)
+    }
+}
+
+extension ContractError {
+    /// The contract's error for whatever domain code threw; a surprise is an internal error.
+    init(domain error: any Error) {
+        switch error {
+        case let error as ContractError: self = error
+        case let error as AccountError: self.init(error)
+        case let error as StoreFailure: self.init(error)
+        default: self.init(.serverInternalError, underlying: error)
+        }
+    }
+}
+
+extension ContractError {
+    init(_ error: StoreFailure) {
+        let code: ErrorCode = error.isBusy ? .serverServiceUnavailable : .serverDatabaseError
+        self.init(code, retryAfter: error.isBusy ? .seconds(1) : nil, underlying: error)
+    }
+
+    init(_ error: AccountError) {
+        self.init(error.code, message: error.weaknesses.first?.message ?? error.message, retryAfter: error.retryAfter)
+        if !error.weaknesses.isEmpty {
+            details["reasons"] = .array(error.weaknesses.map { .string($0.name) })
+        }
+    }
+}
+
+extension Request {
+    /// Whether the client prefers JSON to a page.
+    var prefersJSON: Bool {
+        let preference = MediaPreference(accept: headers[.accept])
+        let html = preference.quality(of: "text/html")
+        return ["application/json", "application/problem+json"].contains { preference.quality(of: $0) > html }
+    }
+}

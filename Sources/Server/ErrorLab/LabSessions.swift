@@ -1,0 +1,67 @@
+import Synchronization
+
+/// How often each address was called in each session. At most 4,096 pairs are remembered; a pair that was forgotten begins anew.
+final class LabSessions: Sendable {
+    private struct Place: Hashable {
+        let session: String
+        /// The hash of the query: a query may be long, and is not kept.
+        let query: Int
+    }
+
+    private let calls = Mutex(BoundedTable<Place, Int>(capacity: 4_096))
+
+    /// Counts a call.
+    /// - Returns: Its number, from 1.
+    func count(session: String?, query: String) -> Int {
+        let place = Place(session: session ?? "", query: query.hashValue)
+        return calls.withLock { table in
+            table.with(place, default: 0) { count in
+                count += 1
+                return count
+            }
+        }
+    }
+}
+
+/// A table of a bounded number of entries, which forgets the one that was used longest ago to make room for a new one.
+///
+/// A look-up is O(1); an insert into a full table is O(entries).
+struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private struct Entry {
+        var value: Value
+        var used: UInt64
+    }
+
+    private let capacity: Int
+    private var entries: [Key: Entry] = [:]
+    private var uses: UInt64 = 0
+
+    init(capacity: Int) {
+        precondition(capacity > 0, "capacity must be positive (is \(capacity))")
+        self.capacity = capacity
+    }
+
+    var count: Int { entries.count }
+
+    /// Works on an entry; one that is not there begins with a default.
+    mutating func with<Result>(_ key: Key, default make: @autoclosure () -> Value, _ body: (inout Value) -> Result) -> Result {
+        if entries[key] == nil { makeRoom() }
+        uses += 1
+        var entry = entries[key] ?? Entry(value: make(), used: uses)
+        entry.used = uses
+        let result = body(&entry.value)
+        entries[key] = entry
+        return result
+    }
+
+    /// Works on an entry, if it is there.
+    mutating func withExisting<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result? {
+        guard let value = entries[key]?.value else { return nil }
+        return with(key, default: value, body)
+    }
+
+    private mutating func makeRoom() {
+        guard entries.count >= capacity, let oldest = entries.min(by: { $0.value.used < $1.value.used }) else { return }
+        entries[oldest.key] = nil
+    }
+}

@@ -1,0 +1,203 @@
+public import ErrorContract
+import Foundation
+
+/// The parts of an OpenAPI document that tell of errors, made from a catalogue.
+public struct ErrorComponents: Sendable {
+    private let catalogue: ErrorCatalogue
+    /// The form of error bodies where a route has no own one.
+    private let form: ErrorForm
+    private let languages: [Language]
+    /// What stands before the paths of the codes' pages.
+    private let base: String
+
+    /// Creates the parts.
+    /// - Parameters:
+    ///   - form: The form of error bodies where a route has no own one.
+    ///   - base: What stands before the paths of the codes' pages, such as `https://accounts.example.com`.
+    public init(
+        catalogue: ErrorCatalogue = .standard,
+        form: ErrorForm = .standard,
+        languages: [Language] = Language.supported,
+        base: String = ""
+    ) {
+        self.catalogue = catalogue
+        self.form = form
+        self.languages = languages
+        self.base = base
+    }
+
+    /// A document that holds nothing but the components of every code, for other documents to refer to.
+    public func document(version: String) -> JSONValue {
+        let codes = catalogue.definitions.map(\.code)
+        var components: JSONObject = [:]
+        components["schemas"] = .object(JSONObject(schemas.map { ($0.name, $0.schema.json) }))
+        components["responses"] = .object(JSONObject(codes.map { ($0.rawValue, response([$0], in: form)) }))
+        components["headers"] = headers
+        components["examples"] = .object(JSONObject(codes.flatMap { examples(of: $0, in: [form]) }))
+        return [
+            "openapi": .string(APIDescription.openAPIVersion),
+            "info": [
+                "title": "Error codes", "version": .string(version),
+                "description": "What an answer with each code of the catalogue looks like.",
+            ],
+            "components": .object(components),
+        ]
+    }
+
+    /// The shapes of error bodies in all forms, and those that they refer to.
+    var schemas: [NamedSchema] { ErrorSchemas.all.flatMap { [$0] + $0.schema.mentioned }.unique }
+
+    /// The headers that answers share.
+    var headers: JSONValue {
+        let headers: [APIHeader] = [.requestID, .contentLanguage(languages), .retryAfter, .authenticate] + APIHeader.rateLimits
+        return .object(JSONObject(headers.map { ($0.name, $0.json) }))
+    }
+
+    /// The examples of a code, by name: one in each form, and one as a problem.
+    func examples(of code: ErrorCode, in forms: [ErrorForm]) -> [(String, JSONValue)] {
+        guard let definition = catalogue[code] else { return [] }
+        let example = ErrorExample(definition: definition)
+        let bodies = forms.map { ($0, example.body(in: $0)) }.filter { $0.0.rawValue != "problem" }
+        let problem = (Self.problemExample(code), example.problem(base: base))
+        return (bodies.map { (exampleName(code, $0.0), $0.1) } + [problem]).map { name, value in
+            (name, ["summary": .string(definition.summary), "value": value])
+        }
+    }
+
+    /// The answer with one of several codes of one status.
+    func response(_ codes: [ErrorCode], in form: ErrorForm) -> JSONValue {
+        let isProblem = form.rawValue == "problem"
+        var contents: JSONObject = [:]
+        if !isProblem {
+            contents["application/json"] = content(ErrorSchemas.schema(of: form), codes) { exampleName($0, form) }
+        }
+        contents["application/problem+json"] = content(ErrorSchemas.problem, codes, Self.problemExample)
+        return [
+            "description": .string(description(codes).markdown), "headers": headers(codes, isLocalized: true),
+            "content": .object(contents),
+        ]
+    }
+
+    /// The headers of an answer with one of several codes.
+    /// - Parameters:
+    ///   - isRequired: Whether every answer with the status is an error of these codes.
+    ///   - isLimited: Whether limits may have counted the request.
+    func headers(_ codes: [ErrorCode], isLocalized: Bool, isRequired: Bool = true, isLimited: Bool = true) -> JSONValue {
+        var headers: JSONObject = ["X-Request-Id": Self.reference(to: .requestID)]
+        headers["X-Error-Code"] = APIHeader.errorCode(codes, isRequired: isRequired).json
+        if isLocalized { headers["Content-Language"] = Self.reference(to: .contentLanguage(languages)) }
+        let isWait = codes.contains { [429, 503].contains(catalogue[$0]?.status) || $0 == .requestConflict }
+        if isWait { headers["Retry-After"] = Self.reference(to: .retryAfter) }
+        if codes.contains(where: { catalogue[$0]?.status == 401 }) {
+            headers["WWW-Authenticate"] = Self.reference(to: .authenticate)
+        }
+        if isLimited { for header in APIHeader.rateLimits { headers[header.name] = Self.reference(to: header) } }
+        return .object(headers)
+    }
+
+    /// What the codes mean, as a list.
+    func description(_ codes: [ErrorCode]) -> Prose {
+        Prose(codes.map { "- `\($0)`: \(catalogue[$0]?.summary ?? "")" }.joined(separator: "\n"))
+    }
+
+    static func reference(to header: APIHeader) -> JSONValue { ["$ref": .string("#/components/headers/\(header.name)")] }
+
+    private static func problemExample(_ code: ErrorCode) -> String { "\(code).problem" }
+
+    /// The configured form's examples have the code's name.
+    private func exampleName(_ code: ErrorCode, _ form: ErrorForm) -> String {
+        form == self.form ? code.rawValue : "\(code).\(form.rawValue)"
+    }
+
+    private func content(_ schema: NamedSchema, _ codes: [ErrorCode], _ name: (ErrorCode) -> String) -> JSONValue {
+        let examples = codes.map { ($0.rawValue, JSONValue.object(["$ref": .string("#/components/examples/\(name($0))")])) }
+        return ["schema": Schema.named(schema).json, "examples": .object(JSONObject(examples))]
+    }
+}
+
+extension [NamedSchema] {
+    /// Each name once, at its first place.
+    var unique: [NamedSchema] {
+        var names: Set<String> = []
+        return filter { names.insert($0.name).inserted }
+    }
+}
+
+/// An example of a response with a code.
+package struct ErrorExample {
+    private let definition: ErrorDefinition
+
+    package init(definition: ErrorDefinition) { self.definition = definition }
+
+    /// The members of the response.
+    var payload: ErrorPayload {
+        payload(base: "")
+    }
+
+    private func payload(base: String) -> ErrorPayload {
+        var payload = ErrorPayload(
+            code: definition.code,
+            status: definition.status,
+            message: message,
+            details: details,
+            violations: violations,
+            retryAfterSeconds: retryAfter.map { Int($0.components.seconds) },
+            // 2026-11-21T10:30:00Z
+            timestamp: Date(timeIntervalSince1970: 1_795_257_000),
+            requestID: "5c0f6a1e-3f0b-4d0e-9f52-6c1f2f1f8a77"
+        )
+        payload.title = definition.summary
+        payload.type = "\(base)/errors/\(definition.code)"
+        return payload
+    }
+
+    /// The body in a form of ``ErrorContract/ErrorForm``.
+    package func body(in form: ErrorForm) -> JSONValue { form.body(of: payload) }
+
+    /// The body as a problem of RFC 9457.
+    /// - Parameter base: The address before the path of the code's page.
+    package func problem(base: String) -> JSONValue { ErrorForm.problem.body(of: payload(base: base)) }
+
+    private var message: String {
+        let text: LocalizedText =
+            switch definition.code {
+            case .authWeakPassword: ContractText.passwordTooShort(minimum: 8)
+            default: definition.status == 429 ? ContractText.limited(wait: retryAfter) : definition.message
+            }
+        return text.text(in: .english)
+    }
+
+    private var details: JSONObject { definition.code == .authWeakPassword ? ["reasons": ["too_short"]] : [:] }
+
+    private var retryAfter: Duration? {
+        if definition.code == .requestConflict { return .seconds(1) }
+        return usualWait
+    }
+
+    private var usualWait: Duration? {
+        switch definition.status {
+        case 429: .seconds(3_600)
+        case 503: .seconds(5)
+        default: nil
+        }
+    }
+
+    private var violations: [FieldViolation] {
+        guard definition.family == .validation else { return [] }
+        guard definition.code == .validationInvalidInput else {
+            return [violation(definition.code, of: Self.field(definition.code))]
+        }
+        return [violation(.validationInvalidEmail, of: "email"), violation(.validationMissingField, of: "password")]
+    }
+
+    private static func field(_ code: ErrorCode) -> String { code == .validationInvalidEmail ? "email" : "first_name" }
+
+    private func violation(_ code: ErrorCode, of field: String) -> FieldViolation {
+        FieldViolation(
+            field: field,
+            pointer: "#/\(field)",
+            code: code,
+            message: ErrorCatalogue.standard[code]?.message.text(in: .english) ?? ""
+        )
+    }
+}

@@ -1,0 +1,186 @@
+public import ErrorContract
+
+/// An ``APIDescription`` as an OpenAPI document.
+public struct OpenAPIDocument: Sendable {
+    let description: APIDescription
+    let errors: ErrorComponents
+
+    /// Creates the document of a description.
+    public init(_ description: APIDescription) {
+        self.description = description
+        errors = ErrorComponents(
+            form: description.settings.errorForm,
+            languages: description.settings.languages,
+            base: description.settings.baseURL ?? ""
+        )
+    }
+
+    /// The document. O(number of operations and codes).
+    public var json: JSONValue {
+        [
+            "openapi": .string(APIDescription.openAPIVersion),
+            "info": [
+                "title": .string(description.title), "version": .string(description.settings.version),
+                "description": .string(description.introduction.markdown),
+            ],
+            // A caller could choose an address that is taken from a request.
+            "servers": [["url": .string(description.settings.baseURL ?? "/")]],
+            "tags": .array(
+                description.groups.map { ["name": .string($0.title), "description": .string($0.about.markdown)] }
+            ),
+            "paths": paths,
+            "components": components,
+        ]
+    }
+
+    private var paths: JSONValue {
+        var paths: JSONObject = [:]
+        for group in description.groups {
+            for operation in group.operations {
+                var methods = paths[operation.path]?.objectValue ?? [:]
+                methods[operation.method.rawValue.lowercased()] = json(of: operation, in: group)
+                paths[operation.path] = .object(methods)
+            }
+        }
+        return .object(paths)
+    }
+
+    private var components: JSONValue {
+        let schemas = (description.operations.flatMap(\.mentioned) + errors.schemas).unique
+        let codes = ErrorCatalogue.standard.definitions.map(\.code).filter(usedCodes.contains)
+        var components: JSONObject = [:]
+        components["schemas"] = .object(JSONObject(schemas.map { ($0.name, $0.schema.json) }))
+        components["responses"] = .object(
+            JSONObject(codes.map { ($0.rawValue, errors.response([$0], in: description.settings.errorForm)) })
+        )
+        components["parameters"] = .object(JSONObject(APIParameter.common.map { ($0.name, $0.json) }))
+        components["headers"] = errors.headers
+        components["examples"] = .object(JSONObject(codes.flatMap { errors.examples(of: $0, in: usedForms) }))
+        components["securitySchemes"] = [
+            "bearer": [
+                "type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": "The access token of a session.",
+            ]
+        ]
+        return .object(components)
+    }
+
+    private var usedCodes: Set<ErrorCode> {
+        Set(description.operations.flatMap { $0.codes(description.settings) })
+    }
+
+    /// The configured form first, then the routes' own ones.
+    private var usedForms: [ErrorForm] {
+        let forms = [description.settings.errorForm] + description.operations.compactMap { $0.errorForm(description.settings) }
+        return ErrorForm.allCases.filter(forms.contains)
+    }
+}
+
+extension APIOperation {
+    /// The named schemas of the requests and responses.
+    var mentioned: [NamedSchema] {
+        var schemas: [Schema] = parameters.map(\.schema)
+        if let request { schemas += [.named(request.schema), .named(request.formSchema)] }
+        schemas += answers.flatMap { $0.contents.map(\.schema) }
+        return schemas.flatMap(\.mentioned)
+    }
+}
+
+extension OpenAPIDocument {
+    /// An operation of the document.
+    func json(of operation: APIOperation, in group: OperationGroup) -> JSONValue {
+        var members: JSONObject = [
+            "operationId": .string(operation.id), "summary": .string(operation.summary),
+            "description": .string(about(operation).markdown), "tags": [.string(group.title)],
+        ]
+        let common = APIParameter.common.map { JSONValue.object(["$ref": .string("#/components/parameters/\($0.name)")]) }
+        members["parameters"] = .array(operation.allParameters.map(\.json) + common)
+        if let request = operation.request { members["requestBody"] = json(of: request) }
+        members["responses"] = responses(of: operation)
+        if operation.needsSession { members["security"] = [["bearer": []]] }
+        return .object(members)
+    }
+
+    private func about(_ operation: APIOperation) -> Prose {
+        operation.limits(in: description.settings).reduce(operation.about) { $0.followed(by: $1.words) }
+    }
+
+    private func json(of request: RequestContent) -> JSONValue {
+        let example = JSONValue.object(request.example)
+        let json = ("application/json", JSONValue.object(["schema": Schema.named(request.schema).json, "example": example]))
+        let form = (
+            "application/x-www-form-urlencoded",
+            JSONValue.object(["schema": Schema.named(request.formSchema).json, "example": example])
+        )
+        return ["required": true, "content": .object(JSONObject(request.isForm ? [form, json] : [json, form]))]
+    }
+
+    private func responses(of operation: APIOperation) -> JSONValue {
+        let codes = operation.codes(description.settings)
+        var responses: JSONObject = [:]
+        for status in operation.statuses(description.settings).sorted() {
+            let ofStatus = codes.filter { ErrorCatalogue.standard[$0]?.status == status }
+            let answer = operation.answers.first { $0.status == status }
+            responses["\(status)"] = response(answer, ofStatus, of: operation)
+        }
+        return .object(responses)
+    }
+
+    private func response(_ answer: APIAnswer?, _ codes: [ErrorCode], of operation: APIOperation) -> JSONValue {
+        let isLimited = !operation.limits(in: description.settings).isEmpty
+        if let answer, codes.isEmpty { return json(of: answer, isLimited: isLimited) }
+        guard let form = operation.errorForm(description.settings) else { return page(answer, codes, isLimited: isLimited) }
+        if answer == nil, codes.count == 1, form == description.settings.errorForm, let code = codes.first {
+            return ["$ref": .string("#/components/responses/\(code)")]
+        }
+        return errors.response(codes, in: form).adding(answer?.contents ?? [])
+    }
+
+    /// A page that is an error, or another answer with the same status.
+    private func page(_ answer: APIAnswer?, _ codes: [ErrorCode], isLimited: Bool) -> JSONValue {
+        let about = [answer?.about.markdown, errors.description(codes).markdown].compactMap { $0 }.joined(separator: "\n\n")
+        return [
+            "description": .string(about),
+            "headers": errors.headers(codes, isLocalized: true, isRequired: answer == nil, isLimited: isLimited),
+            "content": ["text/html": ["schema": Schema.text().json]],
+        ]
+    }
+
+    private func json(of answer: APIAnswer, isLimited: Bool) -> JSONValue {
+        var headers: JSONObject = ["X-Request-Id": ErrorComponents.reference(to: .requestID)]
+        if answer.isLocalized {
+            headers["Content-Language"] = ErrorComponents.reference(to: .contentLanguage(description.settings.languages))
+        }
+        for header in answer.headers { headers[header.name] = header.json }
+        if isLimited { for header in APIHeader.rateLimits { headers[header.name] = ErrorComponents.reference(to: header) } }
+        var members: JSONObject = ["description": .string(answer.about.markdown), "headers": .object(headers)]
+        if !answer.contents.isEmpty {
+            members["content"] = .object(JSONObject(answer.contents.map { ($0.mediaType, $0.json) }))
+        }
+        if !answer.links.isEmpty { members["links"] = .object(JSONObject(answer.links.map { ($0.name, $0.json) })) }
+        return .object(members)
+    }
+}
+
+extension JSONValue {
+    /// A response that may have other contents as well.
+    fileprivate func adding(_ contents: [APIAnswer.Content]) -> JSONValue {
+        guard var response = objectValue, var all = response["content"]?.objectValue, !contents.isEmpty else { return self }
+        for content in contents { all[content.mediaType] = content.json }
+        response["content"] = .object(all)
+        return .object(response)
+    }
+}
+
+extension APIAnswer.Content {
+    fileprivate var json: JSONValue {
+        var members: JSONObject = ["schema": schema.json]
+        members["example"] = example
+        return .object(members)
+    }
+}
+
+extension APIAnswer.Link {
+    fileprivate var json: JSONValue {
+        ["operationId": .string(operationID), "requestBody": .object(request), "description": .string(about)]
+    }
+}

@@ -1,0 +1,73 @@
+import ErrorContract
+
+/// The API of a server as values; the OpenAPI document and the reference page are made from them.
+public struct APIDescription: Sendable {
+    /// What the server was configured with.
+    public let settings: APISettings
+    /// The operations in groups, in the order of the reference.
+    public let groups: [OperationGroup]
+
+    /// Describes the operations that a server with these settings serves.
+    public init(settings: APISettings) {
+        self.settings = settings
+        let groups: [OperationGroup] = [
+            .sessions, .recovery, .recoveryPages, .appLinks(settings), .health(settings), .reference,
+        ]
+        self.groups = (settings.servesDevelopmentRoutes ? groups + [.development] : groups).map { group in
+            OperationGroup(group.title, group.about, group.operations.map { $0.adapted(to: settings) })
+        }
+    }
+
+    /// All operations.
+    public var operations: [APIOperation] { groups.flatMap(\.operations) }
+
+    /// The operation of a method and a path as it is requested, with or without a slash at its end.
+    public func operation(_ method: String, _ path: String) -> APIOperation? {
+        let segments = path.split(separator: "/")
+        return operations.first { operation in
+            let expected = operation.path.split(separator: "/")
+            return operation.method.rawValue == method && expected.count == segments.count
+                && zip(expected, segments).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
+        }
+    }
+
+    /// The version of the OpenAPI Specification.
+    static let openAPIVersion = "3.1.1"
+
+    package var title: String { "\(settings.appName) account API" }
+
+    /// What holds for every operation.
+    package var introduction: Prose {
+        """
+        Accounts, sessions and password reset by e-mailed link.
+
+        Every path is answered with and without a slash at its end; described is the one to call. Every GET is answered to HEAD as \
+        well. An unknown path is answered with 404 `RESOURCE_NOT_FOUND`, a method that a path does not have with 405 \
+        `REQUEST_METHOD_NOT_ALLOWED` and `Allow`.
+
+        Bodies are JSON or the same members as `application/x-www-form-urlencoded`, at most 65,536 bytes, JSON nested at most 32 \
+        deep. Members that are not named here are ignored, a member that occurs twice is refused. All problems with a body are told \
+        at once.
+
+        Every error has a code, in `X-Error-Code` and in the body. The body has the form that the server is configured with \
+        (`\(settings.errorForm.rawValue)`), and is a problem of RFC 9457 for who asks with `Accept: application/problem+json`. Texts \
+        are in \(settings.languages.map(\.rawValue).joined(separator: " or ")), as `Accept-Language` prefers.
+        """
+    }
+}
+
+/// Operations that belong together.
+public struct OperationGroup: Sendable {
+    /// The heading.
+    public let title: String
+    /// What they have in common.
+    package let about: Prose
+    /// The operations in the order of the reference.
+    public let operations: [APIOperation]
+
+    init(_ title: String, _ about: Prose, _ operations: [APIOperation]) {
+        self.title = title
+        self.about = about
+        self.operations = operations
+    }
+}

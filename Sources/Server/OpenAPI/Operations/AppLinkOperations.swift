@@ -1,0 +1,87 @@
+import ErrorContract
+import StrictJSON
+
+extension OperationGroup {
+    /// The files under `/.well-known`.
+    static func appLinks(_ settings: APISettings) -> OperationGroup {
+        OperationGroup(
+            "Links that open apps",
+            "Files that phones and password managers request.",
+            (settings.servesAppleAssociation ? [appleAssociation] : [])
+                + (settings.servesAndroidLinks ? [androidLinks] : []) + [changePassword]
+        )
+    }
+
+    private static let appleAssociation = APIOperation(
+        method: .get,
+        path: "/.well-known/apple-app-site-association",
+        id: "appleAssociation",
+        summary: "Apps that open our links, on Apple's systems",
+        about: "The association file, from `APPLE_APP_IDS`; never a redirect.",
+        answers: [APIAnswer(200, "The file.", .json(appleFile, example: appleExample))]
+    )
+
+    private static let androidLinks = APIOperation(
+        method: .get,
+        path: "/.well-known/assetlinks.json",
+        id: "androidLinks",
+        summary: "Apps that open our links, on Android",
+        about: "The statement list, from `ANDROID_PACKAGE` and `ANDROID_CERT_SHA256`; never a redirect.",
+        answers: [APIAnswer(200, "The file.", .json(androidFile, example: androidExample))]
+    )
+
+    private static let changePassword = APIOperation(
+        method: .get,
+        path: "/.well-known/change-password",
+        id: "changePassword",
+        summary: "Where a password is changed",
+        about: "Sends password managers to the page that requests a link.",
+        answers: [APIAnswer(302, "The page.", headers: [location])]
+    )
+
+    private static let location = APIHeader(
+        name: "Location",
+        schema: .text(TextRules(format: "uri-reference")),
+        about: "The page's address."
+    )
+
+    private static let texts = Schema.list(of: .text())
+    private static let details = Schema.object(Field("appIDs", texts), Field("components", .list(of: .object())))
+
+    private static let appleFile = NamedSchema(
+        "AppleAssociation",
+        .object(
+            Field("applinks", .object(Field("details", .list(of: details)))),
+            Field("webcredentials", .object(Field("apps", texts)))
+        )
+    )
+
+    private static let appleExample: JSONValue = [
+        "applinks": [
+            "details": [
+                ["appIDs": ["TEAM123456.com.example.app"], "components": [["/": "/reset-password", "?": ["token": "?*"]]]]
+            ]
+        ], "webcredentials": ["apps": ["TEAM123456.com.example.app"]],
+    ]
+
+    private static let target = Schema.object(
+        Field("namespace", .constant("android_app")),
+        Field("package_name", .text()),
+        Field("sha256_cert_fingerprints", texts)
+    )
+
+    private static let androidFile = NamedSchema(
+        "AssetLinks",
+        .list(of: .object(Field("relation", texts), Field("target", target)), atLeast: 1)
+    )
+
+    private static let androidExample: JSONValue = [
+        [
+            "relation": ["delegate_permission/common.handle_all_urls"],
+            "target": [
+                "namespace": "android_app", "package_name": "com.example.app",
+                "sha256_cert_fingerprints": [.string(Array(repeating: "AB", count: 32).joined(separator: ":"))],
+            ],
+        ]
+    ]
+}

@@ -1,0 +1,155 @@
+import AccountContract
+import ErrorContract
+
+/// Password reset: request, validate, confirm, and the request of apps in the field.
+package enum RecoveryOperation: String, AccountOperations {
+    case requestPasswordReset, validateResetToken, confirmPasswordReset, legacyPasswordReset
+
+    package var row: APIOperation {
+        switch self {
+        case .requestPasswordReset:
+            APIOperation(
+                method: .post,
+                path: AccountPath.requestPasswordReset,
+                id: rawValue,
+                summary: "Request a link",
+                about: "The response is the same for an address with an account and one without, in status, bytes and time.",
+                request: Self.address,
+                answers: [
+                    APIAnswer(
+                        200,
+                        Self.requested,
+                        .json(MessageAnswer.self, example: ["message": Self.requestedText, "success": true]),
+                        isLocalized: true
+                    )
+                ],
+                wrappedAnswers: [
+                    APIAnswer(
+                        200,
+                        Self.requested,
+                        .json(
+                            ResetLinkSentAnswer.self,
+                            example: [
+                                "success": true,
+                                "data": [
+                                    "message": Self.requestedText, "reset_method": "email_link", "reset_link_sent": true,
+                                    "link_expires_in": 3_600,
+                                ],
+                            ]
+                        ),
+                        isLocalized: true
+                    )
+                ],
+                idempotency: .byClient,
+                asksStore: true,
+                limits: Self.limits
+            )
+        case .validateResetToken:
+            APIOperation(
+                method: .post,
+                path: AccountPath.validateResetToken,
+                id: rawValue,
+                summary: "Validate a link",
+                about: "Changes nothing, however often it is called.",
+                request: RequestContent(
+                    ValidateResetTokenRequest.self,
+                    example: ["token": .string(AccountExamples.token), "email": "ana@example.com"]
+                ),
+                answers: [
+                    APIAnswer(
+                        200,
+                        "The token is valid.",
+                        .json(
+                            ValidTokenAnswer.self,
+                            example: [
+                                "email": "ana@example.com", "expires_at": "2026-11-21T11:30:00Z", "first_name": "Ana",
+                                "user_id": "8c3e0b52-0e0b-4c62-9a4d-0c5a8e3b7f10", "valid": true,
+                            ]
+                        )
+                    )
+                ],
+                ownCodes: [.authResetTokenInvalid],
+                asksStore: true,
+                limits: [.tokenIP]
+            )
+        case .confirmPasswordReset:
+            APIOperation(
+                method: .post,
+                path: AccountPath.confirmPasswordReset,
+                id: rawValue,
+                summary: "Set a new password",
+                about: """
+                    Exactly one of any number of confirmations with one token succeeds. It ends all sessions of the account, voids all its \
+                    device tokens but the one of the response, and does not sign in. A password that is too weak leaves the token usable.
+                    """,
+                request: RequestContent(
+                    ConfirmPasswordResetRequest.self,
+                    example: ["token": .string(AccountExamples.token), "new_password": "another horse battery"]
+                ),
+                answers: [
+                    APIAnswer(
+                        200,
+                        "The password has been changed.",
+                        .json(
+                            PasswordChangedResponse.self,
+                            example: [
+                                "device_token": AccountExamples.deviceToken,
+                                "message": .string(ContractText.passwordChanged.text(in: .english)), "success": true,
+                            ]
+                        ),
+                        isLocalized: true
+                    )
+                ],
+                ownCodes: [.authResetTokenInvalid],
+                idempotency: .byResetToken,
+                asksStore: true,
+                limits: [.tokenIP]
+            )
+        case .legacyPasswordReset:
+            APIOperation(
+                method: .post,
+                path: AccountPath.legacyPasswordReset,
+                id: rawValue,
+                summary: "Request a link, as older apps do",
+                about:
+                    "Does what the request above does. The response is wrapped and flat at once, and errors have the form `success`.",
+                request: Self.address,
+                answers: [
+                    APIAnswer(
+                        200,
+                        "The request has been noted.",
+                        .json(
+                            LegacyResetAnswer.self,
+                            example: [
+                                "data": ["message": Self.requestedText, "user_exist_status": true],
+                                "message": Self.requestedText, "success": true, "user_exist_status": true,
+                            ]
+                        ),
+                        isLocalized: true
+                    )
+                ],
+                idempotency: .byClient,
+                asksStore: true,
+                limits: Self.limits,
+                errorStyle: .form(.success)
+            )
+        }
+    }
+
+    /// The limits of every operation that requests a link.
+    static let limits: [AccountLimit] = [.resetEmail, .resetIP, .resetGlobal]
+    private static let address = RequestContent(PasswordResetRequest.self, example: ["email": "ana@example.com"])
+    private static let requested: Prose = "The request has been noted. If there is an account, the email is on its way."
+    private static let requestedText = JSONValue.string(ContractText.resetRequested.text(in: .english))
+}
+
+extension OperationGroup {
+    static let recovery = OperationGroup(
+        "Password reset",
+        """
+        A link is emailed to the account's address; its token is good for one change of the password. No response reveals whether an \
+        account exists.
+        """,
+        RecoveryOperation.allCases.map(\.row)
+    )
+}

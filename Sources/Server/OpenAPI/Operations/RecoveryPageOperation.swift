@@ -1,0 +1,147 @@
+import AccountContract
+import ErrorContract
+
+/// The pages behind the emailed links, and their forms.
+package enum RecoveryPageOperation: String, AccountOperations {
+    case openResetPage, sendResetForm, sendRequestForm, openFreezePage, sendFreezeForm
+
+    package var row: APIOperation {
+        switch self {
+        case .openResetPage:
+            APIOperation(
+                method: .get,
+                path: AccountPath.resetPage,
+                id: rawValue,
+                summary: "The page for a new password",
+                about: """
+                    Opened with the link's query it shows the form, or that the link has expired. Without a query its script takes the token \
+                    from the fragment and validates it by the API before it shows either; without a token it offers to send a link.
+                    """,
+                parameters: Self.link,
+                answers: [
+                    .page(200, "The form for a new password, or the one that requests a link."),
+                    .page(400, "The address is no link: the token is missing, given twice or malformed."), Self.expired,
+                ],
+                asksStore: true,
+                errorStyle: .page
+            )
+        case .sendResetForm:
+            APIOperation(
+                method: .post,
+                path: AccountPath.resetPage,
+                id: rawValue,
+                summary: "Send the form for a new password",
+                about: "Does what confirming by the API does.",
+                request: RequestContent(
+                    ResetForm.self,
+                    named: "ResetPage",
+                    example: [
+                        "token": .string(AccountExamples.token), "new_password": "another horse battery",
+                        "confirm_password": "another horse battery",
+                    ],
+                    isForm: true
+                ),
+                answers: [
+                    .page(200, "The password has been changed.", headers: [Self.deviceCookie]),
+                    .page(400, "The form again, with what was wrong; or the token is no token."), Self.expired,
+                ],
+                ownCodes: [.resourceForbidden],
+                asksStore: true,
+                limits: [.tokenIP],
+                errorStyle: .page
+            )
+        case .sendRequestForm:
+            APIOperation(
+                method: .post,
+                path: AccountPath.resetRequestPage,
+                id: rawValue,
+                summary: "Send the form that requests a link",
+                about: "Does what requesting by the API does; the page that follows is the same with and without an account.",
+                request: RequestContent(
+                    ResetRequestForm.self,
+                    named: "RequestPage",
+                    example: ["email": "ana@example.com"],
+                    isForm: true
+                ),
+                answers: [
+                    .page(200, "The request has been noted. If there is an account, the email is on its way."),
+                    .page(400, "The form again: the address is missing or malformed."),
+                ],
+                ownCodes: [.resourceForbidden],
+                asksStore: true,
+                limits: RecoveryOperation.limits,
+                errorStyle: .page
+            )
+        case .openFreezePage:
+            APIOperation(
+                method: .get,
+                path: AccountPath.freezePage,
+                id: rawValue,
+                summary: "The page that asks whether to lock an account",
+                about:
+                    "Opened by the link of the email that confirms a change; the account is not locked before its form is sent.",
+                parameters: Self.link,
+                answers: [
+                    .page(200, "The question, or the page that takes the token from behind `#`."), Self.malformed, Self.expired,
+                ],
+                asksStore: true,
+                errorStyle: .page
+            )
+        case .sendFreezeForm:
+            APIOperation(
+                method: .post,
+                path: AccountPath.freezePage,
+                id: rawValue,
+                summary: "Lock an account",
+                about: "Ends all sessions; no sign-in succeeds until the password has been reset.",
+                request: RequestContent(
+                    FreezeForm.self,
+                    named: "FreezePage",
+                    example: ["token": .string(AccountExamples.token)],
+                    isForm: true
+                ),
+                answers: [.page(200, "The account is locked."), Self.malformed, Self.expired],
+                ownCodes: [.resourceForbidden],
+                asksStore: true,
+                limits: [.tokenIP],
+                errorStyle: .page
+            )
+        }
+    }
+
+    private static let malformed = APIAnswer.page(400, "The token is missing, given twice or malformed.")
+    private static let expired = APIAnswer.page(410, "The link is unknown, expired or used; the page offers to send a new one.")
+
+    private static let deviceCookie = APIHeader(
+        name: "Set-Cookie",
+        schema: .text(TextRules(pattern: "^__Host-device=")),
+        isRequired: false,
+        about: "The device token of the browser, as the cookie `__Host-device`."
+    )
+
+    private static let link = [
+        APIParameter(
+            name: "token",
+            place: .query,
+            schema: .text(TextRules(length: 1...512, pattern: "^[!-$&-~]+$")),
+            about: "The token of the link."
+        ),
+        APIParameter(
+            name: "email",
+            place: .query,
+            schema: EmailAddress.schema,
+            about: "The address that the link was sent to; the token must belong to it."
+        ),
+    ]
+}
+
+extension OperationGroup {
+    static let recoveryPages = OperationGroup(
+        "Pages behind emailed links",
+        """
+        For users with a browser. A GET changes nothing, however often a scanner opens it; forms are taken from our own pages only \
+        (`Origin`, `Sec-Fetch-Site`). Errors are pages too, with their code in `X-Error-Code`.
+        """,
+        RecoveryPageOperation.allCases.map(\.row)
+    )
+}

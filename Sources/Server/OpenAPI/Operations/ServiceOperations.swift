@@ -1,0 +1,189 @@
+import ErrorContract
+
+extension OperationGroup {
+    /// This description.
+    static let reference = OperationGroup(
+        "Reference",
+        "This description, for readers and for programs.",
+        [
+            APIOperation(
+                method: .get,
+                path: "/",
+                id: "home",
+                summary: "The start page",
+                about:
+                    "Names the service; in development it links to the reference, the mailbox, the error lab, the error codes and the health.",
+                answers: [.page(200, "The page, unless the client prefers JSON.")],
+                ownCodes: [.resourceNotFound]
+            ),
+            APIOperation(
+                method: .get,
+                path: "/openapi.json",
+                id: "openAPI",
+                summary: "This description as OpenAPI 3.1",
+                about: "For generators, mock servers and tests.",
+                answers: [
+                    APIAnswer(
+                        200,
+                        "The document.",
+                        .json(
+                            NamedSchema(
+                                "OpenAPIDocument",
+                                .object(
+                                    Field("openapi", .constant(.string(APIDescription.openAPIVersion))),
+                                    Field("info", .object()),
+                                    Field("paths", .object()),
+                                    Field("components", .object())
+                                )
+                            ),
+                            example: [
+                                "openapi": .string(APIDescription.openAPIVersion), "info": [:], "paths": [:], "components": [:],
+                            ]
+                        )
+                    )
+                ]
+            ),
+            APIOperation(
+                method: .get,
+                path: "/docs",
+                id: "docs",
+                summary: "This description as a page",
+                about: "Needs nothing from elsewhere, and no JavaScript.",
+                answers: [APIAnswer(200, "The page.", .page)]
+            ),
+            APIOperation(
+                method: .get,
+                path: "/errors",
+                id: "errorCodes",
+                summary: "All error codes as a page",
+                about: "By family; each links to its own page.",
+                answers: [APIAnswer(200, "The page.", .page)]
+            ),
+            APIOperation(
+                method: .get,
+                path: "/errors/{code}",
+                id: "errorCode",
+                summary: "One error code as a page",
+                about: "What the `type` of problem details leads to. For a code that is none there is a page as well.",
+                parameters: [APIParameter(name: "code", place: .path, schema: .text(), about: "The code.")],
+                answers: [
+                    APIAnswer(200, "The page.", .page),
+                    APIAnswer(404, "No such code; a page unless the client prefers JSON.", .page),
+                ],
+                ownCodes: [.resourceNotFound]
+            ),
+        ]
+    )
+}
+
+extension OperationGroup {
+    /// Liveness, readiness and metrics.
+    static func health(_ settings: APISettings) -> OperationGroup {
+        OperationGroup(
+            "Health",
+            "For orchestration, monitoring and load balancers.",
+            [live] + (settings.servesReadiness ? [ready] : []) + (settings.servesMetrics ? [metrics] : [])
+        )
+    }
+
+    private static let live = APIOperation(
+        method: .get,
+        path: "/health/live",
+        id: "live",
+        summary: "Whether the server lives",
+        about: "Depends on nothing else.",
+        answers: [status("live", named: "LiveAnswer", "It does.")],
+        isShed: false
+    )
+
+    private static let ready = APIOperation(
+        method: .get,
+        path: "/health/ready",
+        id: "ready",
+        summary: "Whether the server can work",
+        about: "Checks everything that the server needs; `details.check` of the error names the check that failed.",
+        answers: [status("ready", named: "ReadyAnswer", "It can.")],
+        ownCodes: [.serverServiceUnavailable],
+        isShed: false
+    )
+
+    private static let metrics = APIOperation(
+        method: .get,
+        path: "/metrics",
+        id: "metrics",
+        summary: "Metrics for Prometheus",
+        about: """
+            Counters, gauges and histograms in the text format 0.0.4. With `METRICS_TOKEN` the server requires the \
+            token as `Authorization: Bearer …`; without one it serves the route in development on a loopback address only.
+            """,
+        answers: [APIAnswer(200, "The metrics.", APIAnswer.Content(mediaType: "text/plain", schema: .text(), example: nil))],
+        ownCodes: [.authTokenMissing, .authTokenInvalid],
+        isShed: false
+    )
+
+    private static func status(_ word: String, named name: String, _ about: Prose) -> APIAnswer {
+        let schema = NamedSchema(name, .object(Field("status", .constant(.string(word)))))
+        return APIAnswer(200, about, .json(schema, example: ["status": .string(word)]))
+    }
+}
+
+extension OperationGroup {
+    /// The routes that are served in development only, on a loopback address.
+    static let development = OperationGroup(
+        "Development",
+        """
+        Served in development and on a loopback address only; a request by another host name gets 404. The error lab at `/dev/lab` describes \
+        itself, at `/dev/lab/scenarios`.
+        """,
+        [mailbox, mail]
+    )
+
+    private static let mailbox = APIOperation(
+        method: .get,
+        path: "/dev/mailbox",
+        id: "mailbox",
+        summary: "The emails that would have been sent",
+        about: "As a page, or as JSON for `Accept: application/json`; newest first, at most 100.",
+        answers: [
+            APIAnswer(
+                200,
+                "The emails.",
+                .page,
+                .json(
+                    NamedSchema("Mailbox", .object(Field("messages", .list(of: .named(message))))),
+                    example: ["messages": [example]]
+                )
+            )
+        ],
+        ownCodes: [.resourceNotFound]
+    )
+
+    private static let mail = APIOperation(
+        method: .get,
+        path: "/dev/mailbox/{id}",
+        id: "mail",
+        summary: "One email as it looks",
+        about: "The HTML of the email.",
+        parameters: [APIParameter(name: "id", place: .path, schema: .text(), about: "The email's id.")],
+        answers: [APIAnswer(200, "The email.", .page)],
+        ownCodes: [.resourceNotFound]
+    )
+
+    private static let message = NamedSchema(
+        "MailboxMessage",
+        .object(
+            Field("id", .text()),
+            Field("date", .text(), .required, "The `Date` header of the email (RFC 5322 §3.3)."),
+            Field("recipient", .text()),
+            Field("subject", .text()),
+            Field("text", .text(), .required, "The plain text part."),
+            Field("link", .text(TextRules(format: "uri")), .optional, "The first link in it.")
+        )
+    )
+
+    private static let example: JSONValue = [
+        "id": "000001795257000000-6f1e", "date": "Sat, 21 Nov 2026 10:30:00 +0000", "recipient": "ana@example.com",
+        "subject": "Reset your password - Holdfast", "text": "Hello Ana, …",
+        "link": .string("http://127.0.0.1:8080/reset-password?token=\(AccountExamples.token)&email=ana%40example.com"),
+    ]
+}

@@ -1,0 +1,151 @@
+import AccountContract
+import ErrorContract
+
+/// A part of the table of operations: each case is an operation, and the raw value is its name in the document.
+///
+/// The router asks for a handler of every case. A case without a handler, or a handler without a case, does not compile.
+package protocol AccountOperations: CaseIterable, RawRepresentable<String>, Sendable {
+    /// The row of the table.
+    var row: APIOperation { get }
+}
+
+/// Register, sign in, refresh, sign out, and the signed-in account.
+package enum SessionOperation: String, AccountOperations {
+    case register, login, refresh, logout, me
+
+    package var row: APIOperation {
+        switch self {
+        case .register:
+            APIOperation(
+                method: .post,
+                path: AccountPath.register,
+                id: rawValue,
+                summary: "Create an account",
+                about: "Creates an account and signs it in.",
+                request: RequestContent(
+                    RegisterRequest.self,
+                    example: [
+                        "email": "ana@example.com", "password": "correct horse battery", "first_name": "Ana", "locale": "es",
+                    ]
+                ),
+                answers: [Self.session(201, "The account, signed in.")],
+                ownCodes: [.authEmailExists],
+                asksStore: true,
+                limits: [.registerIP]
+            )
+        case .login:
+            APIOperation(
+                method: .post,
+                path: AccountPath.login,
+                id: rawValue,
+                summary: "Sign in",
+                about: """
+                    A wrong password and a missing account get the same response in the same time. That an account is inactive or suspended is \
+                    reported only after the right password. An attempt counts for the account only if its password is checked, and as a \
+                    failure only if it is wrong. With a valid `device_token` of the account, the failures of other devices don't count.
+                    """,
+                parameters: [Self.deviceCookie],
+                request: RequestContent(
+                    LoginRequest.self,
+                    example: ["email": "ana@example.com", "password": "correct horse battery"]
+                ),
+                answers: [Self.session(200, "The account, signed in.")],
+                ownCodes: [.authInvalidCredentials, .authUserInactive, .authUserSuspended],
+                asksStore: true,
+                limits: [.loginAccount, .loginFailures, .loginDevice, .loginIP]
+            )
+        case .refresh:
+            APIOperation(
+                method: .post,
+                path: AccountPath.refresh,
+                id: rawValue,
+                summary: "Refresh a session",
+                about: "Returns a new pair of tokens for a refresh token.",
+                request: Self.refreshToken,
+                answers: [Self.session(200, "The account with new tokens.")],
+                ownCodes: [.authRefreshFailed, .authSessionExpired],
+                asksStore: true,
+                limits: [.refreshIP]
+            )
+        case .logout:
+            APIOperation(
+                method: .post,
+                path: AccountPath.logout,
+                id: rawValue,
+                summary: "Sign out",
+                about: "Ends the session of a refresh token. A token that is unknown or ended already is no error.",
+                request: Self.refreshToken,
+                answers: [APIAnswer(204, "The session has ended.")],
+                idempotency: .byClient,
+                asksStore: true
+            )
+        case .me:
+            APIOperation(
+                method: .get,
+                path: AccountPath.me,
+                id: rawValue,
+                summary: "The signed-in account",
+                about: "Returns the account of the access token.",
+                needsSession: true,
+                answers: [APIAnswer(200, "The account.", .json(UserAnswer.self, example: ["user": AccountExamples.user]))],
+                ownCodes: [.authTokenMissing, .authTokenInvalid, .authTokenExpired, .authSessionExpired],
+                asksStore: true
+            )
+        }
+    }
+
+    private static let refreshToken = RequestContent(
+        RefreshRequest.self,
+        example: ["refresh_token": AccountExamples.refreshToken]
+    )
+
+    private static let deviceCookie = APIParameter(
+        name: "__Host-device",
+        place: .cookie,
+        schema: .text(),
+        about: "The device token of a browser, which the page for a new password sets. Any other text counts as none."
+    )
+
+    /// A response with a pair of tokens, and the operations that take them.
+    private static func session(_ status: Int, _ about: Prose) -> APIAnswer {
+        let token: JSONObject = ["refresh_token": "$response.body#/refresh_token"]
+        let example: JSONValue = [
+            "access_token": "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiI4QzNFMEI1MiJ9.Zm9yLXNob3ctb25seQ",
+            "device_token": AccountExamples.deviceToken, "expires_in": 900, "refresh_token": AccountExamples.refreshToken,
+            "token_type": "Bearer", "user": AccountExamples.user,
+        ]
+        return APIAnswer(
+            status,
+            about,
+            .json(SessionAnswer.self, example: example),
+            links: [
+                .init(name: "refresh", operationID: Self.refresh.rawValue, request: token, about: "Refreshes the session."),
+                .init(name: "logout", operationID: Self.logout.rawValue, request: token, about: "Ends the session."),
+            ]
+        )
+    }
+}
+
+extension OperationGroup {
+    static let sessions = OperationGroup(
+        "Accounts and sessions",
+        """
+        An access token lasts 15 minutes and is sent as `Authorization: Bearer`. A refresh token lasts 30 days unused and 90 days \
+        in all; each use gives a new pair, and a second use of the old one ends the session, except within ten seconds, for \
+        responses that were lost.
+        """,
+        SessionOperation.allCases.map(\.row)
+    )
+}
+
+/// The example of the reference: Ana, her account, her tokens.
+package enum AccountExamples {
+    package static let token = "3f0vJ8mQ2cT9xL5rN7bW1yH6dK4sG0pZaEiUoXqVtRg"
+    static let refreshToken: JSONValue = "Zc1o3mJ6Xb0uV4kQ9tR2sY7wE5nH8gLd0aPfKiBxMvA"
+    static let deviceToken = JSONValue.string(
+        "jD4LUg4LTGKaTQxajjt_EMqM" + String(repeating: "Zm9yLXNob3ctb25seS4u", count: 3) + "Zm9yLXNob3cu"
+    )
+    static let user: JSONValue = [
+        "id": "8c3e0b52-0e0b-4c62-9a4d-0c5a8e3b7f10", "email": "ana@example.com", "first_name": "Ana",
+    ]
+}

@@ -1,0 +1,173 @@
+import AccountContract
+import ErrorContract
+
+/// The schemas of the values that requests and responses of the account API contain.
+enum AccountValues {
+    /// The grammar of ``AccountContract/EmailAddress`` for addresses in ASCII.
+    static let emailPattern =
+        "^[A-Za-z0-9._%+\\-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9\\-]{0,61}[A-Za-z0-9])?\\.)+"
+        + "(?:[A-Za-z]{2,63}|[Xx][Nn]--[A-Za-z0-9\\-]{0,58}[A-Za-z0-9])$"
+
+    static let email = NamedSchema(
+        "EmailAddress",
+        .text(
+            TextRules(length: 1...254, pattern: emailPattern, format: "email"),
+            """
+            An e-mail address; two that differ in case alone are the same. White space around it does not count, and a domain beyond \
+            ASCII may be sent as it is: it is kept in punycode.
+            """,
+            refusals: [.validationMissingField, .validationInvalidEmail]
+        )
+    )
+
+    /// The rule of ``AccountContract/FirstName``, as far as it needs no table of Unicode. Many readers of patterns do not know `\\p`.
+    static let firstNamePattern =
+        "^(?!.*[Ww]{3}\\.)(?!.*\\.[^ .'\u{2019}-]{2})(?=.*[^ .'\u{2019}-])[^\\u0000-\\u001F!-&(-,/-@\\[-`{-\\u00A9\\u00AD\\u061C\\u180E"
+        + "\\u200B\\u200E\\u200F\\u2028-\\u202E\\u2060-\\u206F\\uE000-\\uF8FF\\uFEFF\\uFFF9-\\uFFFB]+$"
+
+    static let firstName = NamedSchema(
+        "FirstName",
+        .text(
+            TextRules(length: 1...FirstName.maximumLength, pattern: firstNamePattern),
+            "The name that greets the user: letters, marks, spaces, ', ’, . and -; no digits and no web address.",
+            refusals: [.validationMissingField, .validationFieldTooLong, .validationInvalidFormat]
+        )
+    )
+
+    static let password = NamedSchema(
+        "Password",
+        .text(
+            TextRules(length: 1...Password.maximumLength),
+            "A password as it was typed, at most \(Password.maximumLength) bytes; spaces belong to it.",
+            refusals: [.validationMissingField, .validationFieldTooLong]
+        )
+    )
+
+    static let resetToken = NamedSchema(
+        "ResetToken",
+        .text(
+            TextRules(length: 1...ResetToken.maximumLength),
+            "The token of a mailed link, at most \(ResetToken.maximumLength) bytes.",
+            refusals: [.validationMissingField, .validationFieldTooLong]
+        )
+    )
+
+    static let refreshToken = NamedSchema(
+        "RefreshToken",
+        .text(
+            TextRules(length: 1...RefreshToken.maximumLength),
+            "The token that a session is continued with, at most \(RefreshToken.maximumLength) bytes.",
+            refusals: [.validationMissingField, .validationFieldTooLong]
+        )
+    )
+
+    static let deviceToken = NamedSchema(
+        "DeviceToken",
+        .text(
+            TextRules(length: 96...96, pattern: "^[A-Za-z0-9_-]+$"),
+            """
+            Proof that the device has signed in to the account, valid for 180 days. It authenticates nobody. The device \
+            stores it, also after a sign-out, and sends it with the next sign-in, which then does not count the failed attempts of others.
+            """
+        )
+    )
+}
+
+extension NamedSchema {
+    /// A password that is to be set. The server's policy may refuse one that fits the schema.
+    static func newPassword(minimum: Int = 8, needsLettersAndDigits: Bool = false) -> NamedSchema {
+        let letters: Prose = needsLettersAndDigits ? "It must contain letters and digits." : ""
+        return NamedSchema(
+            "NewPassword",
+            .text(
+                TextRules(length: minimum...256),
+                Prose("A password to be set, neither the address nor the name of the account.").followed(by: letters),
+                refusals: [.validationMissingField, .validationFieldTooLong, .authWeakPassword]
+            )
+        )
+    }
+}
+
+extension EmailAddress: DescribedValue {
+    static var schema: Schema { .named(AccountValues.email) }
+}
+
+extension FirstName: DescribedValue {
+    static var schema: Schema { .named(AccountValues.firstName) }
+}
+
+extension Password: DescribedValue {
+    static var schema: Schema { .named(AccountValues.password) }
+}
+
+extension ResetToken: DescribedValue {
+    static var schema: Schema { .named(AccountValues.resetToken) }
+}
+
+extension RefreshToken: DescribedValue {
+    static var schema: Schema { .named(AccountValues.refreshToken) }
+}
+
+extension DeviceToken: DescribedValue {
+    static var schema: Schema { .named(AccountValues.deviceToken) }
+}
+
+extension UserID: DescribedValue {
+    static var schema: Schema { .text(TextRules(format: "uuid")) }
+}
+
+extension Language: DescribedValue {
+    static var schema: Schema { .text() }
+}
+
+/// Facts about a member that its wire type does not have: its purpose, and a schema that is narrower than its type.
+struct MemberNote: ExpressibleByStringLiteral {
+    let schema: Schema?
+    let purpose: Prose
+
+    init(_ schema: Schema?, _ purpose: Prose = "") { (self.schema, self.purpose) = (schema, purpose) }
+    init(stringLiteral purpose: String) { self.init(nil, Prose(purpose)) }
+
+    /// The notes by `Type.member`, by `member` for all other types, or by `Type` for the meaning of the whole.
+    static let all: [String: MemberNote] = [
+        "AccountUser": "An account as its owner sees it.",
+        "AccountUser.id": "The account's id.",
+        "AccountUser.first_name": storedName,
+        "ConfirmPasswordResetRequest.email": owner,
+        "Facts": "The response, wrapped.",
+        "LoginRequest.device_token": "The device token of the last response to this device. Any other text counts as none.",
+        "RegisterRequest.locale":
+            "The language of the account's emails, such as `es`. Without it, or if there are no texts in it, `Accept-Language` decides.",
+        "RegisterRequest.password": newPassword,
+        "ResetForm.confirm_password": MemberNote(.named(.newPassword()), "The same again."),
+        "ResetForm.email": MemberNote(
+            .text(TextRules(pattern: "^$|" + AccountValues.emailPattern)),
+            "If not empty, the token must belong to this address."
+        ),
+        "ResetRequestForm.email": MemberNote(EmailAddress.schema),
+        "SessionAnswer.refresh_token": "Each use gives a new one.",
+        "ValidTokenAnswer.email": "",
+        "ValidTokenAnswer.first_name": storedName,
+        "ValidTokenAnswer.user_id": "The account that the token belongs to.",
+        "ValidateResetTokenRequest.email": owner,
+        "access_token": "The token that requests carry as `Authorization: Bearer`.",
+        "expires_at": "When the token expires.",
+        "expires_in": MemberNote(.integer(1...86_400), "The lifetime of the access token, in seconds."),
+        "link_expires_in": "The lifetime of a link, in seconds.",
+        "message": "The text for the user, in the language of the response.",
+        "new_password": newPassword,
+        "reset_link_sent": alwaysTrue,
+        "reset_method": "Always `email_link`.",
+        "success": MemberNote(.constant(true)),
+        "token": MemberNote(ResetToken.schema),
+        "token_type": MemberNote(.constant("Bearer")),
+        "user_exist_status": alwaysTrue,
+        "valid": MemberNote(.constant(true)),
+    ]
+
+    private static let alwaysTrue = MemberNote(.constant(true), "Always true, whether or not there is an account.")
+    private static let newPassword = MemberNote(.named(.newPassword()))
+    private static let owner: MemberNote = "If given, the token must belong to this address."
+    /// Names that were stored earlier may be longer than new ones.
+    private static let storedName = MemberNote(.text(TextRules(length: 1...400)), "The name that the user is greeted by.")
+}

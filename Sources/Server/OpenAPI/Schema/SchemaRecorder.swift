@@ -1,0 +1,152 @@
+import ErrorContract
+import Foundation
+
+/// A type whose JSON has a schema that decoding an example can't show, such as a text with a grammar.
+protocol DescribedValue {
+    static var schema: Schema { get }
+}
+
+extension NamedSchema {
+    /// Derives the schema of a wire type: decodes an example and records the members that the type reads.
+    ///
+    /// The names, order and types of the members come from the type's `init(from:)`, so a schema can't differ from its type. ``MemberNote`` adds
+    /// the meanings of members.
+    /// - Parameter optional: The presence of members that the type decodes if they are present. Holdfast sends every member of a response.
+    /// - Precondition: The type can be decoded from the example.
+    init<Value: Decodable>(recording type: Value.Type, example: JSONValue, optional: Field.Presence) {
+        let members = RecordedMembers(of: type, optional: optional)
+        do {
+            _ = try Value(from: RecordingDecoder(value: example, members: members))
+        } catch {
+            preconditionFailure("\(type) can't be decoded from its example: \(error)")
+        }
+        self.init(members.owner, members.schema)
+    }
+}
+
+/// The members of one type, in the order in which it reads them.
+private final class RecordedMembers {
+    let owner: String
+    let optional: Field.Presence
+    private let isNested: Bool
+    private var fields: [Field] = []
+
+    init(of type: Any.Type, optional: Field.Presence) {
+        let path = String(reflecting: type).split(separator: ".")
+        owner = path.last.map { String($0) } ?? ""
+        isNested = path.count > 2
+        self.optional = optional
+    }
+
+    var schema: Schema {
+        Schema(kind: .object(fields), meaning: MemberNote.all[owner]?.purpose ?? "")
+    }
+
+    /// The schema as a member of another type. A type within a type has no name in the document.
+    var reference: Schema { isNested ? schema : .named(NamedSchema(owner, schema)) }
+
+    func note(_ name: String, _ schema: Schema, _ presence: Field.Presence) {
+        guard !fields.contains(where: { $0.name == name }) else { return }
+        let note = MemberNote.all["\(owner).\(name)"] ?? MemberNote.all[name]
+        fields.append(Field(name, note?.schema ?? schema, presence, note?.purpose ?? ""))
+    }
+}
+
+private struct RecordingDecoder: Decoder {
+    /// The example does not have the type that is decoded.
+    struct Mismatch: Error {}
+
+    let value: JSONValue
+    let members: RecordedMembers
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        guard let object = value.objectValue else { throw Mismatch() }
+        return KeyedDecodingContainer(RecordingObject(decoder: self, object: object))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Mismatch() }
+    func singleValueContainer() -> any SingleValueDecodingContainer { ExampleScalar(decoder: self) }
+
+    /// Reads a value, and returns its schema too.
+    static func read<Value: Decodable>(_ type: Value.Type, _ json: JSONValue, in members: RecordedMembers) throws -> (
+        Value, Schema
+    ) {
+        if type == Date.self, let date = try json.stringValue.map({ try Date($0, strategy: .iso8601) }) as? Value {
+            return (date, .text(TextRules(format: "date-time")))
+        }
+        let inner = RecordedMembers(of: type, optional: members.optional)
+        let decoder = RecordingDecoder(value: json, members: inner)
+        if type is any DescribedValue.Type { return (try Value(from: decoder), schema(of: type)) }
+        let isScalar = type == String.self || type == Bool.self || type == Int.self || type == Double.self
+        return isScalar ? (try decoder.scalar(), schema(of: type)) : (try Value(from: decoder), inner.reference)
+    }
+
+    /// The schema of a type without members.
+    static func schema(of type: Any.Type) -> Schema {
+        switch type {
+        case let type as any DescribedValue.Type: type.schema
+        case is Bool.Type: Schema(kind: .flag)
+        case is Int.Type, is Double.Type: .integer()
+        default: .text()
+        }
+    }
+
+    func scalar<Value>() throws -> Value {
+        let number = value.doubleValue
+        let scalars: [Any?] = [value.stringValue, value.boolValue, number, number.flatMap { Int(exactly: $0) }]
+        guard let scalar = scalars.lazy.compactMap({ $0 as? Value }).first else { throw Mismatch() }
+        return scalar
+    }
+}
+
+private struct ExampleScalar: SingleValueDecodingContainer {
+    let decoder: RecordingDecoder
+    var codingPath: [any CodingKey] { [] }
+
+    func decodeNil() -> Bool { decoder.value == .null }
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.scalar() }
+}
+
+private struct RecordingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let decoder: RecordingDecoder
+    let object: JSONObject
+    var codingPath: [any CodingKey] { [] }
+    var allKeys: [Key] { object.members.compactMap { Key(stringValue: $0.key) } }
+
+    func contains(_ key: Key) -> Bool { object[key.stringValue] != nil }
+    func decodeNil(forKey key: Key) -> Bool { object[key.stringValue] == .null }
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        try read(type, key, .required)
+    }
+
+    func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? { try readIfPresent(type, key) }
+    // Without these, the default implementations for scalars would not ask for a member that the example leaves out.
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try readIfPresent(type, key) }
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try readIfPresent(type, key) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try readIfPresent(type, key) }
+
+    private func readIfPresent<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value? {
+        if contains(key) { return try read(type, key, decoder.members.optional) }
+        // The example may leave it out.
+        decoder.members.note(key.stringValue, RecordingDecoder.schema(of: type), decoder.members.optional)
+        return nil
+    }
+
+    private func read<Value: Decodable>(_ type: Value.Type, _ key: Key, _ presence: Field.Presence) throws -> Value {
+        guard let json = object[key.stringValue] else { throw RecordingDecoder.Mismatch() }
+        let (value, schema) = try RecordingDecoder.read(type, json, in: decoder.members)
+        decoder.members.note(key.stringValue, schema, presence)
+        return value
+    }
+
+    func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) throws -> KeyedDecodingContainer<Nested> {
+        throw RecordingDecoder.Mismatch()
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw RecordingDecoder.Mismatch() }
+    func superDecoder() -> any Decoder { decoder }
+    func superDecoder(forKey key: Key) -> any Decoder { decoder }
+}

@@ -1,0 +1,106 @@
+public import ErrorContract
+import ErrorLabContract
+import Mustache
+
+/// The page on which a developer composes a response, tries it, and sees how a client handles it.
+public struct LabPage: Sendable {
+    /// The parameters that most users need; the rest is folded away.
+    private static let mainControls: Set<String> = ["code", "form", "lang", "status", "retry_after", "delay_ms"]
+
+    private let library: MustacheLibrary
+    private let root: String
+    private let main: [TemplateValues]
+    private let more: [TemplateValues]
+    private let groups: [TemplateValues]
+
+    /// Reads the templates.
+    /// - Parameters:
+    ///   - root: The path of the lab.
+    ///   - catalogue: The codes that can be chosen.
+    /// - Throws: Mustache's error if a template can't be read.
+    public init(root: String, catalogue: ErrorCatalogue) throws {
+        self.root = root
+        library = MustacheLibrary(templates: [
+            "lab": try Self.template(PackageResources.lab_html_mustache),
+            "control": try Self.template(PackageResources.control_mustache),
+        ])
+        let codes = catalogue.definitions.map(\.code.rawValue)
+        let isMain = { (parameter: LabParameter) in Self.mainControls.contains(parameter.name) }
+        main = LabParameter.all.filter(isMain).map { TemplateValues($0, codes: codes) }
+        more = LabParameter.all.filter { !isMain($0) }.map { TemplateValues($0, codes: codes) }
+        let scenarios = LabScenario.all(root: root, catalogue: catalogue)
+        groups = LabScenario.groups.map { group in
+            let rows = scenarios.filter { $0.group == group }.map { TemplateValues($0) }
+            return ["name": group.rawValue, "count": rows.count, "scenarios": rows]
+        }
+    }
+
+    /// The page's HTML.
+    /// - Parameter nonce: The nonce of the response's content security policy.
+    public func html(nonce: String) -> String {
+        let content: TemplateValues = [
+            "nonce": nonce,
+            "root": root,
+            "css": String(decoding: PackageResources.lab_css, as: UTF8.self),
+            "script": String(decoding: PackageResources.lab_js, as: UTF8.self),
+            "main": main,
+            "more": more,
+            "groups": groups,
+        ]
+        return library.render(content, withTemplate: "lab") ?? ""
+    }
+
+    /// The content security policy of a page with this nonce.
+    public static func policy(nonce: String) -> String { PagePolicy.text(nonce: nonce, runsScript: true, connects: true) }
+
+    private static func template(_ bytes: [UInt8]) throws -> MustacheTemplate {
+        try MustacheTemplate(string: String(decoding: bytes, as: UTF8.self))
+    }
+}
+
+extension TemplateValues {
+    /// A parameter.
+    fileprivate init(_ parameter: LabParameter, codes: [String]) {
+        let options: [String]? =
+            switch parameter.values {
+            case .choice(let words): words
+            case .outcome: ["ok", "wrapped"] + codes
+            default: nil
+            }
+        let (isNumber, placeholder) =
+            switch parameter.values {
+            case .whole(let range): (true, "\(range.lowerBound)–\(range.upperBound)")
+            case .fraction: (false, "0–1")
+            case .delay: (false, "30, date:30, none, raw:…")
+            case .language: (false, "es")
+            default: (false, "")
+            }
+        self = [
+            "name": parameter.name,
+            "summary": parameter.summary,
+            "isChoice": options != nil,
+            "options": options,
+            "isNumber": isNumber,
+            "placeholder": placeholder,
+        ]
+    }
+
+    /// A scenario. Its `link` is for a browser without scripts.
+    fileprivate init(_ scenario: LabScenario) {
+        let notes = [
+            scenario.method == "GET" ? nil : scenario.method,
+            scenario.credentials == .none ? nil : "token \(scenario.credentials.rawValue)",
+        ].compactMap(\.self)
+        self = [
+            "name": scenario.name,
+            "summary": scenario.summary,
+            "advice": scenario.advice,
+            "method": scenario.method,
+            "path": scenario.path,
+            "link": scenario.path(session: "link"),
+            "credentials": scenario.credentials.rawValue,
+            "timeout": scenario.timeoutMilliseconds ?? 0,
+            "note": notes.isEmpty ? nil : notes.joined(separator: ", "),
+        ]
+    }
+}

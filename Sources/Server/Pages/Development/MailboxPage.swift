@@ -1,0 +1,113 @@
+public import ErrorContract
+import Mustache
+
+/// The page on which a developer reads the mails of the local mailbox.
+public struct MailboxPage: Sendable {
+    /// A mail as the page shows it.
+    public struct Entry: Sendable {
+        let id: String
+        let date: String
+        let recipient: String
+        let subject: String
+        let text: String
+        let link: String?
+
+        /// Creates an entry.
+        public init(id: String, date: String, recipient: String, subject: String, text: String, link: String?) {
+            self.id = id
+            self.date = date
+            self.recipient = recipient
+            self.subject = subject
+            self.text = text
+            self.link = link
+        }
+    }
+
+    private let template: MustacheLibrary
+
+    /// Reads the template.
+    public init() throws {
+        template = try MustacheLibrary(markup: PackageResources.mailbox_html_mustache)
+    }
+
+    /// The page.
+    /// - Parameters:
+    ///   - nonce: The nonce of the answer's content security policy.
+    ///   - language: The language of the page; the mails keep theirs.
+    public func html(_ mails: [Entry], nonce: String, language: Language = .english) -> String {
+        let rows = mails.map { mail -> TemplateValues in
+            [
+                "id": mail.id,
+                "date": mail.date,
+                "recipient": MailboxTexts.recipient.filling("address", with: mail.recipient).runs(in: language).map(\.values),
+                "subject": mail.subject,
+                "text": mail.text,
+                "link": mail.link,
+            ]
+        }
+        let content: TemplateValues = [
+            "language": language.rawValue,
+            "isRightToLeft": language.isRightToLeft,
+            "nonce": nonce,
+            "heading": MailboxTexts.heading.text(in: language),
+            "note": MailboxTexts.note.text(in: language),
+            "openLink": MailboxTexts.openLink.text(in: language),
+            "textPart": MailboxTexts.textPart.text(in: language),
+            "empty": MailboxTexts.empty.text(in: language),
+            "mails": rows,
+        ]
+        return template.markup(content)
+    }
+}
+
+/// The texts of the page that shows the local mailbox.
+enum MailboxTexts {
+    static let heading = LocalizedText(
+        en: "Mailbox",
+        es: "Buzón",
+        he: "תיבת אימייל",
+        pt: "Caixa de e-mail",
+        fr: "Boîte mail",
+        de: "Postfach"
+    )
+    static let note = LocalizedText(
+        en: "Mails that this development server would have sent, newest first. As JSON:",
+        es: "Correos que este servidor de desarrollo habría enviado, el más nuevo primero. En JSON:",
+        he: "הודעות אימייל ששרת הפיתוח הזה היה שולח, מהחדשה לישנה. בתור JSON:",
+        pt: "E-mails que este servidor de desenvolvimento teria enviado, do mais novo ao mais antigo. Como JSON:",
+        fr: "E-mails que ce serveur de développement aurait envoyés, du plus récent au plus ancien. En JSON\u{A0}:",
+        de: "E-Mails, die dieser Entwicklungsserver verschickt hätte, die neuesten zuerst. Als JSON:"
+    )
+    static let recipient = LocalizedText(
+        en: "To {address}",
+        es: "Para {address}",
+        he: "אל {address}",
+        pt: "Para {address}",
+        fr: "À {address}",
+        de: "An {address}"
+    )
+    static let openLink = LocalizedText(
+        en: "Open the link",
+        es: "Abrir el enlace",
+        he: "פתיחת הקישור",
+        pt: "Abrir o link",
+        fr: "Ouvrir le lien",
+        de: "Link öffnen"
+    )
+    static let textPart = LocalizedText(
+        en: "Text part",
+        es: "Parte de texto",
+        he: "החלק הטקסטואלי",
+        pt: "Parte em texto",
+        fr: "Partie texte",
+        de: "Textteil"
+    )
+    static let empty = LocalizedText(
+        en: "No mail yet. Ask for a password reset and look again.",
+        es: "Aún no hay correos. Solicita restablecer una contraseña y vuelve a mirar.",
+        he: "אין עדיין הודעות. יש לבקש איפוס סיסמה ולבדוק שוב.",
+        pt: "Nenhum e-mail ainda. Solicite a redefinição da senha e olhe de novo.",
+        fr: "Aucun e-mail pour l’instant. Demandez une réinitialisation du mot de passe et regardez à nouveau.",
+        de: "Noch keine E-Mails. Fordere ein neues Passwort an und sieh noch einmal nach."
+    )
+}

@@ -1,0 +1,93 @@
+public import ErrorContract
+import Mustache
+
+/// The page at `/`. In development it links to the pages that a developer needs; in production it shows the app's name alone.
+public struct HomePage: Sendable {
+
+    private let appName: String
+    private let basePath: String
+    private let isDevelopment: Bool
+    private let template: MustacheTemplate
+    private let css: String
+
+    /// Reads the template.
+    /// - Parameters:
+    ///   - basePath: The path that a configured address adds before the routes, such as `/app`.
+    ///   - isDevelopment: Whether the page links to the other pages.
+    /// - Throws: Mustache's error if the template can't be read.
+    public init(appName: String, basePath: String = "", isDevelopment: Bool) throws {
+        self.appName = appName
+        self.basePath = basePath
+        self.isDevelopment = isDevelopment
+        template = try MustacheTemplate(string: String(decoding: PackageResources.home_html_mustache, as: UTF8.self))
+        css = [PackageResources.page_css, PackageResources.home_css].map { String(decoding: $0, as: UTF8.self) }.joined()
+    }
+
+    /// The page's HTML.
+    /// - Parameter nonce: The nonce of the response's content security policy.
+    public func html(nonce: String, language: Language) -> String {
+        let content: TemplateValues = [
+            "language": language.rawValue,
+            "isRightToLeft": language.isRightToLeft,
+            "app": appName,
+            "nonce": nonce,
+            "css": css,
+            "note": isDevelopment ? HomeTexts.note.text(in: language) : nil,
+            "links": isDevelopment ? links(in: language) : [],
+        ]
+        return template.render(content)
+    }
+
+    /// The content security policy of a page with this nonce.
+    public static func policy(nonce: String) -> String { PagePolicy.text(nonce: nonce) }
+
+    private func links(in language: Language) -> [TemplateValues] {
+        [
+            (HomeTexts.reference, "/docs"), (MailboxTexts.heading, "/dev/mailbox"), (HomeTexts.lab, "/dev/lab"),
+            (HomeTexts.codes, ErrorPages.path), (HomeTexts.health, "/health/live"),
+        ].map { ["title": $0.text(in: language), "address": basePath + $1] }
+    }
+}
+
+private enum HomeTexts {
+    static let note = LocalizedText(
+        en: "This is a development server. In production this page shows nothing but the name.",
+        es: "Este es un servidor de desarrollo. En producción esta página muestra solo el nombre.",
+        he: "זהו שרת פיתוח. בסביבת הייצור הדף הזה מציג את השם בלבד.",
+        pt: "Este é um servidor de desenvolvimento. Em produção esta página mostra apenas o nome.",
+        fr: "Ceci est un serveur de développement. En production, cette page n’affiche que le nom.",
+        de: "Dies ist ein Entwicklungsserver. Im Produktivbetrieb zeigt diese Seite nur den Namen."
+    )
+    static let reference = LocalizedText(
+        en: "API reference",
+        es: "Referencia de la API",
+        he: "תיעוד ה־API",
+        pt: "Referência da API",
+        fr: "Référence de l’API",
+        de: "API-Referenz"
+    )
+    static let lab = LocalizedText(
+        en: "Error lab",
+        es: "Laboratorio de errores",
+        he: "מעבדת שגיאות",
+        pt: "Laboratório de erros",
+        fr: "Laboratoire d’erreurs",
+        de: "Fehlerlabor"
+    )
+    static let codes = LocalizedText(
+        en: "Error codes",
+        es: "Códigos de error",
+        he: "קודי שגיאה",
+        pt: "Códigos de erro",
+        fr: "Codes d’erreur",
+        de: "Fehlercodes"
+    )
+    static let health = LocalizedText(
+        en: "Health",
+        es: "Estado",
+        he: "תקינות",
+        pt: "Integridade",
+        fr: "État",
+        de: "Zustand"
+    )
+}

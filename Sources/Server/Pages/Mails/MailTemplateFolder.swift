@@ -1,0 +1,159 @@
+import AccountContract
+import AccountCore
+import ErrorContract
+public import Foundation
+import Mustache
+
+/// An operator's own mail templates, from a folder, in place of the usual ones.
+///
+/// A file is called `KIND[.LANGUAGE].html.mustache` or `KIND[.LANGUAGE].txt.mustache`; the kind is `password-reset`,
+/// `password-changed`, or `mail` for both. The most exact name wins: `password-reset.es`, `password-reset`, `mail.es`, `mail`.
+public struct MailTemplateFolder: Sendable {
+    /// All that is wrong with the templates of a folder; each problem names its file and says what to do.
+    public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+        /// Each with its file, and its line if there is one.
+        public let problems: [String]
+        public var description: String { problems.joined(separator: "\n") }
+    }
+
+    /// The largest template, in bytes.
+    public static let sizeLimit = 65_536
+    /// The largest part of a mail, in bytes: webmail cuts what is longer.
+    static let partLimit = 100_000
+    private static let suffix = ".mustache"
+
+    private var html: [String: MustacheLibrary] = [:]
+    private var text: [String: MustacheTemplate] = [:]
+
+    /// Reads and tries all templates of a folder, in every language.
+    /// - Throws: ``Refusal`` with every problem.
+    public init(_ folder: URL) throws(Refusal) {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(Self.suffix) }.sorted()
+        } catch {
+            throw Refusal(problems: ["the folder can't be read"])
+        }
+        var problems = names.flatMap { add($0, at: folder.appending(path: $0)) }
+        if problems.isEmpty { problems = MailTemplateTrial(folder: self).problems }
+        guard problems.isEmpty else { throw Refusal(problems: problems) }
+    }
+
+    /// The name of the HTML template for a mail, if the folder has one.
+    func htmlName(for kind: MailKind, _ language: Language) -> String? { Self.names(kind, language).first { html[$0] != nil } }
+    /// The name of the text template for a mail, if the folder has one.
+    func textName(for kind: MailKind, _ language: Language) -> String? { Self.names(kind, language).first { text[$0] != nil } }
+
+    /// The HTML part of a mail, if the folder has a template for it.
+    func html(_ content: TemplateValues, for kind: MailKind, _ language: Language) -> String? {
+        htmlName(for: kind, language).flatMap { html[$0]?.markup(content) }
+    }
+
+    /// The text part of a mail, if the folder has a template for it.
+    func text(_ content: TemplateValues, for kind: MailKind, _ language: Language) -> String? {
+        textName(for: kind, language).flatMap { text[$0]?.render(content) }
+    }
+
+    private static func names(_ kind: MailKind, _ language: Language) -> [String] {
+        [kind.rawValue + "." + language.rawValue, kind.rawValue, "mail." + language.rawValue, "mail"]
+    }
+
+    /// Takes a file in.
+    /// - Returns: What is wrong with it.
+    private mutating func add(_ file: String, at url: URL) -> [String] {
+        let stem = file.dropLast(Self.suffix.count)
+        let isHTML = stem.hasSuffix(".html")
+        let name = String(stem.dropLast(isHTML ? 5 : 4))
+        let known = MailKind.allCases.flatMap { kind in Language.supported.flatMap { Self.names(kind, $0) } }
+        guard isHTML || stem.hasSuffix(".txt"), known.contains(name) else {
+            return [
+                "\(file): no mail uses this name; names are KIND.html.mustache, KIND.txt.mustache and KIND.LANGUAGE.… with the kinds "
+                    + "mail, \(MailKind.allCases.map(\.rawValue).joined(separator: ", ")) and the languages "
+                    + Language.supported.map(\.rawValue).joined(separator: ", ")
+            ]
+        }
+        guard let data = FileManager.default.contents(atPath: url.path) else { return ["\(file): can't be read"] }
+        guard data.count <= Self.sizeLimit else {
+            return ["\(file): is \(data.count) bytes long; the largest template is \(Self.sizeLimit)"]
+        }
+        guard let source = String(validating: data, as: UTF8.self) else { return ["\(file): is not UTF-8"] }
+        do {
+            if isHTML {
+                html[name] = try MustacheLibrary(markup: Array(data))
+            } else {
+                text[name] = try MustacheTemplate(string: "{{% CONTENT_TYPE:TEXT}}" + source)
+            }
+        } catch let error as MustacheTemplate.ParserError {
+            return ["\(file):\(error.context.lineNumber): \(error.sentence)"]
+        } catch {
+            return ["\(file): \(error)"]
+        }
+        return MailTemplateLint(isHTML: isHTML).problems(in: source).map { "\(file):\($0)" }
+    }
+}
+
+extension MustacheTemplate.ParserError {
+    fileprivate var sentence: String {
+        switch error as? MustacheTemplate.Error {
+        case .sectionCloseNameIncorrect: "this section is closed by another name than it was opened with"
+        case .expectedSectionEnd: "a section that was opened is not closed"
+        case .unfinishedName: "a tag is not finished: it begins with {{ and ends with }}"
+        default: "this can't be read as Mustache"
+        }
+    }
+}
+
+/// Renders each email with a folder's templates in every language, and checks the result.
+struct MailTemplateTrial {
+    let folder: MailTemplateFolder
+
+    /// The problems, each behind the name of its file.
+    var problems: [String] {
+        var problems: [String] = []
+        for kind in MailKind.allCases {
+            for language in Language.supported {
+                guard let mail = try? mail(kind, language) else { continue }
+                if let name = folder.htmlName(for: kind, language) {
+                    let link = Self.link.replacing("&", with: "&amp;")
+                    problems += look(at: mail.html, link, "\(name).html.mustache", kind)
+                }
+                if let name = folder.textName(for: kind, language) {
+                    problems += look(at: mail.text, Self.link, "\(name).txt.mustache", kind)
+                }
+            }
+        }
+        return problems.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
+    /// The query of every link of the trial.
+    private static let link = "token=trial-of-templates"
+
+    private func mail(_ kind: MailKind, _ language: Language) throws -> Mail {
+        guard let base = URL(string: "https://accounts.example.com") else { throw MailTemplates.InvalidLinkBase() }
+        let templates = try MailTemplates(
+            settings: .init(appName: "App", sender: "app@example.com", linkBase: base, linkLifetime: .seconds(3_600)),
+            folder: folder
+        )
+        let recipient = try EmailAddress("somebody@example.com")
+        let token = try ResetToken("trial-of-templates")
+        let name = try FirstName("Ana")
+        return switch kind {
+        case .passwordReset: try templates.passwordReset(to: recipient, name: name, token: token, language: language)
+        case .passwordChanged: try templates.passwordChanged(to: recipient, name: name, token: token, language: language)
+        }
+    }
+
+    private func look(at part: String, _ link: String, _ file: String, _ kind: MailKind) -> [String] {
+        var problems: [String] = []
+        if !part.contains(link) {
+            problems.append("\(file): a \(kind.rawValue) mail made with it has no link: put {{actionLink}} where it is to stand")
+        }
+        if part.utf8.count > MailTemplateFolder.partLimit {
+            problems.append(
+                "\(file): a \(kind.rawValue) mail made with it is \(part.utf8.count) bytes long; webmail cuts mails at "
+                    + "\(MailTemplateFolder.partLimit)"
+            )
+        }
+        return problems
+    }
+}

@@ -1,0 +1,103 @@
+/// Finds tags of a mail template that name nothing, or that would let a name bring markup into a mail.
+struct MailTemplateLint {
+    let isHTML: Bool
+
+    /// The problems, each behind the number of its line.
+    func problems(in source: String) -> [String] {
+        var problems: [String] = []
+        var scopes = [MailTemplateField.mail]
+        for tag in Self.tags(of: source) {
+            if let problem = check(tag, &scopes) { problems.append("\(tag.line): \(problem)") }
+        }
+        return problems
+    }
+
+    private struct Tag {
+        let line: Int
+        /// The sign behind the brackets, such as `#`; a blank for a value.
+        let sign: Character
+        let name: String
+        var shown: String { sign == "{" ? "{{{\(name)}}}" : "{{\(sign == " " ? "" : String(sign))\(name)}}" }
+    }
+
+    private func check(_ tag: Tag, _ scopes: inout [[String: MailTemplateField]]) -> String? {
+        switch tag.sign {
+        case "!": return nil
+        case "/":
+            if scopes.count > 1 { scopes.removeLast() }
+            return nil
+        case ">":
+            return tag.name == "run" && scopes.last?["direction"] != nil
+                ? nil : "\(tag.shown): there is no partial but {{>run}} within runs"
+        case "=", "<", "$", "%": return "\(tag.shown): this kind of tag has no place in a mail"
+        default: break
+        }
+        let isSection = tag.sign == "#" || tag.sign == "^"
+        guard let field = Self.field(tag.name, in: scopes) else {
+            // The tags behind it are read as if it were not there.
+            if isSection { scopes.append([:]) }
+            let names = Set(scopes.flatMap(\.keys)).sorted().joined(separator: ", ")
+            return "\(tag.shown) names nothing here; there are \(names)"
+        }
+        if isSection {
+            if case .fields(let inner) = field, tag.sign == "#" { scopes.append(inner) } else { scopes.append([:]) }
+            return nil
+        }
+        guard case .text = field else {
+            return "\(tag.shown) is no text: open it with {{#\(tag.name)}} and close it with {{/\(tag.name)}}"
+        }
+        if isHTML, tag.sign != " " { return "\(tag.shown) would bring markup into the mail: write {{\(tag.name)}}" }
+        return nil
+    }
+
+    private static func field(_ name: String, in scopes: [[String: MailTemplateField]]) -> MailTemplateField? {
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard let first = parts.first, let found = scopes.reversed().lazy.compactMap({ $0[first] }).first else { return nil }
+        return parts.dropFirst().reduce(Optional(found)) { field, part in
+            if case .fields(let inner) = field { inner[part] } else { nil }
+        }
+    }
+
+    private static func tags(of source: String) -> [Tag] {
+        var tags: [Tag] = []
+        var line = 1
+        var rest = source[...]
+        while let start = rest.firstRange(of: "{{") {
+            line += rest[..<start.lowerBound].count(where: \.isNewline)
+            let body = rest[start.upperBound...]
+            let isTriple = body.first == "{"
+            guard let end = body.firstRange(of: isTriple ? "}}}" : "}}") else { break }
+            let inner = body[..<end.lowerBound].drop { $0 == " " }
+            let isSigned = inner.first.map { "#^/>!&{=<$%".contains($0) } ?? false
+            let sign = isSigned ? inner.first ?? " " : " "
+            let name = inner.dropFirst(isSigned ? 1 : 0).filter { !$0.isWhitespace }
+            tags.append(Tag(line: line, sign: sign, name: String(name)))
+            line += body[..<end.upperBound].count(where: \.isNewline)
+            rest = body[end.upperBound...]
+        }
+        return tags
+    }
+}
+
+/// A value that a tag of an email template may name, and the values within it: the shape of the values that ``MailTemplates`` fills in.
+indirect enum MailTemplateField {
+    /// A text; as a section it is shown if there is one.
+    case text
+    /// Whether something is so.
+    case flag
+    /// Fields within, once or for each of several.
+    case fields([String: MailTemplateField])
+
+    private static let run = MailTemplateField.fields(["text": .text, "direction": .text])
+    private static let line = MailTemplateField.fields(["plain": .text, "runs": run])
+
+    /// The fields of an email.
+    static let mail: [String: MailTemplateField] = [
+        "appName": .text, "firstName": .text, "actionLink": .text, "lifetime": .text,
+        "language": .text, "isRightToLeft": .flag, "subject": .text, "preview": .text,
+        "greeting": line, "paragraphs": line, "afterButton": line,
+        "button": .fields(["label": .text, "line": .text, "link": .text]),
+        "closing": .fields(["regards": .text, "team": line]),
+        "footnotes": .fields(["text": line, "link": .text]),
+    ]
+}

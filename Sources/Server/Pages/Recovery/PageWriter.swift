@@ -1,0 +1,148 @@
+import AccountContract
+import ErrorContract
+import Foundation
+
+/// Fills the page template in one language.
+struct PageWriter {
+    let settings: PageTemplates.Settings
+    let language: Language
+
+    func title(of kind: RecoveryPage.Kind) -> String {
+        switch kind {
+        case .reset, .undecided, .requested, .requestProblem: say(ContractText.resetTitle)
+        case .changed: say(PageTexts.successHeading)
+        case .deadLink: say(ContractText.linkExpiredTitle)
+        case .invalidLink: say(ContractText.linkInvalidTitle)
+        case .freeze, .freezeUndecided: say(PageTexts.freezeHeading)
+        case .frozen: say(PageTexts.frozenHeading)
+        case .failure(let title, _): say(title)
+        }
+    }
+
+    func fill(_ content: inout TemplateValues, with kind: RecoveryPage.Kind) {
+        switch kind {
+        case .reset(let link, let name, let problem):
+            content["reset"] = resetForm(link: link, name: name, problem: problem)
+        case .undecided:
+            // The script shows it if the token of the fragment turns out to be expired.
+            content["notice"] = notice("bad", ContractText.linkExpiredTitle, ContractText.linkExpired, hidden: true)
+            content["reset"] = resetForm(link: nil, name: nil, problem: nil)
+            content["request"] = requestForm(heading: ContractText.resetTitle, lead: PageTexts.requestLead, isUndecided: true)
+        case .changed:
+            content["notice"] = notice("good", PageTexts.successHeading, PageTexts.success)
+        case .deadLink(let email):
+            content["notice"] = notice("bad", ContractText.linkExpiredTitle, ContractText.linkExpired)
+            content["request"] = requestForm(heading: ContractText.requestNewLink, email: email)
+        case .invalidLink:
+            content["notice"] = notice("bad", ContractText.linkInvalidTitle, ContractText.linkInvalid)
+            content["request"] = requestForm(heading: ContractText.requestNewLink)
+        case .requested:
+            content["notice"] = notice("plain", PageTexts.sentHeading, ContractText.resetRequested)
+        case .requestProblem(let email, let problem):
+            content["request"] = requestForm(
+                heading: ContractText.resetTitle,
+                lead: PageTexts.requestLead,
+                email: email,
+                problem: problem
+            )
+        case .freeze(let token, let name):
+            content["freeze"] = freezeForm(token: token, name: name)
+        case .freezeUndecided:
+            content["notice"] = notice("bad", ContractText.linkInvalidTitle, ContractText.linkInvalid)
+            content["freeze"] = freezeForm(token: nil, name: nil)
+        case .frozen:
+            content["notice"] = notice("plain", PageTexts.frozenHeading, PageTexts.frozen)
+            content["request"] = requestForm(heading: ContractText.resetTitle)
+        case .failure(let title, let text):
+            content["notice"] = notice("bad", title, text, alert: true)
+        }
+    }
+
+    private func say(_ text: LocalizedText) -> String { text.text(in: language) }
+
+    private func notice(
+        _ kind: String,
+        _ heading: LocalizedText,
+        _ text: LocalizedText,
+        alert: Bool = false,
+        hidden: Bool = false
+    ) -> TemplateValues {
+        [
+            "kind": kind,
+            "heading": say(heading),
+            "paragraphs": [say(text)],
+            "alert": alert,
+            "hidden": hidden,
+        ]
+    }
+
+    private func resetForm(link: ResetLink?, name: String?, problem: LocalizedText?) -> TemplateValues {
+        let minimum = settings.minimumPasswordLength
+        let texts: [String: LocalizedText] = [
+            "heading": ContractText.resetTitle,
+            "passwordLabel": ContractText.newPassword,
+            "confirmLabel": ContractText.confirmPassword,
+            "submit": ContractText.confirm,
+            "show": PageTexts.show,
+            "hide": PageTexts.hide,
+            "rule": PageTexts.rule.counting(minimum),
+            "weak": ContractText.strengthWeak,
+            "medium": ContractText.strengthMedium,
+            "strong": ContractText.strengthStrong,
+            "match": PageTexts.match,
+            "differ": ContractText.passwordsDiffer,
+            "short": ContractText.passwordTooShort(minimum: minimum),
+            "empty": ContractText.fieldsEmpty,
+            "openApp": PageTexts.openApp,
+            // The heading over the request for another link, if the token of the fragment is expired.
+            "again": ContractText.requestNewLink,
+        ]
+        var form: TemplateValues = [
+            "hidden": link == nil,
+            "lead": ContractText.resetGreeting(name: name).runs(in: language).map(\.values),
+            "action": settings.basePath + AccountPath.resetPage,
+            "token": link?.token.rawValue ?? "",
+            "email": link?.email?.text ?? "",
+            "problem": problem.map(say),
+            "minimum": minimum,
+            "scheme": settings.appScheme ?? "",
+            "appLink": settings.appScheme.flatMap { link?.url(scheme: $0)?.absoluteString },
+            // The script validates a token of the fragment here.
+            "validate": settings.basePath + AccountPath.validateResetToken,
+        ]
+        for (name, text) in texts { form[name] = say(text) }
+        return form
+    }
+
+    private func requestForm(
+        heading: LocalizedText,
+        lead: LocalizedText? = nil,
+        email: String = "",
+        problem: LocalizedText? = nil,
+        isUndecided: Bool = false
+    ) -> TemplateValues {
+        [
+            "isMain": lead != nil,
+            "heading": say(heading),
+            "lead": lead.map(say),
+            "action": settings.basePath + AccountPath.resetRequestPage,
+            "email": email,
+            "problem": problem.map(say),
+            "emailLabel": say(ContractText.emailLabel),
+            "submit": say(ContractText.sendLink),
+            "noscript": isUndecided ? say(PageTexts.noscript) : nil,
+        ]
+    }
+
+    private func freezeForm(token: ResetToken?, name: String?) -> TemplateValues {
+        let lead = name.map { PageTexts.freezeLead.filling("name", with: $0) } ?? PageTexts.freezeLeadUnnamed
+        return [
+            "hidden": token == nil,
+            "heading": say(PageTexts.freezeHeading),
+            "lead": lead.runs(in: language).map(\.values),
+            "action": settings.basePath + AccountPath.freezePage,
+            "token": token?.rawValue ?? "",
+            "submit": say(PageTexts.freeze),
+        ]
+    }
+}

@@ -1,0 +1,34 @@
+import ErrorContract
+import Mustache
+public import OpenAPI
+
+/// The API reference as a page: one file of at most 100 KB, without a framework or third-party resources.
+public struct ReferencePage: Sendable {
+    private let description: APIDescription
+    private let template: MustacheTemplate
+    private let css: String
+    private let script: String
+
+    /// Reads the template.
+    /// - Throws: Mustache's error if it can't be read.
+    public init(_ description: APIDescription) throws {
+        self.description = description
+        template = try MustacheTemplate(string: String(decoding: PackageResources.reference_html_mustache, as: UTF8.self))
+        css = String(decoding: PackageResources.reference_css, as: UTF8.self)
+        script = String(decoding: PackageResources.reference_js, as: UTF8.self)
+    }
+
+    /// The page's HTML. O(number of operations).
+    /// - Parameters:
+    ///   - nonce: The nonce of the answer's content security policy.
+    ///   - address: Where the server is, for the examples, unless an address is configured; never one taken from a request.
+    public func html(nonce: String, address: String) -> String {
+        let writer = ReferenceWriter(description: description, address: description.settings.baseURL ?? address)
+        return template.render(writer.content(nonce: nonce, css: css, script: script))
+    }
+
+    /// The content security policy of a page with this nonce.
+    public static func policy(nonce: String) -> String {
+        PagePolicy.text(nonce: nonce, runsScript: true)
+    }
+}

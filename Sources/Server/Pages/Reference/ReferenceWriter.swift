@@ -1,0 +1,175 @@
+import ErrorContract
+import OpenAPI
+
+/// Fills the page's template from a description. Values named `html` are markup.
+struct ReferenceWriter {
+    let description: APIDescription
+    /// Where the server is, such as `http://127.0.0.1:8080`.
+    let address: String
+
+    private var settings: APISettings { description.settings }
+
+    func content(nonce: String, css: String, script: String) -> TemplateValues {
+        [
+            "title": description.title,
+            "version": settings.version,
+            "nonce": nonce,
+            "css": css,
+            "script": script,
+            "introduction": description.introduction.htmlParagraphs,
+            "address": address,
+            "document": settings.basePath + "/openapi.json",
+            "parameters": APIParameter.common.map(field),
+            "forms": forms,
+            "groups": description.groups.map(group),
+        ]
+    }
+
+    private var forms: [TemplateValues] {
+        guard let definition = ErrorCatalogue.standard[.validationInvalidEmail] else { return [] }
+        let example = ErrorExample(definition: definition)
+        let bodies = ErrorForm.allCases.filter { $0.rawValue != "problem" }.map { ($0.rawValue, example.body(in: $0)) }
+        return (bodies + [("problem", example.problem(base: settings.basePath))]).map { name, body in
+            let isConfigured = name == settings.errorForm.rawValue
+            let about: Prose =
+                isConfigured
+                ? "What this server answers with." : name == "problem" ? "For `Accept: application/problem+json`." : ""
+            return ["name": name, "html": about.htmlLine, "isOpen": isConfigured, "example": body.indented(0)]
+        }
+    }
+
+    private func group(_ group: OperationGroup) -> TemplateValues {
+        let words = group.title.lowercased().split { !$0.isLetter }
+        return [
+            "id": "group-" + words.joined(separator: "-"), "title": group.title, "html": group.about.htmlLine,
+            "operations": group.operations.map(operation),
+        ]
+    }
+
+    private func operation(_ operation: APIOperation) -> TemplateValues {
+        let fields = operation.allParameters.map(field) + (operation.request?.schema.schema.fields ?? []).map(field)
+        return [
+            "id": operation.id,
+            "method": operation.method.rawValue,
+            "style": operation.method.rawValue.lowercased(),
+            "path": operation.path,
+            "summary": operation.summary,
+            "paragraphs": operation.about.htmlParagraphs,
+            "needsSession": operation.needsSession,
+            "limits": operation.limits(in: settings).map(\.words.htmlLine),
+            "fieldsTitle": fields.isEmpty ? nil : operation.request == nil ? "Parameters" : "Body",
+            "fields": fields,
+            "curl": CurlCommand(operation: operation, address: address).description,
+            "answers": operation.answers.map(answer),
+            "errors": operation.codes(settings).compactMap { ErrorCatalogue.standard[$0] }.sorted { $0.status < $1.status }.map(
+                code
+            ),
+        ]
+    }
+
+    private func field(_ parameter: APIParameter) -> TemplateValues {
+        [
+            "name": parameter.name,
+            "isRequired": parameter.place == .path,
+            "place": "in the \(parameter.place.rawValue)",
+            "words": parameter.schema.words,
+            "html": parameter.about.htmlLine,
+        ]
+    }
+
+    private func field(_ field: Field) -> TemplateValues {
+        let about = field.schema.explained.followed(by: field.purpose)
+        return [
+            "name": field.name,
+            "isRequired": field.presence == .required,
+            "words": field.schema.words,
+            "html": about.isEmpty ? nil : about.htmlLine,
+        ]
+    }
+
+    private func answer(_ answer: APIAnswer) -> TemplateValues {
+        let members = answer.contents.flatMap(\.schema.fields).map(field)
+        let kinds = answer.contents.map(\.mediaType).filter { $0 != "application/json" }
+        return [
+            "status": answer.status,
+            "html": answer.about.htmlLine,
+            "kind": kinds.isEmpty ? nil : kinds.joined(separator: ", "),
+            "example": answer.contents.lazy.compactMap(\.example).first?.indented(0),
+            "hasMembers": !members.isEmpty,
+            "members": members,
+        ]
+    }
+
+    private func code(_ definition: ErrorDefinition) -> TemplateValues {
+        [
+            "status": definition.status, "code": definition.code.rawValue,
+            "link": "\(settings.basePath)/errors/\(definition.code)", "summary": definition.summary,
+        ]
+    }
+}
+
+/// A call of an operation as it is typed in a terminal.
+struct CurlCommand: CustomStringConvertible {
+    let operation: APIOperation
+    /// Where the server is, such as `http://127.0.0.1:8080`.
+    let address: String
+
+    var description: String {
+        var parts = ["curl " + quoted(address + path)]
+        if operation.needsSession { parts.append("-H \"Authorization: Bearer $token\"") }
+        if let request = operation.request {
+            parts += request.isForm ? form(request.example) : ["--json " + quoted(JSONValue.object(request.example).indented(1))]
+        }
+        if parts.count == 2, parts.joined(separator: " ").count <= 76 { return parts.joined(separator: " ") }
+        return parts.joined(separator: " \\\n  ")
+    }
+
+    private var path: String {
+        let filled = operation.path.replacing("{id}", with: "000001795257000000-6f1e")
+        let token = operation.parameters.first { $0.place == .query && $0.name == "token" }
+        return token == nil ? filled : filled + "?token=\(AccountExamples.token)"
+    }
+
+    private func form(_ example: JSONObject) -> [String] {
+        example.members.map { "--data-urlencode " + quoted("\($0)=\($1.stringValue ?? text($1))") }
+    }
+
+    private func text(_ value: JSONValue) -> String { String(decoding: value.encoded(), as: UTF8.self) }
+
+    /// The text as one word of a POSIX shell.
+    private func quoted(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "/:.-_@,=".utf8.contains(byte)
+            }
+        }
+        return isPlain ? text : "'" + text.replacing("'", with: "'\\''") + "'"
+    }
+}
+
+extension Prose {
+    /// The paragraphs as HTML, escaped, without the tags around them.
+    var htmlParagraphs: [String] {
+        markdown.split(separator: "\n\n").map { Self.html(String($0)) }
+    }
+
+    /// The text as one line of HTML.
+    var htmlLine: String { htmlParagraphs.joined(separator: " ") }
+
+    /// Every second piece between backticks is code.
+    private static func html(_ paragraph: String) -> String {
+        paragraph.split(separator: "`", omittingEmptySubsequences: false).enumerated().map { index, piece in
+            let text = escaped(String(piece))
+            return index.isMultiple(of: 2) ? text : "<code>\(text)</code>"
+        }.joined()
+    }
+
+    /// A text with the characters escaped that mean something to HTML.
+    private static func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+            .replacing("\"", with: "&quot;").replacing("'", with: "&#39;")
+    }
+}

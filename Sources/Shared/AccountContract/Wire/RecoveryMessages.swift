@@ -1,0 +1,272 @@
+public import Foundation
+
+extension AccountPath {
+    /// Requests an email with a reset link.
+    public static let requestPasswordReset = "/api/request-password-reset/"
+    /// Validates a link without consuming it.
+    public static let validateResetToken = "/api/validate-reset-token/"
+    /// Sets a new password by a link.
+    public static let confirmPasswordReset = "/api/confirm-password-reset/"
+    /// The reset request of apps in the field; its response is wrapped and flat at once.
+    public static let legacyPasswordReset = "/reset_password/"
+    /// The page behind a reset link.
+    package static let resetPage = "/" + ResetLink.page
+    /// The target of the form that requests a link.
+    package static let resetRequestPage = resetPage + "/request"
+    /// The page behind the link of the email that confirms a change: "This was not me".
+    package static let freezePage = resetPage + "/not-me"
+}
+
+/// `POST /api/request-password-reset/` and `POST /reset_password/`
+public struct PasswordResetRequest: Codable, Hashable, Sendable {
+    /// The address of the account.
+    public var email: EmailAddress
+
+    /// Creates a request.
+    public init(email: EmailAddress) {
+        self.email = email
+    }
+}
+
+/// `POST /api/validate-reset-token/`
+public struct ValidateResetTokenRequest: Codable, Hashable, Sendable {
+    /// The token of the link.
+    public var token: ResetToken
+    /// If given, the token must belong to this address.
+    public var email: EmailAddress?
+
+    /// Creates a request.
+    public init(token: ResetToken, email: EmailAddress? = nil) {
+        self.token = token
+        self.email = email
+    }
+}
+
+/// `POST /api/confirm-password-reset/`
+public struct ConfirmPasswordResetRequest: Codable, Hashable, Sendable {
+    /// The token of the link.
+    public var token: ResetToken
+    /// If given, the token must belong to this address.
+    public var email: EmailAddress?
+    /// The password to be set.
+    public var newPassword: Password
+
+    /// Creates a request.
+    public init(token: ResetToken, email: EmailAddress? = nil, newPassword: Password) {
+        self.token = token
+        self.email = email
+        self.newPassword = newPassword
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case token, email
+        case newPassword = "new_password"
+    }
+}
+
+/// The response to a reset request.
+public struct MessageAnswer: Codable, Hashable, Sendable {
+    /// Always true.
+    public var success: Bool
+    /// The text for the user, in the language of the response; `nil` if another backend sends none.
+    public var message: String?
+
+    /// Creates a response.
+    public init(message: String?) {
+        self.success = true
+        self.message = message
+    }
+
+    /// Decodes a response; inside a wrapper (`{"success":true,"data":{"message":…}}`) there is no second `success`.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        success = container.ifReadable(.success) ?? true
+        message = container.ifReadable(.message)
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case success, message
+    }
+}
+
+/// The response to a reset request where bodies have the success form: wrapped, for apps in the field.
+public struct ResetLinkSentAnswer: Codable, Hashable, Sendable {
+    /// The members that those apps read; the same whether or not there is an account.
+    public struct Facts: Codable, Hashable, Sendable {
+        /// The text for the user, in the language of the response.
+        public var message: String
+        /// Always `email_link`.
+        public var resetMethod: String
+        /// Always true, whether or not there is an account.
+        public var resetLinkSent: Bool
+        /// The lifetime of a link, in seconds.
+        public var linkExpiresIn: Int
+
+        enum CodingKeys: String, CodingKey {
+            case message
+            case resetMethod = "reset_method"
+            case resetLinkSent = "reset_link_sent"
+            case linkExpiresIn = "link_expires_in"
+        }
+    }
+
+    /// Always true.
+    public var success: Bool
+    /// The response.
+    public var data: Facts
+
+    /// Creates a response.
+    /// - Parameter lifetime: The lifetime of a link, which is rounded down to whole seconds.
+    public init(message: String, lifetime: Duration) {
+        success = true
+        let seconds = Int(lifetime.components.seconds)
+        data = Facts(message: message, resetMethod: "email_link", resetLinkSent: true, linkExpiresIn: seconds)
+    }
+}
+
+/// The response to `POST /reset_password/`: wrapped and flat at once, for apps in the field.
+public struct LegacyResetAnswer: Codable, Hashable, Sendable {
+    /// The members that those apps read; the same whether or not there is an account.
+    public struct Facts: Codable, Hashable, Sendable {
+        /// Always true, whether or not there is an account.
+        public var userExistStatus: Bool
+        /// The text for the user, in the language of the response.
+        public var message: String
+
+        /// Creates a response.
+        public init(message: String) {
+            self.userExistStatus = true
+            self.message = message
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case message
+            case userExistStatus = "user_exist_status"
+        }
+    }
+
+    /// Always true.
+    public var success: Bool
+    /// The wrapped response.
+    public var data: Facts
+    /// Always true, whether or not there is an account.
+    public var userExistStatus: Bool
+    /// The text for the user, in the language of the response.
+    public var message: String
+
+    /// Creates a response.
+    public init(message: String) {
+        self.success = true
+        self.data = Facts(message: message)
+        self.userExistStatus = true
+        self.message = message
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case success, data, message
+        case userExistStatus = "user_exist_status"
+    }
+}
+
+/// The response to the validation of a token that is still usable.
+///
+/// Holdfast's server sends every member. An absent, null or unreadable member of another backend's response decodes to `nil` or to
+/// an empty name.
+public struct ValidTokenAnswer: Codable, Hashable, Sendable {
+    /// Whether the token is usable; true unless the server says otherwise.
+    public var valid: Bool
+    /// The id of the account that the token belongs to.
+    public var userID: UserID?
+    /// The address of the account.
+    public var email: EmailAddress?
+    /// The name to greet the user by; empty if the server sends none.
+    public var firstName: String
+    /// When the token expires.
+    public var expiresAt: Date?
+
+    /// Creates a response.
+    public init(userID: UserID?, email: EmailAddress?, firstName: String, expiresAt: Date?) {
+        self.valid = true
+        self.userID = userID
+        self.email = email
+        self.firstName = firstName
+        self.expiresAt = expiresAt
+    }
+
+    /// Decodes a response.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        valid = container.ifReadable(.valid) ?? true
+        userID = container.ifReadable(.userID)
+        email = container.ifReadable(.email)
+        firstName = container.ifReadable(.firstName) ?? ""
+        expiresAt = container.ifReadable(.expiresAt)
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case valid, email
+        case userID = "user_id"
+        case firstName = "first_name"
+        case expiresAt = "expires_at"
+    }
+}
+
+/// The response to a confirmed reset.
+public struct PasswordChangedResponse: Codable, Hashable, Sendable {
+    /// Always true.
+    public var success: Bool
+    /// The text for the user, in the language of the response; `nil` if another backend sends none.
+    public var message: String?
+    /// The token that the device sends with its next sign-in to the account; `nil` if the server sends none.
+    public var deviceToken: DeviceToken?
+
+    /// Creates a response.
+    public init(message: String?, deviceToken: DeviceToken?) {
+        self.success = true
+        self.message = message
+        self.deviceToken = deviceToken
+    }
+
+    /// Decodes a response; inside a wrapper (`{"success":true,"data":{"message":…}}`) there is no second `success`.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        success = container.ifReadable(.success) ?? true
+        message = container.ifReadable(.message)
+        deviceToken = container.ifReadable(.deviceToken)
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case success, message
+        case deviceToken = "device_token"
+    }
+}
+
+/// The form of the page for a new password. The page reports what is missing in its own words, so all fields are plain texts.
+package struct ResetForm: Decodable {
+    /// The token of the link.
+    package let token: String
+    /// The address of the link; empty or absent if the link has none.
+    package let email: String?
+    /// The password to be set.
+    package let newPassword: String
+    /// The same password again.
+    package let confirmPassword: String
+
+    enum CodingKeys: String, CodingKey {
+        case token, email
+        case newPassword = "new_password"
+        case confirmPassword = "confirm_password"
+    }
+}
+
+/// The form that requests a link.
+package struct ResetRequestForm: Decodable {
+    /// The address of the account.
+    package let email: String
+}
+
+/// The form that locks an account.
+package struct FreezeForm: Decodable {
+    /// The token of the link.
+    package let token: String
+}

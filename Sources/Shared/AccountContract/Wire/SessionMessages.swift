@@ -1,0 +1,221 @@
+public import ErrorContract
+
+/// The paths of the account API. The server routes each with and without a trailing slash.
+public enum AccountPath {
+    /// Creates an account.
+    public static let register = "/api/auth/register"
+    /// Signs in.
+    public static let login = "/api/auth/login"
+    /// Refreshes a session.
+    public static let refresh = "/api/auth/refresh"
+    /// Ends a session.
+    public static let logout = "/api/auth/logout"
+    /// Returns the signed-in account.
+    public static let me = "/api/auth/me"
+}
+
+/// `POST /api/auth/register`
+public struct RegisterRequest: Codable, Hashable, Sendable {
+    /// The address of the account.
+    public var email: EmailAddress
+    /// The password as it was typed.
+    public var password: Password
+    /// The name to greet the user by.
+    public var firstName: FirstName
+    /// The language of the account's emails.
+    public var locale: Language?
+
+    /// Creates a request.
+    public init(email: EmailAddress, password: Password, firstName: FirstName, locale: Language? = nil) {
+        self.email = email
+        self.password = password
+        self.firstName = firstName
+        self.locale = locale
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case email, password, locale
+        case firstName = "first_name"
+    }
+}
+
+/// `POST /api/auth/login`
+public struct LoginRequest: Codable, Hashable, Sendable {
+    /// The address of the account.
+    public var email: EmailAddress
+    /// The password as it was typed.
+    public var password: Password
+    /// The device token of an earlier response to this device, if it has one.
+    public var deviceToken: DeviceToken?
+
+    /// Creates a request.
+    public init(email: EmailAddress, password: Password, deviceToken: DeviceToken? = nil) {
+        self.email = email
+        self.password = password
+        self.deviceToken = deviceToken
+    }
+
+    /// Decodes a request. A string that is no device token counts as none.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        email = try container.decode(EmailAddress.self, forKey: .email)
+        password = try container.decode(Password.self, forKey: .password)
+        deviceToken = try container.decodeIfPresent(String.self, forKey: .deviceToken).flatMap { try? DeviceToken($0) }
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case email, password
+        case deviceToken = "device_token"
+    }
+}
+
+/// `POST /api/auth/refresh` and `POST /api/auth/logout`
+public struct RefreshRequest: Codable, Hashable, Sendable {
+    /// The token that refreshes the session.
+    public var refreshToken: RefreshToken
+
+    /// Creates a request.
+    public init(refreshToken: RefreshToken) {
+        self.refreshToken = refreshToken
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case refreshToken = "refresh_token"
+    }
+}
+
+/// An account as its owner sees it.
+///
+/// Holdfast's server sends every member. Other backends leave some out, or send an id that is an integer: an absent, null or
+/// unreadable member decodes to `nil` or to an empty name, so that it doesn't turn a successful sign-in into an error.
+public struct AccountUser: Codable, Hashable, Sendable {
+    /// The account's id.
+    public var id: UserID?
+    /// The address of the account.
+    public var email: EmailAddress?
+    /// The name to greet the user by; empty if the server sends none.
+    public var firstName: String
+
+    /// Creates an account.
+    public init(id: UserID?, email: EmailAddress?, firstName: String) {
+        self.id = id
+        self.email = email
+        self.firstName = firstName
+    }
+
+    /// Decodes an account. The id is a member named `id` or `user_id`.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: DecodingKeys.self)
+        id = container.ifReadable(.id) ?? container.ifReadable(.userID)
+        email = container.ifReadable(.email)
+        firstName = container.ifReadable(.firstName) ?? ""
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case id, email
+        case firstName = "first_name"
+    }
+
+    private enum DecodingKeys: String, CodingKey {
+        case id, email
+        case userID = "user_id"
+        case firstName = "first_name"
+    }
+}
+
+/// The response to register, login and refresh.
+///
+/// Only the access token is required of other backends. They may also send the members of ``user`` beside the tokens.
+public struct SessionAnswer: Codable, Hashable, Sendable {
+    /// The account.
+    public var user: AccountUser
+    /// The token that requests carry as `Authorization: Bearer`.
+    public var accessToken: String
+    /// The token to refresh the session with, which each refresh replaces; `nil` if the session can't be refreshed.
+    public var refreshToken: RefreshToken?
+    /// `Bearer`.
+    public var tokenType: String
+    /// The lifetime of the access token in seconds; `nil` if the server doesn't send it.
+    public var expiresIn: Int?
+    /// The token that the device sends with its next sign-in to this account, also after a sign-out; `nil` if the server sends none.
+    public var deviceToken: DeviceToken?
+
+    /// Creates a response.
+    public init(
+        user: AccountUser,
+        accessToken: String,
+        refreshToken: RefreshToken?,
+        expiresIn: Int?,
+        deviceToken: DeviceToken? = nil
+    ) {
+        self.user = user
+        self.accessToken = accessToken
+        self.refreshToken = refreshToken
+        self.tokenType = "Bearer"
+        self.expiresIn = expiresIn
+        self.deviceToken = deviceToken
+    }
+
+    /// Decodes a response.
+    /// - Throws: `DecodingError` if there is no access token, or if the refresh token is not a string of at most
+    ///   ``RefreshToken/maximumLength`` bytes.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        accessToken = try container.decode(String.self, forKey: .accessToken)
+        refreshToken = try container.decodeIfPresent(RefreshToken.self, forKey: .refreshToken)
+        tokenType = container.ifReadable(.tokenType) ?? "Bearer"
+        expiresIn = container.seconds(.expiresIn)
+        deviceToken = container.ifReadable(.deviceToken)
+        user = try container.ifReadable(.user) ?? AccountUser(from: decoder)
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case user
+        case accessToken = "access_token"
+        case refreshToken = "refresh_token"
+        case tokenType = "token_type"
+        case expiresIn = "expires_in"
+        case deviceToken = "device_token"
+    }
+}
+
+extension SessionAnswer: CustomStringConvertible, CustomReflectable {
+    /// Never the tokens: descriptions end up in logs.
+    public var description: String { "SessionAnswer(hidden)" }
+    /// Shows no member.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+/// The response to `GET /api/auth/me`.
+public struct UserAnswer: Codable, Hashable, Sendable {
+    /// The account.
+    public var user: AccountUser
+
+    /// Creates a response.
+    public init(user: AccountUser) {
+        self.user = user
+    }
+
+    /// Decodes a response. Other backends may send the members of ``user`` at the top level.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        user = try container.ifReadable(.user) ?? AccountUser(from: decoder)
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case user
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// The value of a member, or `nil` if the member is absent, null or not of this type.
+    func ifReadable<Value: Decodable>(_ key: Key) -> Value? {
+        (try? decodeIfPresent(Value.self, forKey: key)) ?? nil
+    }
+
+    /// A number of seconds, written as a number or as a string of digits.
+    func seconds(_ key: Key) -> Int? {
+        if let number: Double = ifReadable(key) { return Int(exactly: number.rounded(.down)) }
+        return ifReadable(key).flatMap { (text: String) in Int(text) }
+    }
+}

@@ -1,0 +1,122 @@
+import AccountContract
+import ErrorContract
+import StrictJSON
+import Testing
+
+@testable import OpenAPI
+@testable import Pages
+
+@Suite struct ReferencePageTests {
+    private func page(_ settings: APISettings) throws -> String {
+        try ReferencePage(APIDescription(settings: settings)).html(nonce: "NONCE", address: "http://127.0.0.1:4711")
+    }
+
+    @Test("Each operation has an anchor, its path, an example and all its codes; the page has at most 100 KB")
+    func content() throws {
+        let page = try page(.everything)
+        #expect(page.utf8.count <= 100_000)
+        for operation in APIDescription(settings: .everything).operations {
+            let start = try #require(page.firstRange(of: "<article id=\"\(operation.id)\">"), "\(operation.id)").upperBound
+            let article = page[start...].prefix(upTo: try #require(page[start...].firstRange(of: "</article>")).lowerBound)
+            #expect(article.contains("<code>\(operation.path)</code>"))
+            #expect(article.contains("http://127.0.0.1:4711\(operation.path.prefix { $0 != "{" })"))
+            for code in operation.codes(.everything) {
+                #expect(article.contains("<a href=\"/errors/\(code)\">\(code)</a>"), "\(operation.id) \(code)")
+            }
+            #expect(page.contains("<a href=\"#\(operation.id)\">"))
+        }
+    }
+
+    @Test("Every link within the page has a place to go to, and every place has one name")
+    func anchors() throws {
+        let page = try page(.everything)
+        let ids = page.matches(of: /\sid="([^"]+)"/).map { String($0.1) }
+        #expect(Set(ids).count == ids.count)
+        for link in page.matches(of: /href="#([^"]+)"/) { #expect(ids.contains(String(link.1)), "\(link.1)") }
+    }
+
+    @Test("The page needs nothing from elsewhere, and its policy lets nothing else in")
+    func selfContained() throws {
+        let page = try page(.everything)
+        #expect(page.matches(of: /<(?:script|link|img|iframe)[^>]*(?:src|href)=/).isEmpty)
+        #expect(page.matches(of: /(?:@import|url\()/).isEmpty)
+        #expect(page.matches(of: /\son[a-z]+="/).isEmpty)
+        #expect(page.matches(of: /<(?:style|script) nonce="NONCE">/).count == 2)
+        #expect(page.matches(of: /<(?:style|script)(?! nonce="NONCE">)/).isEmpty)
+        let policy = ReferencePage.policy(nonce: "NONCE")
+        #expect(policy.contains("default-src 'none'") && !policy.contains("unsafe"))
+    }
+
+    @Test("Headings go down one step at a time")
+    func headings() throws {
+        let levels = try page(.everything).matches(of: /<h([1-6])/).compactMap { Int($0.1) }
+        #expect(levels.first == 1 && levels.count { $0 == 1 } == 1)
+        for (before, after) in zip(levels, levels.dropFirst()) { #expect(after <= before + 1) }
+    }
+
+    @Test("What a configuration says is shown as text, never as markup")
+    func escaping() throws {
+        var settings = APISettings.everything
+        settings.appName = "<script>alert(1)</script>\"'&"
+        let page = try page(settings)
+        #expect(!page.contains("<script>alert"))
+        #expect(page.contains("&lt;script&gt;alert(1)"))
+    }
+
+    @Test("Behind a path, links and examples carry it")
+    func basePath() throws {
+        let page = try page(.production)
+        #expect(page.contains("href=\"/app/errors/AUTH_INVALID_CREDENTIALS\""))
+        #expect(page.contains("href=\"/app/openapi.json\""))
+        #expect(page.contains("curl https://example.com/app/api/auth/login"))
+        #expect(!page.contains("127.0.0.1:4711"))
+    }
+
+    @Test("Code in backticks and paragraphs become markup, the rest is escaped")
+    func prose() {
+        let prose: Prose = "A `<b>` & more.\n\nSecond."
+        #expect(prose.htmlParagraphs == ["A <code>&lt;b&gt;</code> &amp; more.", "Second."])
+    }
+
+    @Test("JSON is indented where it is long, and stays the same value")
+    func indentedJSON() throws {
+        let long: JSONValue = ["a": .string(String(repeating: "x", count: 80)), "b": [1, true, .null], "c": [:]]
+        let text = long.indented(0)
+        #expect(text.hasPrefix("{\n  \"a\": \"xxx"))
+        #expect(text.contains("\n  \"b\": [1, true, null],\n  \"c\": {}\n}"))
+        #expect(try JSONParser().parse(text.utf8) == long)
+        #expect(JSONValue.object(["a": 1]).indented(0) == #"{"a": 1}"#)
+    }
+
+    @Test("A call can be pasted into a shell")
+    func curl() throws {
+        let login = try #require(APIDescription(settings: .everything).operation("POST", "/api/auth/login"))
+        var quoted = login
+        quoted.request = RequestContent(ResetRequestForm.self, example: ["email": "it's"])
+        #expect(CurlCommand(operation: quoted, address: "http://h").description.contains(#"'{"email": "it'\''s"}'"#))
+        let me = try #require(APIDescription(settings: .everything).operation("GET", "/api/auth/me"))
+        #expect(
+            CurlCommand(operation: me, address: "http://h").description
+                == #"curl http://h/api/auth/me -H "Authorization: Bearer $token""#
+        )
+    }
+}
+
+extension APISettings {
+    /// A server that serves everything.
+    fileprivate static var everything: APISettings {
+        var settings = APISettings(appName: "Crowns", version: "1.2.3")
+        settings.limits = [Limit(.resetEmail, quota: 3, window: .seconds(3_600))]
+        settings.servesAppleAssociation = true
+        settings.servesAndroidLinks = true
+        settings.servesDevelopmentRoutes = true
+        return settings
+    }
+
+    /// A server in production behind a path.
+    fileprivate static var production: APISettings {
+        var settings = APISettings(appName: "Crowns", version: "1.2.3")
+        settings.baseURL = "https://example.com/app"
+        return settings
+    }
+}
