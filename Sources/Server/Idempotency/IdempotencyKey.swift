@@ -1,3 +1,4 @@
+import ErrorContract
 public import HTTPTypes
 
 /// What a client calls a request by, so that the server knows its repetitions: the value of `Idempotency-Key`

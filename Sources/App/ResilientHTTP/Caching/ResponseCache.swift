@@ -1,3 +1,4 @@
+import ErrorContract
 public import HTTPTypes
 import Synchronization
 

@@ -1,3 +1,4 @@
+import Timekeeping
 public import HTTPTypes
 import Synchronization
 

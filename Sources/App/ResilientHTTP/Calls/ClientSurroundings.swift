@@ -1,3 +1,4 @@
+public import Timekeeping
 public import Foundation
 public import Logging
 import Synchronization

@@ -1,3 +1,4 @@
+public import Timekeeping
 public import ErrorContract
 import Synchronization
 

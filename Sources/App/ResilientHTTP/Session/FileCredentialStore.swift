@@ -1,3 +1,4 @@
+public import Timekeeping
 import PrivateFiles
 public import Foundation
 

@@ -1,3 +1,4 @@
+import StrictJSON
 import ErrorContract
 
 /// What the rules do together: which are never reached, and whether any opens a link.

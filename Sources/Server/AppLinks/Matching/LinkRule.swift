@@ -1,3 +1,4 @@
+import StrictJSON
 import ErrorContract
 
 /// One component of the new format or one path of the old: what a link must look like, and what then happens.

@@ -1,3 +1,4 @@
+package import StrictJSON
 package import ErrorContract
 
 /// A response that is no error of the contract.

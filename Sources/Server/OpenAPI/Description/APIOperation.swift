@@ -1,3 +1,4 @@
+package import StrictJSON
 package import AccountContract
 public import ErrorContract
 

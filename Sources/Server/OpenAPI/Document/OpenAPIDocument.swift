@@ -1,3 +1,4 @@
+public import StrictJSON
 public import ErrorContract
 
 /// An ``APIDescription`` as an OpenAPI document.

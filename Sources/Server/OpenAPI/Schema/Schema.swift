@@ -1,3 +1,4 @@
+import StrictJSON
 package import ErrorContract
 
 /// The shape of a JSON value, as far as JSON Schema (draft 2020-12) can tell it.

@@ -1,3 +1,4 @@
+import ErrorContract
 public import HTTPTypes
 
 /// How it is told who a request comes from: by the connection's peer, or by what trusted proxies say of it.

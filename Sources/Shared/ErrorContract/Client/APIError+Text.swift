@@ -1,3 +1,4 @@
+import Timekeeping
 import HTTPTypes
 
 /// Chooses the text for an error.

@@ -1,3 +1,4 @@
+import Timekeeping
 public import Foundation
 
 /// What an app shows for an error: a title, a text and at most two actions. No UI framework is needed.

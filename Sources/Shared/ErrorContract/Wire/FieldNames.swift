@@ -22,8 +22,6 @@ extension HTTPField.Name {
     public static let forwarded = named("Forwarded")
     /// `X-Forwarded-For`.
     public static let xForwardedFor = named("X-Forwarded-For")
-    /// `traceparent`: the trace and the parent of a request (W3C Trace Context).
-    package static let traceparent = named("traceparent")
     /// `traceresponse`: the trace of a response.
     package static let traceresponse = named("traceresponse")
     /// `Cache-Status`: how a cache handled a request (RFC 9211).
