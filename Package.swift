@@ -124,7 +124,7 @@ let package = Package(
         module("Shared", "ErrorContract", ["StrictJSON", "Timekeeping", httpTypes]),
         module("Shared", "RateLimiting", ["Timekeeping"]),
         module("Shared", "AccountContract", ["ErrorContract"]),
-        module("Shared", "ErrorLabContract", ["ErrorContract"]),
+        module("Shared", "ErrorLabContract", ["ErrorContract", "Timekeeping"]),
 
         // For apps.
         module("App", "ResilientHTTP", ["ErrorContract", "PrivateFiles", "RateLimiting", "Timekeeping", httpTypes, logging]),
@@ -211,7 +211,7 @@ let package = Package(
         module(
             "Server",
             "OpenAPI",
-            ["AccountContract", "ErrorContract", "StrictJSON"]
+            ["AccountContract", "ErrorContract", "StrictJSON", "Timekeeping"]
         ),
         module(
             "Server",
