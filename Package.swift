@@ -76,7 +76,8 @@ func tests(
 }
 
 let appLibraries = [
-    "Holdfast", "ErrorContract", "RateLimiting", "AccountContract", "ErrorLabContract", "ResilientHTTP", "HoldfastURLSession",
+    "Holdfast", "StrictJSON", "ErrorContract", "RateLimiting", "AccountContract", "ErrorLabContract", "ResilientHTTP",
+    "HoldfastURLSession",
     "AccountKit", "AccountUI", "HoldfastTesting",
 ]
 let serverLibraries = [
@@ -117,7 +118,8 @@ let package = Package(
     ],
     targets: [
         // Imported by both ends.
-        module("Shared", "ErrorContract", [httpTypes]),
+        module("Shared", "StrictJSON"),
+        module("Shared", "ErrorContract", ["StrictJSON", httpTypes]),
         module("Shared", "RateLimiting"),
         module("Shared", "AccountContract", ["ErrorContract"]),
         module("Shared", "ErrorLabContract", ["ErrorContract"]),
@@ -132,7 +134,7 @@ let package = Package(
             "Holdfast",
             [
                 "ErrorContract", "RateLimiting", "ResilientHTTP", "HoldfastURLSession", "AccountContract", "AccountKit",
-                "AccountUI",
+                "AccountUI", "StrictJSON",
                 httpTypes,
             ]
         ),
@@ -155,7 +157,7 @@ let package = Package(
         module("Server", "LoadControl"),
         module("Server", "Idempotency", ["RateLimiting", httpTypes, crypto]),
         module("Server", "Observability", ["ErrorContract", "ResilientHTTP", httpTypes, logging, metrics]),
-        module("Server", "AppLinks", ["ErrorContract"]),
+        module("Server", "AppLinks", ["ErrorContract", "StrictJSON"]),
         module(
             "Server",
             "PasswordHashes",
@@ -188,7 +190,8 @@ let package = Package(
             "Server",
             "ServerMiddleware",
             [
-                "ErrorContract", "Idempotency", "LoadControl", "Observability", "RateLimiting", hummingbird, hummingbirdCore,
+                "ErrorContract", "Idempotency", "LoadControl", "Observability", "RateLimiting", "StrictJSON", hummingbird,
+                hummingbirdCore,
                 httpTypes,
                 lifecycle, logging, metrics, nioCore, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1,
                 server("Instrumentation", "swift-distributed-tracing"),
@@ -197,13 +200,13 @@ let package = Package(
         module(
             "Server",
             "OpenAPI",
-            ["AccountContract", "ErrorContract", mustache],
+            ["AccountContract", "ErrorContract", "StrictJSON", mustache],
             embed: ["reference.html.mustache", "reference.css", "reference.js"].map { "Page/Templates/\($0)" }
         ),
         module(
             "Server",
             "Pages",
-            ["AccountContract", "AccountCore", "ErrorContract", mustache],
+            ["AccountContract", "AccountCore", "ErrorContract", "StrictJSON", mustache],
             embed: [
                 "errors.css", "errors.html.mustache", "mail.html.mustache", "mail.txt.mustache", "mailbox.html.mustache",
                 "page.html.mustache", "run.html.mustache", "page.css", "page.js",
@@ -214,14 +217,15 @@ let package = Package(
             "AccountRoutes",
             [
                 "AccountContract", "AccountCore", "ErrorContract", "Observability", "OpenAPI", "Pages", "RateLimiting",
-                "ServerMiddleware", crypto, hummingbird, httpTypes, logging,
+                "ServerMiddleware", "StrictJSON", crypto, hummingbird, httpTypes, logging,
             ]
         ),
         module(
             "Server",
             "ErrorLab",
             [
-                "ErrorContract", "ErrorLabContract", "RateLimiting", "ServerMiddleware", hummingbird, httpTypes, lifecycle,
+                "ErrorContract", "ErrorLabContract", "RateLimiting", "ServerMiddleware", "StrictJSON", hummingbird, httpTypes,
+                lifecycle,
                 mustache,
                 nioCore,
             ],
@@ -243,7 +247,7 @@ let package = Package(
                 "AccountContract", "AccountCore", "AccountImport", "AccountKit", "AccountRoutes", "AppLinks", "Email",
                 "ErrorContract",
                 "ErrorLab", "ErrorLabContract", "HoldfastURLSession", "Idempotency", "Observability", "OpenAPI", "Pages",
-                "PasswordHashes", "RateLimiting", "ResilientHTTP", "SQLiteStores", "ServerMiddleware",
+                "PasswordHashes", "RateLimiting", "ResilientHTTP", "SQLiteStores", "ServerMiddleware", "StrictJSON",
                 argumentParser, configuration, crypto, hummingbird, hummingbirdCore, httpTypes, lifecycle, logging, nioCore,
                 nioSSL,
                 server("HummingbirdTLS", "hummingbird"), server("SystemPackage", "swift-system"),
@@ -289,7 +293,8 @@ let package = Package(
         program("holdfast-attack", in: "Tests/AttackCommand", ["Attacks", argumentParser]),
 
         // Tests of what apps import.
-        tests("ErrorContractTests", copy: ["Resources"], ["ErrorContract", httpTypes]),
+        tests("StrictJSONTests", ["ErrorContract", "StrictJSON", httpTypes]),
+        tests("ErrorContractTests", copy: ["Resources"], ["ErrorContract", "StrictJSON", httpTypes]),
         tests("RateLimitingTests", ["RateLimiting"]),
         tests("AccountContractTests", ["AccountContract", "ErrorContract"]),
         tests("ErrorLabContractTests", ["ErrorContract", "ErrorLabContract"]),
@@ -326,7 +331,7 @@ let package = Package(
             "ObservabilityTests",
             ["ErrorContract", "Observability", "ResilientHTTP", httpTypes, logging, metrics, metricsTestKit]
         ),
-        tests("AppLinksTests", ["AppLinks", "ErrorContract"]),
+        tests("AppLinksTests", ["AppLinks", "ErrorContract", "StrictJSON"]),
         tests("PasswordHashesTests", ["PasswordHashes"]),
         tests(
             "AccountCoreTests",
@@ -344,12 +349,13 @@ let package = Package(
                 crypto, grdb, httpTypes, inMemoryLogging, lifecycle, logging,
             ]
         ),
-        tests("OpenAPITests", ["AccountContract", "ErrorContract", "OpenAPI"]),
+        tests("OpenAPITests", ["AccountContract", "ErrorContract", "OpenAPI", "StrictJSON"]),
         tests("PagesTests", copy: ["Golden"], ["AccountContract", "AccountCore", "ErrorContract", "Pages"]),
         tests(
             "ServerMiddlewareTests",
             [
-                "ErrorContract", "Idempotency", "RateLimiting", "ServerMiddleware", hummingbird, httpTypes, inMemoryLogging,
+                "ErrorContract", "Idempotency", "RateLimiting", "ServerMiddleware", "StrictJSON", hummingbird, httpTypes,
+                inMemoryLogging,
                 logging,
                 metrics, metricsTestKit, nioCore, nioEmbedded, nioHTTP1,
             ]
@@ -365,7 +371,7 @@ let package = Package(
             "FuzzTests",
             [
                 "AccountContract", "AccountCore", "AccountImport", "AccountKit", "AccountRoutes", "AppLinks", "ErrorContract",
-                "HoldfastCommand", "Idempotency", "PasswordHashes", "RateLimiting", "ServerMiddleware",
+                "HoldfastCommand", "Idempotency", "PasswordHashes", "RateLimiting", "ServerMiddleware", "StrictJSON",
                 configuration, crypto, hummingbird, httpTypes, logging, nioCore, nioEmbedded, nioHTTP1, nioHTTPTypes,
                 nioHTTPTypesHTTP1,
             ]
@@ -378,7 +384,7 @@ let package = Package(
                 "AccountContract", "AccountCore", "AccountKit", "AccountRoutes", "AppLinks", "Attacks", "Email", "ErrorContract",
                 "ErrorLab", "ErrorLabContract", "HoldfastAsyncHTTPClient", "HoldfastCommand", "HoldfastURLSession", "Idempotency",
                 "MailServerTesting", "OpenAPI", "Pages", "PasswordHashes", "RateLimiting", "ResilientHTTP", "SQLiteStores",
-                "ServerMiddleware", "holdfast-notes-app", "holdfast-terminal-app",
+                "ServerMiddleware", "StrictJSON", "holdfast-notes-app", "holdfast-terminal-app",
                 configuration, grdb, hummingbird, httpTypes, lifecycle, logging, nioCore, nioEmbedded, nioPosix,
             ]
         ),

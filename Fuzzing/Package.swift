@@ -32,7 +32,8 @@ let common: [Target.Dependency] =
         "OpenAPI",
         "PasswordHashes",
         "RateLimiting",
-        "ServerMiddleware"
+        "ServerMiddleware",
+        "StrictJSON"
     ) + [
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -1,5 +1,6 @@
 import ErrorContract
 import ServerMiddleware
+import StrictJSON
 
 extension ErrorFamily {
     /// What can be wrong with a note.

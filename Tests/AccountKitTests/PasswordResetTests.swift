@@ -5,6 +5,7 @@ import Foundation
 import HTTPTypes
 import HoldfastTesting
 import ResilientHTTP
+import StrictJSON
 import Testing
 
 @Suite struct PasswordResetTests {

@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 import Testing
 
 @testable import OpenAPI

@@ -2,6 +2,7 @@ import AccountContract
 import ErrorContract
 import Foundation
 import HoldfastTesting
+import StrictJSON
 import Testing
 
 @testable import OpenAPI

@@ -2,6 +2,7 @@ import ErrorContract
 import HTTPTypes
 import HoldfastTesting
 import ResilientHTTP
+import StrictJSON
 import Testing
 
 @Suite struct APIClientErrorTests {

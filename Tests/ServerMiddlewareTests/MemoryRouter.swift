@@ -5,6 +5,7 @@ import Hummingbird
 import InMemoryLogging
 import Logging
 import ServerMiddleware
+import StrictJSON
 import Testing
 
 /// A request context that needs no connection.

@@ -3,6 +3,7 @@ public import ErrorContract
 import Foundation
 import HTTPTypes
 public import ResilientHTTP
+import StrictJSON
 
 /// The account API for an app: sessions and password reset.
 ///

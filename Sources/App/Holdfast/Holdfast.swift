@@ -26,3 +26,4 @@
 @_exported public import HoldfastURLSession
 @_exported public import RateLimiting
 @_exported public import ResilientHTTP
+@_exported public import StrictJSON

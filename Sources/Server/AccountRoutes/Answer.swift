@@ -3,6 +3,7 @@ import ErrorContract
 import Foundation
 import HTTPTypes
 import Hummingbird
+import StrictJSON
 
 extension Response {
     /// An answer with a JSON body.

@@ -1,6 +1,7 @@
 import AccountCore
 import ErrorContract
 import ServerMiddleware
+import StrictJSON
 
 /// Runs domain code and translates its refusals into the contract.
 func translatingDomainErrors<Value>(_ body: () async throws -> Value) async throws -> Value {

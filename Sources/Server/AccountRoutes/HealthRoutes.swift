@@ -4,6 +4,7 @@ public import Hummingbird
 import Logging
 import Observability
 import ServerMiddleware
+import StrictJSON
 
 /// Liveness and readiness.
 public struct HealthRoutes<Context: RequestContext>: Sendable {

@@ -4,6 +4,7 @@ public import Foundation
 import HTTPTypes
 public import Hummingbird
 public import OpenAPI
+import StrictJSON
 
 /// The description of the API, for programs at `/openapi.json` and for people at `/docs`.
 public struct ReferenceRoutes<Context: RequestContext>: Sendable {

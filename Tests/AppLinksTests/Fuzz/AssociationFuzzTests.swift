@@ -1,6 +1,7 @@
 import AppLinks
 import ErrorContract
 import HoldfastTesting
+import StrictJSON
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct AssociationFuzzTests {

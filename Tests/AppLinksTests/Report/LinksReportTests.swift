@@ -1,5 +1,6 @@
 import AppLinks
 import ErrorContract
+import StrictJSON
 import Testing
 
 @Suite struct LinksReportTests {

@@ -1,6 +1,7 @@
 import ErrorContract
 import Foundation
 import HTTPTypes
+import StrictJSON
 import Testing
 
 /// Facts of an error for code that knows little of this library.

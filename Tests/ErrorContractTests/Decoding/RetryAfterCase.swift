@@ -1,6 +1,7 @@
 import ErrorContract
 import Foundation
 import HTTPTypes
+import StrictJSON
 import Testing
 
 /// An answer and the delay that it names; a line of `Resources/retry-after.jsonl`.

@@ -1,6 +1,7 @@
 import ErrorContract
 import Foundation
 import HTTPTypes
+import StrictJSON
 import Testing
 
 /// Mistakes that other clients made with error answers, each under its name.

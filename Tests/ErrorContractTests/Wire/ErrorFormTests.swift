@@ -1,6 +1,7 @@
 import ErrorContract
 import Foundation
 import HTTPTypes
+import StrictJSON
 import Testing
 
 @Suite struct ErrorFormTests {

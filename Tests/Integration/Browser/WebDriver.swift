@@ -1,5 +1,6 @@
 import ErrorContract
 import Foundation
+import StrictJSON
 import Testing
 
 /// A chromedriver process of our own, spoken to by the WebDriver protocol (W3C WebDriver).

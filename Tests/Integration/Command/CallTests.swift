@@ -1,6 +1,7 @@
 import ErrorContract
 import Foundation
 import HoldfastTesting
+import StrictJSON
 import Testing
 
 @testable import HoldfastCommand

@@ -2,6 +2,7 @@ import Configuration
 import ErrorContract
 import Foundation
 import Pages
+import StrictJSON
 import Testing
 
 @testable import HoldfastCommand

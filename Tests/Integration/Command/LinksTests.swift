@@ -1,6 +1,7 @@
 import AppLinks
 import ErrorContract
 import Foundation
+import StrictJSON
 import Testing
 
 @testable import HoldfastCommand

@@ -2,6 +2,7 @@ import ErrorContract
 import Foundation
 import HoldfastTesting
 import ServerMiddleware
+import StrictJSON
 import Testing
 
 @testable import holdfast_notes_app

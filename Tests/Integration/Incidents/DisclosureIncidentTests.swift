@@ -9,6 +9,7 @@ import HTTPTypes
 import MailServerTesting
 import RateLimiting
 import ServerMiddleware
+import StrictJSON
 import Testing
 
 @testable import HoldfastCommand

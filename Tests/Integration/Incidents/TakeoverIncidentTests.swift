@@ -4,6 +4,7 @@ import Email
 import ErrorContract
 import Foundation
 import GRDB
+import StrictJSON
 import Testing
 
 @testable import HoldfastCommand

@@ -1,6 +1,7 @@
 import ErrorContract
 import ErrorLabContract
 import Foundation
+import StrictJSON
 import Testing
 
 @testable import HoldfastCommand

@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// A JSON body, for reading single members in expectations.
 struct JSONBody {

@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// Reads values by the schemas of a document: the few keywords that the document uses.
 struct SchemaReader {

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import HoldfastTesting
 import ResilientHTTP
+import StrictJSON
 import Testing
 
 @Suite("How a client writes and reads JSON") struct JSONCodingTests {

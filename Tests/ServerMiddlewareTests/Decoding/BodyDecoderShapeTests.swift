@@ -1,6 +1,7 @@
 import ErrorContract
 import Foundation
 import ServerMiddleware
+import StrictJSON
 import Testing
 
 @Suite struct BodyDecoderShapeTests {

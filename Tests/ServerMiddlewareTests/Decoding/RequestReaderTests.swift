@@ -3,6 +3,7 @@ import HTTPTypes
 import HoldfastTesting
 import Hummingbird
 import ServerMiddleware
+import StrictJSON
 import Testing
 
 @Suite struct RequestReaderTests {

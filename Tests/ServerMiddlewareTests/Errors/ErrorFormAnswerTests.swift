@@ -2,6 +2,7 @@ import ErrorContract
 import HTTPTypes
 import Hummingbird
 import ServerMiddleware
+import StrictJSON
 import Testing
 
 @Suite struct ErrorFormAnswerTests {

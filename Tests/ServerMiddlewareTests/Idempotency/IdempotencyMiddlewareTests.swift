@@ -5,6 +5,7 @@ import HoldfastTesting
 import Hummingbird
 import Idempotency
 import ServerMiddleware
+import StrictJSON
 import Synchronization
 import Testing
 

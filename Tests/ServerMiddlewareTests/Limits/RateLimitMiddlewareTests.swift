@@ -5,6 +5,7 @@ import Hummingbird
 import InMemoryLogging
 import RateLimiting
 import ServerMiddleware
+import StrictJSON
 import Testing
 
 @Suite struct RateLimitMiddlewareTests {

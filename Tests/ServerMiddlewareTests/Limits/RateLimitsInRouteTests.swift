@@ -2,6 +2,7 @@ import ErrorContract
 import Hummingbird
 import RateLimiting
 import ServerMiddleware
+import StrictJSON
 import Testing
 
 @Suite struct RateLimitsInRouteTests {

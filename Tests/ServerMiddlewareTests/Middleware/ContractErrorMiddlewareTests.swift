@@ -5,6 +5,7 @@ import Hummingbird
 import InMemoryLogging
 import Logging
 import ServerMiddleware
+import StrictJSON
 import Testing
 
 @Suite struct ContractErrorMiddlewareTests {

@@ -4,6 +4,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import ServerMiddleware
+import StrictJSON
 import Testing
 
 @Suite struct RequestIDMiddlewareTests {

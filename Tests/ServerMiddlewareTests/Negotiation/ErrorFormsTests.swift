@@ -4,6 +4,7 @@ import Hummingbird
 import InMemoryLogging
 import Logging
 import ServerMiddleware
+import StrictJSON
 import Testing
 
 @Suite struct ErrorFormsTests {

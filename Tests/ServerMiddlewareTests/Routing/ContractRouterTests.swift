@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import InMemoryLogging
 import ServerMiddleware
+import StrictJSON
 import Testing
 
 @Suite struct ContractRouterTests {

@@ -1,6 +1,7 @@
 import AppLinks
 import ErrorContract
 import Foundation
+import StrictJSON
 
 /// Lints an `apple-app-site-association` file and matches a link with it. The input is the link, a newline, and the file.
 struct AssociationTarget: FuzzTarget {

@@ -1,6 +1,7 @@
 import ErrorContract
 import Logging
 import RateLimiting
+import StrictJSON
 import Synchronization
 
 /// The renewal that a 401 asks for.

@@ -5,6 +5,7 @@ import Foundation
 import Hummingbird
 import RateLimiting
 import ServerMiddleware
+import StrictJSON
 
 extension RateLimits {
     /// Counts a reset request for an address, besides what the group claims for its client and for all.

@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// The `assetlinks.json` file: which Android app may open the site's links and use its passwords.
 ///

@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// The `apple-app-site-association` file of a server whose mails carry reset links.
 ///

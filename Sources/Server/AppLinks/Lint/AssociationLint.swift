@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// Looks through an association file, and through how it was served, for what breaks links.
 ///

@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// One component, or `defaults`, which take the same keys (Apple, "applinks.Details.Components", "applinks.Defaults").
 enum ComponentLint {

@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// The entries of `applinks.details` (Apple, "applinks.Details"; TN3155 on the two formats).
 enum DetailsLint {

@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// Which keys an object of the file can have, and of which type.
 struct KeyShape {

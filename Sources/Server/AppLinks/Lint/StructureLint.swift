@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// What the file must have, from the top down.
 enum StructureLint {

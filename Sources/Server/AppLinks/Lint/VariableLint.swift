@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// Custom variables (Apple, "applinks.SubstitutionVariables").
 enum VariableLint {

@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// The `applinks` service of a file, ready to match links.
 struct AssociationDocument: Sendable {

@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// Says which app opens a link, by Apple's rules for `apple-app-site-association`.
 ///

@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// Reads the rules of one file, leniently: what has the wrong type is as if it were not there.
 struct RuleReader {

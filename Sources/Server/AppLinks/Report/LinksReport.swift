@@ -1,4 +1,5 @@
 public import ErrorContract
+public import StrictJSON
 
 /// What `holdfast links verify` says: the findings about a file and the answers for links.
 public struct LinksReport: Hashable, Sendable {

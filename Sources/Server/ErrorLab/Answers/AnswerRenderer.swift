@@ -4,6 +4,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import ServerMiddleware
+import StrictJSON
 
 /// Puts into bytes what the lab answers with.
 struct AnswerRenderer: Sendable {

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import StrictJSON
 
 /// An answer with its body in memory.
 struct PlainAnswer: Sendable {

@@ -1,5 +1,6 @@
 import ErrorContract
 import HTTPTypes
+import StrictJSON
 
 /// The error answers of other servers, one of each shape that the decoder knows.
 enum ForeignAnswers {

@@ -4,6 +4,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import ServerMiddleware
+import StrictJSON
 
 /// Tells what a client reads from an answer, of whatever server, and what it does about it.
 struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {

@@ -2,6 +2,7 @@ import ErrorContract
 import ErrorLabContract
 import Hummingbird
 import ServerMiddleware
+import StrictJSON
 
 /// The query of a request, read parameter by parameter; every problem is told at once.
 struct LabQuery {

@@ -3,6 +3,7 @@ import ErrorContract
 import Foundation
 import HTTPTypes
 import ResilientHTTP
+import StrictJSON
 
 /// What came of a call, for a person and for a program.
 struct CallReport {

@@ -3,6 +3,7 @@ import ErrorContract
 import Foundation
 import HTTPTypes
 import ResilientHTTP
+import StrictJSON
 
 /// What `holdfast call` is told to send, looked at before anything is.
 struct CallRequest {

@@ -1,5 +1,6 @@
 import ErrorContract
 import ResilientHTTP
+import StrictJSON
 import Synchronization
 
 /// Keeps what happens in a call, and tells each line when it happens.

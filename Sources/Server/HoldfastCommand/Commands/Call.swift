@@ -4,6 +4,7 @@ import Foundation
 import HTTPTypes
 import HoldfastURLSession
 import ResilientHTTP
+import StrictJSON
 
 /// `holdfast call`
 struct Call: AsyncParsableCommand {

@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// The catalogue in the ways in which `holdfast codes` prints it.
 struct CatalogueListing {

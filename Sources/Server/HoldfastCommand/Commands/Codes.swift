@@ -2,6 +2,7 @@ import ArgumentParser
 import ErrorContract
 import OpenAPI
 import Pages
+import StrictJSON
 
 /// `holdfast codes`
 struct Codes: ParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ErrorContract
 import Foundation
+import StrictJSON
 
 /// `holdfast doctor`
 struct DoctorCommand: AsyncParsableCommand {

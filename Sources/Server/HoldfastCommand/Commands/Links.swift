@@ -5,6 +5,7 @@ import Foundation
 import HTTPTypes
 import HoldfastURLSession
 import ResilientHTTP
+import StrictJSON
 
 /// `holdfast links`
 struct Links: AsyncParsableCommand {

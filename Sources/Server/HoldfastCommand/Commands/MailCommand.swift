@@ -3,6 +3,7 @@ import ArgumentParser
 import ErrorContract
 import Foundation
 import SQLiteStores
+import StrictJSON
 
 /// `holdfast mail`
 struct MailCommand: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 import AccountCore
 import ErrorContract
 import Foundation
+import StrictJSON
 
 /// The mails of the queue as a table and as JSON.
 struct MailListing {

@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// What `holdfast doctor` says about one thing.
 struct Finding: Hashable, Sendable {

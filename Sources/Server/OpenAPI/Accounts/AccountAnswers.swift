@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// The bodies of the account API's answers.
 enum AccountAnswers {

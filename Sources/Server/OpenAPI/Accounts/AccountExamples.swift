@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// The example of the reference: Ana, her account, her tokens.
 enum AccountExamples {

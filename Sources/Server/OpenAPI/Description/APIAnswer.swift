@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// An answer that is no error of the contract.
 struct APIAnswer: Sendable {

@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// A header of an answer.
 struct APIHeader: Sendable {

@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// A value of the request that stands in its path, its query, its headers or a cookie. None but those in the path is required.
 struct APIParameter: Sendable {

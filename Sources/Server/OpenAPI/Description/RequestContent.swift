@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// The body of a request: JSON, or the same members as a form.
 struct RequestContent: Sendable {

@@ -1,4 +1,5 @@
 public import ErrorContract
+public import StrictJSON
 
 /// The parts of an OpenAPI document that tell of errors, made from a catalogue.
 public struct ErrorComponents: Sendable {

@@ -1,5 +1,6 @@
 import ErrorContract
 import Foundation
+import StrictJSON
 
 /// What an answer with a code says, for examples.
 struct ErrorExample {

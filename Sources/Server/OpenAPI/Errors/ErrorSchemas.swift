@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// The shapes of error bodies, one for each form.
 enum ErrorSchemas {

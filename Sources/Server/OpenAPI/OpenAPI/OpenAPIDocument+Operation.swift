@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 extension OpenAPIDocument {
     /// An operation of the document.

@@ -1,4 +1,5 @@
 public import ErrorContract
+public import StrictJSON
 
 /// An ``APIDescription`` as an OpenAPI document.
 public struct OpenAPIDocument: Sendable {

@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 extension OperationGroup {
     /// The files under `/.well-known`.

@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 extension OperationGroup {
     /// What is served in development only, on a loopback address.

@@ -1,5 +1,6 @@
 import AccountContract
 import ErrorContract
+import StrictJSON
 
 extension OperationGroup {
     /// Request, validate and confirm a reset, and the request of apps in the field.

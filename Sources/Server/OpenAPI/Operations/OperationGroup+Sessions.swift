@@ -1,5 +1,6 @@
 import AccountContract
 import ErrorContract
+import StrictJSON
 
 extension OperationGroup {
     /// Register, sign in, continue, sign out, and who is calling.

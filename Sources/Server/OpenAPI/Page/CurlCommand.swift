@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// A call of an operation as it is typed in a terminal.
 struct CurlCommand: CustomStringConvertible {

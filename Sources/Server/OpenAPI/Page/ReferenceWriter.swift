@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// Fills the page's template from a description.
 struct ReferenceWriter {

@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 extension Schema {
     /// The shape in JSON Schema; named shapes are referred to.

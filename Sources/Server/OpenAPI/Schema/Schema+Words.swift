@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 extension Schema {
     /// The shape in a few words, such as `text, 1–100 characters`.

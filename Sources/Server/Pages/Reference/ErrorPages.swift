@@ -1,6 +1,7 @@
 public import ErrorContract
 import Foundation
 import Mustache
+import StrictJSON
 
 /// The pages of the error codes: one for all, and one for each, at the address that problem details give as their type.
 ///
@@ -103,6 +104,6 @@ public struct ErrorPages: Sendable {
             timestamp: Date(timeIntervalSince1970: 1_762_252_200),
             requestID: "7f3e9a52-0f8e-4d6c-9a0e-1b2c3d4e5f60"
         )
-        return ErrorForm.standard.body(of: payload).indented()
+        return ErrorForm.standard.body(of: payload).indented(lineWidth: 0)
     }
 }

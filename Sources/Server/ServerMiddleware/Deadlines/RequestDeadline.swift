@@ -1,6 +1,7 @@
 import ErrorContract
 package import HTTPTypes
 import Hummingbird
+import StrictJSON
 
 /// The longest time that a route may take. A request that has no response by then gets 504 `SERVER_TIMEOUT`.
 ///

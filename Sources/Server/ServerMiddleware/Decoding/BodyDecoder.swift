@@ -1,5 +1,6 @@
 import ErrorContract
 import Foundation
+import StrictJSON
 
 /// Decodes any `Decodable` type from JSON and gathers every problem on the way, where Foundation's decoder stops at the first.
 ///

@@ -1,5 +1,6 @@
 import ErrorContract
 import Foundation
+import StrictJSON
 
 /// The types that are read from one JSON scalar.
 enum BodyScalars {

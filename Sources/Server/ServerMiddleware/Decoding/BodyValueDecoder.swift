@@ -1,4 +1,5 @@
 import ErrorContract
+import StrictJSON
 
 /// The `Decoder` over one place of the body.
 struct BodyValueDecoder: Decoder {

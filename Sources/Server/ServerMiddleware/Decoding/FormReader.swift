@@ -1,4 +1,5 @@
-package import ErrorContract
+import ErrorContract
+package import StrictJSON
 
 /// Reads `application/x-www-form-urlencoded` bodies (WHATWG URL §5.1).
 package enum FormReader {

@@ -1,6 +1,7 @@
 import ErrorContract
 import HTTPTypes
 public import Hummingbird
+import StrictJSON
 
 /// Reads bodies of requests: JSON and forms, bounded, with every problem told at once.
 ///

@@ -1,5 +1,6 @@
 public import ErrorContract
 public import HTTPTypes
+public import StrictJSON
 
 /// What a route or a middleware throws to answer with an error of the contract.
 ///

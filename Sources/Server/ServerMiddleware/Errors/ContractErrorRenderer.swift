@@ -2,6 +2,7 @@ public import ErrorContract
 public import Foundation
 import HTTPTypes
 public import Hummingbird
+import StrictJSON
 
 /// Puts a ``ContractError`` into an answer: code, text in the reader's language, headers, body.
 public struct ContractErrorRenderer: Sendable {

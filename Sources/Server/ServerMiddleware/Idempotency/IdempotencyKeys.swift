@@ -6,6 +6,7 @@ public import Idempotency
 public import Logging
 import Observability
 public import ServiceLifecycle
+import StrictJSON
 import Synchronization
 
 /// The idempotency keys of a server: who may work on a request, and what a repeated one is answered with.

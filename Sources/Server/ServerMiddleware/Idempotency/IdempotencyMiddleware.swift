@@ -3,6 +3,7 @@ import HTTPTypes
 public import Hummingbird
 import Idempotency
 public import RateLimiting
+import StrictJSON
 
 /// Does what a request with an `Idempotency-Key` asks for once, however often it comes
 /// (draft-ietf-httpapi-idempotency-key-header-07).

@@ -1,3 +1,5 @@
+import StrictJSON
+
 /// Values that could not be read or written.
 extension APIError {
     /// The error for a value that an answer did not have in the expected shape: `details` name the place as `path`, such as

@@ -1,5 +1,6 @@
 public import Foundation
 public import HTTPTypes
+public import StrictJSON
 
 /// The one error that a call through Holdfast ends with, whatever went wrong.
 public struct APIError: Error, Sendable {

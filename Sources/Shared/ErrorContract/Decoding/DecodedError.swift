@@ -1,4 +1,5 @@
 public import Foundation
+public import StrictJSON
 
 /// What could be read from an error answer.
 public struct DecodedError: Hashable, Sendable {

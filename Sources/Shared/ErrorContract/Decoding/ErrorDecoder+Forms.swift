@@ -1,3 +1,5 @@
+import StrictJSON
+
 /// The contract's own forms.
 extension ErrorDecoder {
     /// `{"error":{"code":"…","message":"…","details":{…},"request_id":"…"}}`

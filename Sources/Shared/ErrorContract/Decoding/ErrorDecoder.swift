@@ -1,5 +1,6 @@
 public import Foundation
 public import HTTPTypes
+import StrictJSON
 
 /// Reads an error answer of any of the contract's forms, and of the shapes that other servers use, into one value.
 ///

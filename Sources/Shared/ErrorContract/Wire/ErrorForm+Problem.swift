@@ -1,4 +1,5 @@
 import Foundation
+import StrictJSON
 
 /// Problem details (RFC 9457).
 extension ErrorForm {

@@ -1,4 +1,5 @@
 import Foundation
+public import StrictJSON
 
 /// The shape of an error body.
 ///

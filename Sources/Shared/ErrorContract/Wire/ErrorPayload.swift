@@ -1,4 +1,5 @@
 public import Foundation
+public import StrictJSON
 
 /// What one error answer says, before a form is chosen for it.
 public struct ErrorPayload: Hashable, Sendable {

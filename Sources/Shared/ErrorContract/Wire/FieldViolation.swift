@@ -1,3 +1,5 @@
+import StrictJSON
+
 /// One problem with one field of a request.
 public struct FieldViolation: Hashable, Sendable {
     /// The field as a person would name it, such as `email` or `items[1].name`; empty for the whole body.

@@ -1,6 +1,7 @@
 import ErrorContract
 import Foundation
 import HTTPTypes
+import StrictJSON
 import Testing
 
 /// An answer written from the documented shape of some server or captured from one, and what must be read from it.

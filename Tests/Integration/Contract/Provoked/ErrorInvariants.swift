@@ -1,5 +1,6 @@
 import ErrorContract
 import Foundation
+import StrictJSON
 import Testing
 
 /// Expects of an answer what holds for every error: the headers, the delays, and that nothing internal is told.

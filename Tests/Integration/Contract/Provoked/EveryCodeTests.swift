@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import ServerMiddleware
+import StrictJSON
 import Testing
 
 @testable import HoldfastCommand

@@ -3,6 +3,7 @@ import AccountCore
 import ErrorContract
 import Foundation
 import SQLiteStores
+import StrictJSON
 import Testing
 
 @testable import HoldfastCommand

@@ -3,6 +3,7 @@ import ArgumentParser
 import ErrorContract
 import Foundation
 import SQLiteStores
+import StrictJSON
 
 extension Users {
     /// `holdfast users audit`

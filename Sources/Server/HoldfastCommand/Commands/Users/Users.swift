@@ -5,6 +5,7 @@ import ErrorContract
 import Foundation
 import Logging
 import SQLiteStores
+import StrictJSON
 
 /// `holdfast users`
 struct Users: AsyncParsableCommand {

@@ -1,4 +1,5 @@
 import HTTPTypes
+import StrictJSON
 
 /// Families whose facts stand in an object named `error`.
 extension ErrorBody {

@@ -1,3 +1,5 @@
+import StrictJSON
+
 /// Web frameworks.
 extension ErrorBody {
     func framework() -> DecodedError? {

@@ -1,4 +1,5 @@
 import HTTPTypes
+import StrictJSON
 
 /// Platforms that are told by a member or a header of their own.
 extension ErrorBody {

@@ -1,4 +1,5 @@
 import HTTPTypes
+import StrictJSON
 
 /// RFC 9457 and those that build on it.
 extension ErrorBody {

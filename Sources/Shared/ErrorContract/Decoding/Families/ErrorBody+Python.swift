@@ -1,3 +1,5 @@
+import StrictJSON
+
 /// Django REST framework and FastAPI.
 extension ErrorBody {
     /// `detail` as a text, a list of problems, or an object of the application's own.

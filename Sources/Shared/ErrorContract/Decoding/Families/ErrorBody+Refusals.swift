@@ -1,3 +1,5 @@
+import StrictJSON
+
 /// Families that may say no under a successful status.
 extension ErrorBody {
     func slack(_ name: String) -> DecodedError {

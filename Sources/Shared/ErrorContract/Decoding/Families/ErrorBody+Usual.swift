@@ -1,3 +1,5 @@
+import StrictJSON
+
 /// Bodies of no known family, and members beside those of a family: read by the names that many servers use.
 extension ErrorBody {
     /// Adds what an answer lacks and the body names under a usual name: to any family an id, to one that was told by little more

@@ -1,4 +1,5 @@
 import HTTPTypes
+import StrictJSON
 
 /// A JSON object that came as the body of an error, with what stood around it.
 ///

@@ -1,4 +1,5 @@
 import HTTPTypes
+import StrictJSON
 
 /// The families, most specific first. A shape that two of them share belongs to the one with more telling members.
 extension ErrorDecoder {

@@ -1,5 +1,6 @@
 public import Foundation
 public import HTTPTypes
+import StrictJSON
 
 /// Failures under a successful status.
 extension ErrorDecoder {
@@ -39,8 +40,7 @@ extension ErrorDecoder {
             let error = decode(status: status, headers: headers, body: body, now: now())
             return error.family == .notAPI || error.family == .aws ? error : nil
         }
-        var reader = JSONReader(bytes: body, options: Self.parser)
-        guard let outline = try? reader.outline(Self.verdicts) else { return nil }
+        guard let outline = try? Self.parser.outline(of: body, names: Self.verdicts) else { return nil }
         let refuses = Self.refuses(outline)
         guard refuses || Self.mayBeGraphQL(outline) else { return nil }
         var error = decode(status: status, headers: headers, body: body, now: now())

@@ -1,3 +1,5 @@
+import StrictJSON
+
 /// Problems as other servers write them.
 extension FieldViolation {
     /// The problems of a map from field to texts: `{"email":["…"],"name":"…"}`.

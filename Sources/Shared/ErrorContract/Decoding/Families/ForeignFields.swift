@@ -1,4 +1,5 @@
 import HTTPTypes
+import StrictJSON
 
 /// Headers of other servers.
 extension HTTPField.Name {

@@ -1,5 +1,6 @@
 public import Foundation
 public import HTTPTypes
+import StrictJSON
 
 /// The other headers in which servers name a delay.
 extension RetryAfter {

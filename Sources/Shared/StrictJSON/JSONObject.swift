@@ -13,13 +13,13 @@ public struct JSONObject: Sendable {
         for (key, value) in members { self[key] = value }
     }
 
-    init(distinct members: [(key: String, value: JSONValue)]) {
+    package init(distinct members: [(key: String, value: JSONValue)]) {
         self.members = members
         self.marks = members.reduce(0) { $0 | Self.mark(of: $1.key) }
     }
 
     /// One bit of 64, from the key's length and its first byte: they tell most keys apart.
-    static func mark(of key: String) -> UInt64 {
+    package static func mark(of key: String) -> UInt64 {
         1 << ((UInt64(key.utf8.first ?? 0) &* 7 &+ UInt64(key.utf8.count)) & 63)
     }
 
@@ -42,7 +42,7 @@ public struct JSONObject: Sendable {
     public var isEmpty: Bool { members.isEmpty }
 
     /// The first of several members that is a string.
-    func string(_ key: String, _ second: String? = nil, _ third: String? = nil, _ fourth: String? = nil) -> String? {
+    package func string(_ key: String, _ second: String? = nil, _ third: String? = nil, _ fourth: String? = nil) -> String? {
         self[key]?.stringValue ?? second.flatMap { string($0, third, fourth) }
     }
 }

@@ -2,6 +2,7 @@ import ErrorContract
 import Foundation
 import HTTPTypes
 import HoldfastTesting
+import StrictJSON
 import Testing
 
 @Suite struct JSONFuzzTests {

@@ -1,4 +1,4 @@
-import ErrorContract
+import StrictJSON
 import Testing
 
 @Suite struct JSONParserTests {

@@ -43,6 +43,13 @@ public struct JSONParser: Sendable {
         return try result.get()
     }
 
+    /// Reads of an object only the members of some names, and nothing of the arrays and objects in them.
+    /// - Throws: ``JSONSyntaxError``.
+    package func outline(of bytes: UnsafeBufferPointer<UInt8>, names: Set<String>) throws(JSONSyntaxError) -> JSONObject {
+        var reader = JSONReader(bytes: bytes, options: self)
+        return try reader.outline(names)
+    }
+
     private func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<JSONValue, JSONSyntaxError> {
         var reader = JSONReader(bytes: bytes, options: self)
         return Result { () throws(JSONSyntaxError) in try reader.document() }

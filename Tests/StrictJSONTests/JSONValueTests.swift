@@ -1,5 +1,5 @@
-import ErrorContract
 import Foundation
+import StrictJSON
 import Testing
 
 @Suite struct JSONValueTests {

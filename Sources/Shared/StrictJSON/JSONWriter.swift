@@ -49,3 +49,37 @@ extension JSONValue {
         bytes.append(UInt8(ascii: "\""))
     }
 }
+
+extension JSONValue {
+    /// Returns the value as JSON that is indented by two spaces, for people to read.
+    /// - Parameters:
+    ///   - depth: How far the value itself is indented.
+    ///   - lineWidth: An array or an object whose text, with its indentation, is no longer than this stays on one line; with 0 each member has a line.
+    package func indented(_ depth: Int = 0, lineWidth: Int = 76) -> String {
+        let flat = spaced
+        if flat.count + 2 * depth <= lineWidth { return flat }
+        let inner = String(repeating: "  ", count: depth + 1)
+        let outer = String(repeating: "  ", count: depth)
+        switch self {
+        case .array(let elements) where !elements.isEmpty:
+            let lines = elements.map { inner + $0.indented(depth + 1, lineWidth: lineWidth) }
+            return "[\n" + lines.joined(separator: ",\n") + "\n\(outer)]"
+        case .object(let object) where !object.isEmpty:
+            let lines = object.members.map { key, value in
+                inner + JSONValue.string(key).spaced + ": " + value.indented(depth + 1, lineWidth: lineWidth)
+            }
+            return "{\n" + lines.joined(separator: ",\n") + "\n\(outer)}"
+        default: return flat
+        }
+    }
+
+    /// The value on one line, with a space behind each colon and comma.
+    private var spaced: String {
+        switch self {
+        case .array(let elements): "[" + elements.map(\.spaced).joined(separator: ", ") + "]"
+        case .object(let object):
+            "{" + object.members.map { JSONValue.string($0).spaced + ": " + $1.spaced }.joined(separator: ", ") + "}"
+        default: String(decoding: encoded(), as: UTF8.self)
+        }
+    }
+}
