@@ -67,7 +67,7 @@ func tests(
 ) -> Target {
     .testTarget(
         name: name,
-        dependencies: dependencies + ["HoldfastTesting", "TestSupport"],
+        dependencies: dependencies + ["HoldfastTesting", "TestSupport", "Timekeeping"],
         path: "Tests/\(folder ?? name)",
         exclude: exclude,
         resources: copy.map { .copy($0) },
@@ -76,7 +76,8 @@ func tests(
 }
 
 let appLibraries = [
-    "Holdfast", "StrictJSON", "ErrorContract", "RateLimiting", "AccountContract", "ErrorLabContract", "ResilientHTTP",
+    "Holdfast", "StrictJSON", "Timekeeping", "PrivateFiles", "ErrorContract", "RateLimiting", "AccountContract",
+    "ErrorLabContract", "ResilientHTTP",
     "HoldfastURLSession",
     "AccountKit", "AccountUI", "HoldfastTesting",
 ]
@@ -119,26 +120,32 @@ let package = Package(
     targets: [
         // Imported by both ends.
         module("Shared", "StrictJSON"),
-        module("Shared", "ErrorContract", ["StrictJSON", httpTypes]),
-        module("Shared", "RateLimiting"),
+        module("Shared", "Timekeeping"),
+        module("Shared", "PrivateFiles"),
+        module("Shared", "ErrorContract", ["StrictJSON", "Timekeeping", httpTypes]),
+        module("Shared", "RateLimiting", ["Timekeeping"]),
         module("Shared", "AccountContract", ["ErrorContract"]),
-        module("Shared", "ErrorLabContract", ["ErrorContract"]),
+        module("Shared", "ErrorLabContract", ["ErrorContract", "Timekeeping"]),
 
         // For apps.
-        module("App", "ResilientHTTP", ["ErrorContract", "RateLimiting", httpTypes, logging]),
+        module("App", "ResilientHTTP", ["ErrorContract", "PrivateFiles", "RateLimiting", "Timekeeping", httpTypes, logging]),
         module("App", "HoldfastURLSession", ["ResilientHTTP", httpTypes]),
-        module("App", "AccountKit", ["AccountContract", "ErrorContract", "ErrorLabContract", "ResilientHTTP", httpTypes]),
+        module(
+            "App",
+            "AccountKit",
+            ["AccountContract", "ErrorContract", "ErrorLabContract", "ResilientHTTP", "Timekeeping", httpTypes]
+        ),
         module("App", "AccountUI", ["AccountKit", "AccountContract", "ErrorContract", "ErrorLabContract"]),
         module(
             "App",
             "Holdfast",
             [
                 "ErrorContract", "RateLimiting", "ResilientHTTP", "HoldfastURLSession", "AccountContract", "AccountKit",
-                "AccountUI", "StrictJSON",
+                "AccountUI", "PrivateFiles", "StrictJSON", "Timekeeping",
                 httpTypes,
             ]
         ),
-        module("Testing", "HoldfastTesting", ["ResilientHTTP", httpTypes]),
+        module("Testing", "HoldfastTesting", ["ResilientHTTP", "Timekeeping", httpTypes]),
 
         // For servers.
         .systemLibrary(
@@ -155,8 +162,8 @@ let package = Package(
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
         ),
         module("Server", "LoadControl"),
-        module("Server", "Idempotency", ["RateLimiting", httpTypes, crypto]),
-        module("Server", "Observability", ["ErrorContract", "ResilientHTTP", httpTypes, logging, metrics]),
+        module("Server", "Idempotency", ["ErrorContract", "RateLimiting", httpTypes, crypto]),
+        module("Server", "Observability", ["ErrorContract", "ResilientHTTP", "Timekeeping", httpTypes, logging, metrics]),
         module("Server", "AppLinks", ["ErrorContract", "StrictJSON"]),
         module(
             "Server",
@@ -170,13 +177,14 @@ let package = Package(
             "Server",
             "AccountCore",
             [
-                "AccountContract", "ErrorContract", "LoadControl", "Observability", "RateLimiting", crypto, lifecycle, logging,
+                "AccountContract", "ErrorContract", "LoadControl", "Observability", "RateLimiting", "Timekeeping", crypto,
+                lifecycle, logging,
                 metrics,
                 server("JWTKit", "jwt-kit"),
             ]
         ),
         module("Server", "AccountImport", ["AccountContract", "AccountCore", "ErrorContract", "PasswordHashes", grdb]),
-        module("Server", "Email", ["AccountContract", "AccountCore", "CLibCurl", "ErrorContract"]),
+        module("Server", "Email", ["AccountContract", "AccountCore", "CLibCurl", "ErrorContract", "Timekeeping"]),
         module(
             "Server",
             "SQLiteStores",
@@ -190,7 +198,8 @@ let package = Package(
             "Server",
             "ServerMiddleware",
             [
-                "ErrorContract", "Idempotency", "LoadControl", "Observability", "RateLimiting", "StrictJSON", hummingbird,
+                "ErrorContract", "Idempotency", "LoadControl", "Observability", "RateLimiting", "StrictJSON", "Timekeeping",
+                hummingbird,
                 hummingbirdCore,
                 httpTypes,
                 lifecycle, logging, metrics, nioCore, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1,
@@ -200,7 +209,7 @@ let package = Package(
         module(
             "Server",
             "OpenAPI",
-            ["AccountContract", "ErrorContract", "StrictJSON", mustache],
+            ["AccountContract", "ErrorContract", "StrictJSON", "Timekeeping", mustache],
             embed: ["reference.html.mustache", "reference.css", "reference.js"].map { "Page/Templates/\($0)" }
         ),
         module(
@@ -217,14 +226,15 @@ let package = Package(
             "AccountRoutes",
             [
                 "AccountContract", "AccountCore", "ErrorContract", "Observability", "OpenAPI", "Pages", "RateLimiting",
-                "ServerMiddleware", "StrictJSON", crypto, hummingbird, httpTypes, logging,
+                "ServerMiddleware", "StrictJSON", "Timekeeping", crypto, hummingbird, httpTypes, logging,
             ]
         ),
         module(
             "Server",
             "ErrorLab",
             [
-                "ErrorContract", "ErrorLabContract", "RateLimiting", "ServerMiddleware", "StrictJSON", hummingbird, httpTypes,
+                "ErrorContract", "ErrorLabContract", "RateLimiting", "ServerMiddleware", "StrictJSON", "Timekeeping", hummingbird,
+                httpTypes,
                 lifecycle,
                 mustache,
                 nioCore,
@@ -236,7 +246,7 @@ let package = Package(
             "Server",
             "HoldfastAsyncHTTPClient",
             [
-                "ResilientHTTP", asyncHTTPClient, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "ResilientHTTP", "Timekeeping", asyncHTTPClient, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
                 server("NIOHTTPCompression", "swift-nio-extras"), server("Tracing", "swift-distributed-tracing"),
             ]
         ),
@@ -248,6 +258,7 @@ let package = Package(
                 "ErrorContract",
                 "ErrorLab", "ErrorLabContract", "HoldfastURLSession", "Idempotency", "Observability", "OpenAPI", "Pages",
                 "PasswordHashes", "RateLimiting", "ResilientHTTP", "SQLiteStores", "ServerMiddleware", "StrictJSON",
+                "Timekeeping",
                 argumentParser, configuration, crypto, hummingbird, hummingbirdCore, httpTypes, lifecycle, logging, nioCore,
                 nioSSL,
                 server("HummingbirdTLS", "hummingbird"), server("SystemPackage", "swift-system"),
@@ -293,6 +304,7 @@ let package = Package(
         program("holdfast-attack", in: "Tests/AttackCommand", ["Attacks", argumentParser]),
 
         // Tests of what apps import.
+        tests("TimekeepingTests", []),
         tests("StrictJSONTests", ["ErrorContract", "StrictJSON", httpTypes]),
         tests("ErrorContractTests", copy: ["Resources"], ["ErrorContract", "StrictJSON", httpTypes]),
         tests("RateLimitingTests", ["RateLimiting"]),

@@ -33,7 +33,8 @@ let common: [Target.Dependency] =
         "PasswordHashes",
         "RateLimiting",
         "ServerMiddleware",
-        "StrictJSON"
+        "StrictJSON",
+        "Timekeeping"
     ) + [
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "HTTPTypes", package: "swift-http-types"),

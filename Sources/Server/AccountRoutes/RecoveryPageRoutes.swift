@@ -8,6 +8,7 @@ import Logging
 import Observability
 public import Pages
 public import ServerMiddleware
+import Timekeeping
 
 /// The pages behind the mailed links. GET changes nothing, however often a scanner opens it; only a sent form does.
 public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {

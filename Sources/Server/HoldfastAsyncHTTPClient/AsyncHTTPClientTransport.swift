@@ -4,6 +4,7 @@ public import NIOCore
 import NIOHTTP1
 import NIOHTTPCompression
 public import ResilientHTTP
+import Timekeeping
 import Tracing
 
 /// Sends requests through AsyncHTTPClient: for servers and commands.
@@ -149,8 +150,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 extension TimeAmount {
     /// A duration as the engine takes it; more than a year is a year.
     fileprivate init(bounded duration: Duration) {
-        let (seconds, attoseconds) = min(max(duration, .zero), .seconds(365 * 86_400)).components
-        self = .nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+        self = .nanoseconds(min(max(duration, .zero), .seconds(365 * 86_400)).wholeNanoseconds)
     }
 }
 

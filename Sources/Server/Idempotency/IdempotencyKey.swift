@@ -1,3 +1,4 @@
+import ErrorContract
 public import HTTPTypes
 
 /// What a client calls a request by, so that the server knows its repetitions: the value of `Idempotency-Key`
@@ -69,17 +70,5 @@ public struct IdempotencyKey: Hashable, Sendable {
         let isPlain = bytes.allSatisfy { (0x21...0x7E).contains($0) && !"\",;\\".utf8.contains($0) }
         guard isPlain else { throw .malformed }
         return bytes
-    }
-}
-
-extension HTTPField.Name {
-    /// `Idempotency-Key`.
-    package static let idempotencyKey = field("Idempotency-Key")
-    /// `Idempotency-Replayed`: `true` on an answer that was given before.
-    package static let idempotencyReplayed = field("Idempotency-Replayed")
-
-    private static func field(_ name: String) -> HTTPField.Name {
-        guard let field = HTTPField.Name(name) else { preconditionFailure("\(name) is not a field name") }
-        return field
     }
 }

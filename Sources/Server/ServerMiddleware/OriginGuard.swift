@@ -1,3 +1,4 @@
+import ErrorContract
 import HTTPTypes
 public import Hummingbird
 
@@ -16,7 +17,7 @@ public struct OriginGuard: Sendable {
 
     /// Whether a request may have come from one of our pages, or from no page at all.
     public func admits(_ request: Request) -> Bool {
-        let site = HTTPField.Name("Sec-Fetch-Site").flatMap { request.headers[$0] }
+        let site = request.headers[.secFetchSite]
         guard site == nil || site == "same-origin" || site == "none" else { return false }
         guard let origin = request.headers[.origin], origin != "null" else { return true }
         return isOwn(origin)

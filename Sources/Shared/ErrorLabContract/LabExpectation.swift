@@ -1,3 +1,4 @@
+import Timekeeping
 public import ErrorContract
 
 /// What a client must read from an answer of the lab.

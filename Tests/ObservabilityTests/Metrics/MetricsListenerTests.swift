@@ -7,6 +7,7 @@ import MetricsTestKit
 import Observability
 import ResilientHTTP
 import Testing
+import Timekeeping
 
 @Suite struct MetricsListenerTests {
     private let metrics = TestMetrics()

@@ -124,8 +124,3 @@ struct FieldTarget: FuzzTarget {
         try require(claims == nil, "a changed access token is accepted")
     }
 }
-
-extension HTTPField.Name {
-    fileprivate static let traceparent = limitField("traceparent")
-    fileprivate static let secFetchSite = limitField("Sec-Fetch-Site")
-}

@@ -3,6 +3,7 @@ import ErrorLabContract
 import Foundation
 import HTTPTypes
 import ResilientHTTP
+import Timekeeping
 
 extension ErrorLabModel {
     /// Runs a scenario in the current session.
@@ -13,7 +14,7 @@ extension ErrorLabModel {
         (steps, alert) = ([], nil)
         signals.announce("Running \(scenario.name)")
         recorder.start()
-        let start = stopwatch.elapsed
+        let start = stopwatch.now
         var trial = LabTrial(scenario: scenario, sentBefore: sentBefore)
         let result: Result<LabReply, APIError>
         do throws(APIError) {
@@ -35,7 +36,7 @@ extension ErrorLabModel {
                 steps: steps,
                 exchanges: recorder.exchanges,
                 presentation: presentation,
-                elapsed: stopwatch.elapsed - start,
+                elapsed: stopwatch.now - start,
                 differences: trial.differences
             )
         )
@@ -87,7 +88,7 @@ extension ErrorLabModel {
         case .end: throw error
         case .wait(let delay):
             do {
-                try await stopwatch.sleep(until: stopwatch.elapsed + delay)
+                try await stopwatch.sleep(until: stopwatch.now + delay)
             } catch {
                 throw APIError(kind: .cancelled, code: .cancelled, context: LabRecorder.context)
             }

@@ -3,6 +3,7 @@ public import ErrorLabContract
 public import Foundation
 public import Observation
 public import ResilientHTTP
+import Timekeeping
 
 /// The screen on which an app's developer tries the app's error handling against a server's error lab.
 ///
@@ -56,7 +57,7 @@ public final class ErrorLabModel: ScreenModel {
     let client: APIClient
     let recorder: LabRecorder
     let presenter: Presenter
-    let stopwatch: Stopwatch
+    let stopwatch: MonotonicClock
     let root: String
     let newSession: @Sendable () -> String
     @ObservationIgnored var session = ""
@@ -85,7 +86,7 @@ public final class ErrorLabModel: ScreenModel {
         wallClock: @escaping @Sendable () -> Date = { Date() },
         newSession: @escaping @Sendable () -> String = { UUID().uuidString.lowercased() }
     ) where C.Duration == Duration {
-        stopwatch = Stopwatch(clock)
+        stopwatch = MonotonicClock(clock)
         recorder = LabRecorder(stopwatch: stopwatch)
         client = APIClient(
             baseURL: baseURL,

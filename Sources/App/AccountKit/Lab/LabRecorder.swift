@@ -2,6 +2,7 @@ import ErrorContract
 import HTTPTypes
 import ResilientHTTP
 import Synchronization
+import Timekeeping
 
 /// Records the requests of the lab's calls. As the innermost middleware it sees each repeat of the others.
 final class LabRecorder: ClientMiddleware {
@@ -16,9 +17,9 @@ final class LabRecorder: ClientMiddleware {
     }
 
     private let state = Mutex(State())
-    private let stopwatch: Stopwatch
+    private let stopwatch: MonotonicClock
 
-    init(stopwatch: Stopwatch) {
+    init(stopwatch: MonotonicClock) {
         self.stopwatch = stopwatch
     }
 
@@ -27,7 +28,7 @@ final class LabRecorder: ClientMiddleware {
 
     /// Removes the requests so far.
     func start() {
-        let now = stopwatch.elapsed
+        let now = stopwatch.now
         state.withLock { $0 = State(start: now) }
     }
 
@@ -57,7 +58,7 @@ final class LabRecorder: ClientMiddleware {
     }
 
     private func begin(_ request: HTTPRequest) -> Int? {
-        let now = stopwatch.elapsed
+        let now = stopwatch.now
         return state.withLock { state in
             guard state.exchanges.count < Self.maximum else { return nil }
             let exchange = LabExchange(
@@ -74,7 +75,7 @@ final class LabRecorder: ClientMiddleware {
     }
 
     private func end(_ id: Int, _ outcome: LabExchange.Outcome) {
-        let now = stopwatch.elapsed
+        let now = stopwatch.now
         state.withLock { state in
             // A run that was given up may end behind the start of the next.
             guard state.exchanges.indices.contains(id - 1), state.exchanges[id - 1].outcome == .pending else { return }

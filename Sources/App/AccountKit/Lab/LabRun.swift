@@ -1,5 +1,6 @@
 public import ErrorContract
 public import ErrorLabContract
+import Timekeeping
 
 /// A step of a run, apart from the requests.
 public enum LabStep: Hashable, Sendable {

@@ -3,6 +3,7 @@ public import ErrorContract
 public import Foundation
 public import Observation
 import ResilientHTTP
+import Timekeeping
 
 /// The screen on which a user requests a reset link.
 ///
@@ -53,7 +54,7 @@ public final class ForgotPasswordModel: ScreenModel {
     private var problems = FieldProblems()
     private let client: AccountClient
     private let presenter: Presenter
-    private let stopwatch: Stopwatch
+    private let stopwatch: MonotonicClock
     @ObservationIgnored private var cooldownEnd: Duration?
     @ObservationIgnored private var failure: APIError?
     @ObservationIgnored private var submit = RepeatedSubmit<EmailAddress>()
@@ -75,7 +76,7 @@ public final class ForgotPasswordModel: ScreenModel {
         self.client = client.speaking(language)
         self.language = language
         self.email = email
-        self.stopwatch = Stopwatch(clock)
+        self.stopwatch = MonotonicClock(clock)
         self.presenter = Presenter(language: language, catalogue: client.api.catalogue, wallClock: wallClock)
     }
 
@@ -104,7 +105,7 @@ public final class ForgotPasswordModel: ScreenModel {
         do throws(APIError) {
             _ = try await client.requestPasswordReset(email: address, submission: submit.submission(of: address))
             submit.end()
-            cooldownEnd = stopwatch.elapsed + Self.cooldown
+            cooldownEnd = stopwatch.now + Self.cooldown
             updateSecondsLeft()
             state = .requested(message: requestedText)
             signals.announce(requestedText)
@@ -132,7 +133,7 @@ public final class ForgotPasswordModel: ScreenModel {
     }
 
     private func updateSecondsLeft() {
-        let left = cooldownEnd.map { max(0, ($0 - stopwatch.elapsed).wholeSecondsRoundedUp) } ?? 0
+        let left = cooldownEnd.map { max(0, ($0 - stopwatch.now).wholeSecondsRoundedUp) } ?? 0
         if left == 0 { cooldownEnd = nil }
         if left != secondsLeft { secondsLeft = left }
     }

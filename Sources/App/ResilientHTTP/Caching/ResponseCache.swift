@@ -1,3 +1,4 @@
+import ErrorContract
 public import HTTPTypes
 
 /// Stores responses that have an `ETag`, so that a client downloads them again only if they changed.

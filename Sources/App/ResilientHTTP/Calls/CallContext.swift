@@ -1,3 +1,4 @@
+import Timekeeping
 import Synchronization
 
 /// What one call is about, handed through all middleware.

@@ -1,5 +1,6 @@
 public import Foundation
 public import Logging
+public import Timekeeping
 
 /// Where a client gets time, chance and a log from. There is no other source of them in the library, so that every wait is
 /// tested on a manual clock.

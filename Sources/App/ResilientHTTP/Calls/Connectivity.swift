@@ -1,4 +1,5 @@
 import Synchronization
+import Timekeeping
 
 #if canImport(Network)
     import Dispatch

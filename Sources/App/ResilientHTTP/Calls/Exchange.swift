@@ -1,6 +1,7 @@
 import ErrorContract
 import Foundation
 import HTTPTypes
+import Timekeeping
 
 /// The innermost step of a call: one request to the transport, its answer read whole, a refusal decoded.
 ///
@@ -63,7 +64,7 @@ struct Exchange: Sendable {
         context: CallContext
     ) async throws(APIError) -> (HTTPResponse, ResponseBody) {
         var request = request
-        request.headerFields[.requestTimeout] = String(timeout.wholeMilliseconds)
+        request.headerFields[.requestTimeout] = String(max(1, timeout.wholeMilliseconds))
         let response: HTTPResponse
         let bytes: [UInt8]
         let isSuccess: Bool
@@ -164,13 +165,4 @@ struct Exchange: Sendable {
 extension HTTPRequest {
     /// Whether a session of the user may be recognized by the request.
     fileprivate var carriesCredentials: Bool { headerFields.contains(.authorization) || headerFields.contains(.cookie) }
-}
-
-extension Duration {
-    /// The duration in whole milliseconds, at least 1.
-    fileprivate var wholeMilliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
-        return overflow ? Int64.max : max(1, product + attoseconds / 1_000_000_000_000_000)
-    }
 }

@@ -1,3 +1,5 @@
+import Timekeeping
+
 /// Callers that wait for something with a key, such as a gate: by priority, and first come, first served within one. A value under its
 /// owner's lock.
 struct WaiterLine<Key: Hashable & Sendable> {

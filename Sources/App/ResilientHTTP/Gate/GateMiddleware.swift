@@ -2,6 +2,7 @@ import ErrorContract
 import Foundation
 public import HTTPTypes
 import Synchronization
+import Timekeeping
 
 /// Holds calls back while a server asks for it, and lets them through in slow start afterwards.
 ///

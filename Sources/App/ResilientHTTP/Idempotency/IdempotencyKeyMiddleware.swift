@@ -1,3 +1,4 @@
+import ErrorContract
 public import HTTPTypes
 
 /// Gives POST and PATCH requests of endpoints whose policy asks for it an `Idempotency-Key`, so that they may be repeated.

@@ -1,3 +1,4 @@
+import ErrorContract
 import Foundation
 import HTTPTypes
 

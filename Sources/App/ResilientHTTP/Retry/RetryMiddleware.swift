@@ -1,3 +1,4 @@
+import Timekeeping
 import ErrorContract
 public import HTTPTypes
 
@@ -108,25 +109,5 @@ extension HTTPRequest {
         case .get, .head, .options, .put, .delete: true
         default: headerFields.contains(.idempotencyKey)
         }
-    }
-}
-
-extension HTTPField.Name {
-    /// `Idempotency-Key`: by which a server knows a repeated request.
-    public static let idempotencyKey = clientField("Idempotency-Key")
-    /// `X-Retry-Attempt`: how often the request was repeated; absent from the first one.
-    public static let retryAttempt = clientField("X-Retry-Attempt")
-    /// `X-Request-Timeout-Ms`: the time that the client still has, in milliseconds.
-    public static let requestTimeout = clientField("X-Request-Timeout-Ms")
-
-    /// `Cache-Status`: how a cache handled a request (RFC 9211).
-    static let cacheStatus = clientField("Cache-Status")
-
-    /// `Link`: relations to other resources (RFC 8288).
-    static let link = clientField("Link")
-
-    static func clientField(_ name: String) -> HTTPField.Name {
-        guard let field = HTTPField.Name(name) else { preconditionFailure("\(name) is not a field name") }
-        return field
     }
 }

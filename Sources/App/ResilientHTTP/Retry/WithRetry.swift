@@ -1,3 +1,4 @@
+import Timekeeping
 public import ErrorContract
 import Logging
 

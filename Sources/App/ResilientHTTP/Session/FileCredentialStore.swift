@@ -1,4 +1,6 @@
 public import Foundation
+import PrivateFiles
+public import Timekeeping
 
 #if canImport(Glibc)
     import Glibc
@@ -82,6 +84,9 @@ public struct FileCredentialStore: CredentialStore {
 
 /// A file that only its owner can read, replaced as a whole.
 private struct SecretFile: SecretStore {
+    /// The largest file that is read, in bytes.
+    private static let maximumSize = 1_048_576
+
     let url: URL
 
     func loadSecret() async throws -> Data? { try read() }
@@ -89,36 +94,25 @@ private struct SecretFile: SecretStore {
     func saveSecret(_ secret: Data?) async throws { try write(secret) }
 
     func read() throws -> Data? {
-        guard let data = try? Data(contentsOf: url) else {
-            guard !FileManager.default.fileExists(atPath: url.path) else { throw CocoaError(.fileReadNoPermission) }
-            return nil
-        }
-        return data
+        do throws(FileFailure) {
+            return try PrivateFile.read(url.path, upTo: Self.maximumSize).map { Data($0) }
+        } catch { throw POSIXError(error) }
     }
 
     /// Replaces the file; `nil` removes it.
     func write(_ data: Data?) throws {
-        guard let data else {
-            guard unlink(url.path) == 0 || errno == ENOENT else { throw POSIXError.last }
-            return
-        }
-        let fresh = url.path + ".\(UInt64.random(in: .min ... .max))"
-        // Created readable for its owner only, rather than made so afterwards.
-        let descriptor = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw POSIXError.last }
-        do {
-            let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-            try handle.write(contentsOf: data)
-            try handle.close()
-            guard rename(fresh, url.path) == 0 else { throw POSIXError.last }
-        } catch {
-            unlink(fresh)
-            throw error
-        }
+        do throws(FileFailure) {
+            guard let data else { return try PrivateFile.remove(url.path) }
+            try PrivateFile.replace(url.path, with: [UInt8](data), isShared: true)
+        } catch { throw POSIXError(error) }
     }
 }
 
 extension POSIXError {
+    fileprivate init(_ failure: FileFailure) {
+        self.init(POSIXErrorCode(rawValue: failure.code) ?? .EIO)
+    }
+
     /// The error of the last failed call.
     fileprivate static var last: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }

@@ -1,6 +1,7 @@
 public import ErrorContract
 public import Foundation
 public import HTTPTypes
+import Timekeeping
 
 extension APIClient {
     /// Downloads a response into a file, and resumes a download that was interrupted.

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import PrivateFiles
 import Synchronization
 
 /// The file of a download that is not complete, beside its target, and the validator of the version that it belongs to. One task uses it.

@@ -1,3 +1,4 @@
+import Timekeeping
 public import ErrorContract
 public import Foundation
 public import HTTPTypes
@@ -228,9 +229,4 @@ extension APIClient {
             context: context
         )
     }
-}
-
-extension HTTPField.Name {
-    /// `Last-Event-ID`: the id of the last event that a client received.
-    static let lastEventID = clientField("Last-Event-ID")
 }

@@ -2,6 +2,7 @@ import ErrorContract
 import Foundation
 import HTTPTypes
 import RateLimiting
+import Timekeeping
 
 extension CallEnd {
     /// What an answer teaches: the server's limits in all drafts and dialects, and the wait that it asks for.

@@ -1,5 +1,6 @@
 import Dispatch
 public import Foundation
+import PrivateFiles
 
 /// Keeps a throttler's counts in a folder, in one small file per user that only its owner may read.
 ///

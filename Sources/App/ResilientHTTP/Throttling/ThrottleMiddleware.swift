@@ -2,6 +2,7 @@ import ErrorContract
 import Foundation
 public import HTTPTypes
 import RateLimiting
+import Timekeeping
 
 /// Lets calls go as a ``Throttler`` allows, and tells it what became of them.
 ///

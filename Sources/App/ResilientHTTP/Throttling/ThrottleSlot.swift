@@ -1,4 +1,5 @@
 import RateLimiting
+import Timekeeping
 
 extension ThrottleTable {
     /// What is known of one user and endpoint: the limit, and those who wait for their turn.
@@ -26,7 +27,7 @@ extension ThrottleTable {
                 return .admitted(begin(key, at: now))
             }
             let hold = turns(of: line.count + 1, at: now).last ?? Hold(.line, wait: .zero)
-            guard line.count < policy.maximumWaiters, now + hold.wait.nanoseconds <= latest else {
+            guard line.count < policy.maximumWaiters, now + hold.wait.wholeNanoseconds <= latest else {
                 return .refused(refuse(key, hold, at: now, policy: policy))
             }
             line.enter(id, latest: latest)
@@ -47,7 +48,7 @@ extension ThrottleTable {
                 return (.admitted(begin(key, at: now)), line.leave(id))
             }
             guard let hold = turns(of: place + 1, at: now).last else { return (nil, line.leave(id)) }
-            let turn = now + hold.wait.nanoseconds
+            let turn = now + hold.wait.wholeNanoseconds
             guard turn <= latest else {
                 let next = line.leave(id)
                 return (.refused(refuse(key, hold, at: now, policy: policy)), next)
@@ -60,10 +61,10 @@ extension ThrottleTable {
         /// O(waiters) if it is later.
         mutating func wakeChanged(at now: Int64) -> [ThrottleLine.Wake] {
             guard !line.isEmpty else { return [] }
-            let turn = now + (limit.hold(at: now)?.wait.nanoseconds ?? 0)
+            let turn = now + (limit.hold(at: now)?.wait.wholeNanoseconds ?? 0)
             if turn == line.firstTurn { return [] }
             if turn < line.firstTurn { return line.wakeFirst(andThoseBeyond: [turn]) }
-            return line.wakeFirst(andThoseBeyond: turns(of: line.count, at: now).map { now + $0.wait.nanoseconds })
+            return line.wakeFirst(andThoseBeyond: turns(of: line.count, at: now).map { now + $0.wait.wholeNanoseconds })
         }
 
         private func turns(of count: Int, at now: Int64) -> [Hold] { limit.forecast(callers: count, at: now) }
@@ -87,9 +88,4 @@ extension ThrottleTable {
             )
         }
     }
-}
-
-extension Duration {
-    /// The duration in nanoseconds, of one that was made of nanoseconds.
-    var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
 }

@@ -1,6 +1,7 @@
 import ErrorContract
 import RateLimiting
 import Synchronization
+import Timekeeping
 
 extension Throttler {
     /// What became of a call that wants to go.
@@ -26,7 +27,7 @@ extension Throttler {
     /// Takes a call back that has ended, learns from it, and tells those in line.
     func finish(_ call: Call, with end: CallEnd) {
         let woken = state.withLock { state in
-            let now = timeline.now
+            let now = nanoseconds
             var generator = state.generator
             defer { state.generator = generator }
             return state.table.update(call.key) { slot -> [ThrottleLine.Wake] in
@@ -41,8 +42,8 @@ extension Throttler {
         try Task.checkCancellation()
         try await load(user: key.user)
         let entrance = state.withLock { state in
-            let now = timeline.now
-            let latest = now + longest.wholeNanoseconds
+            let now = nanoseconds
+            let latest = now + max(0, min(longest, .seconds(3_155_760_000)).wholeNanoseconds)
             let known = state.table.admitKey(key, at: now)
             state.lastWaiter += 1
             let id = state.lastWaiter
@@ -65,7 +66,7 @@ extension Throttler {
     private func turn(of id: UInt64, at key: ThrottleKey, latest: Int64) async throws -> Call {
         while true {
             let (step, next) = state.withLock { state in
-                let now = timeline.now
+                let now = nanoseconds
                 return state.table.update(key) { $0.step(key, id: id, latest: latest, at: now, policy: policy) } ?? (nil, nil)
             }
             next?.resume()
@@ -94,7 +95,7 @@ extension Throttler {
     private func sleep(_ id: UInt64, at key: ThrottleKey, until instant: Int64?) async throws {
         guard let instant else { return await park(id, at: key) }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { [timeline] in try await timeline.sleep(until: instant) }
+            group.addTask { [clock] in try await clock.sleep(until: .nanoseconds(instant)) }
             group.addTask { await self.park(id, at: key) }
             defer { group.cancelAll() }
             try await group.next()
@@ -118,13 +119,5 @@ extension APIError {
     init(_ refusal: ThrottleRefusal) {
         self.init(kind: .throttled, code: .throttled, retry: .afterDelay, recovery: .wait, attempts: 0)
         retryAfter = refusal.hold.wait
-    }
-}
-
-extension Duration {
-    /// The duration in nanoseconds, rounded down: at least 0, at most a century.
-    fileprivate var wholeNanoseconds: Int64 {
-        let (seconds, attoseconds) = Swift.min(self, .seconds(3_155_760_000)).components
-        return Swift.max(0, seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
     }
 }

@@ -1,6 +1,7 @@
 import Logging
 import RateLimiting
 import Synchronization
+import Timekeeping
 
 extension Throttler {
     /// How far a user's state is saved.
@@ -12,7 +13,7 @@ extension Throttler {
 
     /// What a user's calls owe and what was learned from them. O(endpoints).
     public func snapshot(user: String? = nil) -> ThrottleSnapshot {
-        state.withLock { $0.table.snapshot(of: user, at: timeline.now, time: snapshotTime()) }
+        state.withLock { $0.table.snapshot(of: user, at: nanoseconds, time: snapshotTime()) }
     }
 
     /// Adds what was saved to what a user owes. It never gives anything back. O(endpoints).
@@ -20,7 +21,7 @@ extension Throttler {
         guard snapshot.version == 1 else { return }
         let time = snapshotTime()
         state.withLock { state in
-            let now = timeline.now
+            let now = nanoseconds
             for entry in snapshot.entries {
                 guard let endpoint = entry.endpoint else { continue }
                 let key = state.table.admitKey(ThrottleKey(user: user, endpoint: endpoint), at: now)
@@ -43,7 +44,7 @@ extension Throttler {
     private func reset(_ user: String?, where isMeant: (ThrottleKey) -> Bool) async throws {
         try await load(user: user)
         let woken = state.withLock { state in
-            let now = timeline.now
+            let now = nanoseconds
             return state.table.keys.filter { $0.user == user && isMeant($0) }.flatMap { key in
                 state.table.update(key) { slot -> [ThrottleLine.Wake] in
                     slot.limit.reset()
@@ -76,7 +77,7 @@ extension Throttler {
                     "Saved counts can't be read; the shortest quotas count as used up",
                     metadata: ["error": "\(type(of: error))"]
                 )
-                state.withLock { $0.table.spent[user] = timeline.now }
+                state.withLock { $0.table.spent[user] = nanoseconds }
             }
             state.withLock { $0.saved[user] = SavedUser() }
         }

@@ -3,6 +3,7 @@ public import HTTPTypes
 public import Logging
 public import RateLimiting
 import Synchronization
+import Timekeeping
 
 /// Holds an app's calls back, so that it keeps its own quotas and the server's: per user and endpoint, exactly, over restarts.
 ///
@@ -25,7 +26,7 @@ public final class Throttler: Sendable {
     /// The policy.
     public let policy: ThrottlePolicy
     let state: Mutex<State>
-    let timeline: Timeline
+    let clock: MonotonicClock
     let logger: Logger
     let store: (any ThrottleStore)?
     let snapshotTime: @Sendable () -> SnapshotTime
@@ -65,9 +66,12 @@ public final class Throttler: Sendable {
         self.store = store
         self.logger = logger
         self.snapshotTime = snapshotTime
-        timeline = Timeline(clock)
+        self.clock = MonotonicClock(clock)
         state = Mutex(State(table: ThrottleTable(policy: policy, capacity: capacity), generator: randomness))
     }
+
+    /// The nanoseconds since the throttler was created.
+    var nanoseconds: Int64 { clock.now.wholeNanoseconds }
 
     /// The endpoint of a request.
     public func endpoint(of request: HTTPRequest) -> Endpoint { routes.endpoint(of: request) }
@@ -94,7 +98,7 @@ public final class Throttler: Sendable {
     /// How far the quotas of all endpoints are used that a user called lately, in the order of their names. O(endpoints).
     public func statuses(user: String? = nil) -> [ThrottleStatus] {
         state.withLock { state in
-            let now = timeline.now
+            let now = nanoseconds
             return state.table.keys.filter { $0.user == user }.map { key in
                 let slot = state.table.slot(of: key)
                 return ThrottleStatus(key.endpoint, slot.limit.status(at: now), waiting: slot.line.count)
@@ -111,7 +115,7 @@ public final class Throttler: Sendable {
     private func status(at key: ThrottleKey) -> ThrottleStatus {
         state.withLock { state in
             let slot = state.table.slot(of: key)
-            return ThrottleStatus(key.endpoint, slot.limit.status(at: timeline.now), waiting: slot.line.count)
+            return ThrottleStatus(key.endpoint, slot.limit.status(at: nanoseconds), waiting: slot.line.count)
         }
     }
 

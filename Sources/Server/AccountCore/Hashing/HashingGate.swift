@@ -2,6 +2,7 @@ public import AccountContract
 public import Crypto
 import Foundation
 import Synchronization
+import Timekeeping
 
 /// Hashes passwords on its own threads, as many at once as there are cores, with a bounded queue.
 ///
@@ -15,7 +16,7 @@ public final class HashingGate: Sendable {
     private let decoy: String
     private let decoys = Mutex(DecoyMix.ownAlone)
     private let decoyKey: SymmetricKey
-    private let now: @Sendable () -> Duration
+    private let clock: MonotonicClock
     private let chance: @Sendable () -> Double
 
     /// Creates a gate.
@@ -38,14 +39,13 @@ public final class HashingGate: Sendable {
         chance: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
     ) throws where C.Duration == Duration {
         let queue = SharedQueue(HashQueue(width: width, limit: queueLimit, longestWait: longestWait))
-        let origin = clock.now
-        let now: @Sendable () -> Duration = { origin.duration(to: clock.now) }
+        let clock = MonotonicClock(clock)
         self.hashing = hashing
         self.queue = queue
-        self.now = now
+        self.clock = clock
         self.chance = chance
         self.decoyKey = decoyKey
-        threads = HashingThreads(width: width) { queue.state.withLock { $0.finish(at: now()) }?.compute }
+        threads = HashingThreads(width: width) { queue.state.withLock { $0.finish(at: clock.now) }?.compute }
         decoy = try hashing.hash(SecretToken().text)
     }
 
@@ -77,7 +77,7 @@ public final class HashingGate: Sendable {
     /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE`.
     public func requireRoom() throws(AccountError) {
         let network = AuditOrigin.current.client
-        let delay = queue.state.withLock { $0.refuseEarly(from: network, at: now(), chance: chance()) }
+        let delay = queue.state.withLock { $0.refuseEarly(from: network, at: clock.now, chance: chance()) }
         if let delay { throw .busy(retryAfter: delay) }
     }
 
@@ -94,7 +94,7 @@ public final class HashingGate: Sendable {
     public var queueLength: Int { queue.state.withLock(\.count) }
 
     /// The number of hashes per second that are computed while all threads are busy, as measured lately.
-    public var rate: Double { queue.state.withLock { $0.rate(at: now()) } }
+    public var rate: Double { queue.state.withLock { $0.rate(at: clock.now) } }
 
     private func run<Value: Sendable>(_ purpose: HashingPurpose, _ work: @escaping @Sendable () throws -> Value) async throws
         -> Value
@@ -110,7 +110,7 @@ public final class HashingGate: Sendable {
                     continuation.resume(throwing: $0)
                 }
                 let admission = queue.state.withLock {
-                    $0.enter(job, ticket, as: purpose, from: network, at: now(), chance: chance())
+                    $0.enter(job, ticket, as: purpose, from: network, at: clock.now, chance: chance())
                 }
                 switch admission {
                 case .start(let job): threads.start(job.compute)

@@ -2,6 +2,7 @@ import AccountContract
 package import AccountCore
 import ErrorContract
 package import Foundation
+import Timekeeping
 
 /// A mail as an RFC 5322 message with two bodies (`multipart/alternative`, RFC 2046 §5.1.4).
 package struct MIMEMessage {
@@ -114,10 +115,6 @@ package struct MIMEMessage {
     }
 
     private static func dateText(_ date: Date) -> String {
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.timeZone = TimeZone(secondsFromGMT: 0)
-        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss '+0000'"
-        return formatter.string(from: date)
+        HTTPDate.text(date).replacing("GMT", with: "+0000")
     }
 }

@@ -5,6 +5,7 @@ import HTTPTypes
 import Hummingbird
 import ServerMiddleware
 import StrictJSON
+import Timekeeping
 
 /// Puts into bytes what the lab answers with.
 struct AnswerRenderer: Sendable {
@@ -59,7 +60,7 @@ struct AnswerRenderer: Sendable {
     func name(_ delay: LabRetryAfter, in answer: inout PlainAnswer) {
         switch delay {
         case .seconds(let seconds): answer.headers[.retryAfter] = "\(seconds)"
-        case .date(let seconds): answer.headers[.retryAfter] = now().addingTimeInterval(Double(seconds)).asHTTPDate
+        case .date(let seconds): answer.headers[.retryAfter] = HTTPDate.text(now().addingTimeInterval(Double(seconds)))
         case .absent: answer.headers[.retryAfter] = nil
         case .raw(let text): answer.headers[.retryAfter] = text
         }
@@ -83,23 +84,5 @@ extension JSONValue {
         case .array(let elements): .array(elements.map { $0.without(name) })
         default: self
         }
-    }
-}
-
-extension Date {
-    /// The date in the form of RFC 9110 §5.6.7.
-    fileprivate var asHTTPDate: String {
-        formatted(
-            VerbatimFormatStyle(
-                format: """
-                    \(weekday: .abbreviated), \(day: .twoDigits) \(month: .abbreviated) \(year: .padded(4)) \
-                    \(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits):\
-                    \(second: .twoDigits) GMT
-                    """,
-                locale: Locale(identifier: "en_US_POSIX"),
-                timeZone: .gmt,
-                calendar: Calendar(identifier: .gregorian)
-            )
-        )
     }
 }

@@ -5,6 +5,7 @@ import Hummingbird
 import RateLimiting
 import ServerMiddleware
 import Synchronization
+import Timekeeping
 
 /// Admits `quota` requests in `window` seconds, for each session apart, and tells what is left in the fields of
 /// draft-ietf-httpapi-ratelimit-headers-10. At most 512 windows are remembered; one that was forgotten begins anew.
@@ -88,8 +89,4 @@ extension SlidingWindow {
         guard case .refused(let delay) = copy.admit(at: now, policy: policy, cost: count) else { return .zero }
         return delay
     }
-}
-
-extension Duration {
-    fileprivate var wholeNanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
 }

@@ -1,18 +1,20 @@
 import Foundation
+import Timekeeping
 
 /// The lab's clocks: one that only goes forward, and the wall's.
 struct LabTime: Sendable {
-    /// The time since the lab began.
-    let elapsed: @Sendable () -> Duration
-    /// Sleeps for a time.
-    let sleep: @Sendable (Duration) async throws -> Void
+    private let clock: MonotonicClock
     /// The time on the wall.
     let wall: @Sendable () -> Date
 
     init<C: Clock>(_ clock: C, wall: @escaping @Sendable () -> Date) where C.Duration == Duration {
-        let start = clock.now
-        elapsed = { start.duration(to: clock.now) }
-        sleep = { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) }
+        self.clock = MonotonicClock(clock)
         self.wall = wall
     }
+
+    /// The time since the lab began.
+    func elapsed() -> Duration { clock.now }
+
+    /// Sleeps for a time.
+    func sleep(_ time: Duration) async throws { try await clock.sleep(until: clock.now + time) }
 }

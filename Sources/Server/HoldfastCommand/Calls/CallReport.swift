@@ -4,6 +4,7 @@ import Foundation
 import HTTPTypes
 import ResilientHTTP
 import StrictJSON
+import Timekeeping
 
 /// What came of a call, for a person and for a program.
 struct CallReport {

@@ -2,6 +2,7 @@ import ErrorContract
 import ResilientHTTP
 import StrictJSON
 import Synchronization
+import Timekeeping
 
 /// Keeps what happens in a call, and tells each line when it happens.
 final class CallTimeline: CallListener {
@@ -51,7 +52,7 @@ struct TimelineLine: Sendable {
 
     /// The line for a program.
     var json: JSONValue {
-        var members: [(String, JSONValue)] = [("elapsed_ms", .integer(elapsed.inMilliseconds))]
+        var members: [(String, JSONValue)] = [("elapsed_ms", .integer(elapsed.wholeMilliseconds))]
         switch kind {
         case .attemptStarted(let number): members += [("event", "attempt_started"), ("attempt", .integer(Int64(number)))]
         case .attemptFinished(let number, let outcome):
@@ -60,14 +61,16 @@ struct TimelineLine: Sendable {
                 ("status", outcome.status.map { .integer(Int64($0)) } ?? .null),
                 ("code", outcome.code.map { .string($0.rawValue) } ?? .null),
                 ("request_id", outcome.requestID.map { .string($0) } ?? .null),
-                ("duration_ms", .integer(outcome.duration.inMilliseconds)),
+                ("duration_ms", .integer(outcome.duration.wholeMilliseconds)),
             ]
         case .waiting(let wait, let reason):
-            members += [("event", "waiting"), ("reason", .string(reason.rawValue)), ("wait_ms", .integer(wait.inMilliseconds))]
+            members += [
+                ("event", "waiting"), ("reason", .string(reason.rawValue)), ("wait_ms", .integer(wait.wholeMilliseconds)),
+            ]
         case .refusedLocally(let refusal, let wait):
             members += [
                 ("event", "held_back"), ("by", .string(refusal.rawValue)),
-                ("wait_ms", wait.map { .integer($0.inMilliseconds) } ?? .null),
+                ("wait_ms", wait.map { .integer($0.wholeMilliseconds) } ?? .null),
             ]
         case .refreshed(let isShared): members += [("event", "refreshed"), ("shared", .bool(isShared))]
         case .gaveUp(let reason): members += [("event", "gave_up"), ("reason", .string(reason.rawValue))]
@@ -81,7 +84,7 @@ extension AttemptOutcome {
     fileprivate var words: String {
         let answer = [status.map { "\($0)" }, code?.rawValue].compactMap(\.self).joined(separator: " ")
         let id = requestID.map { ", request \($0)" } ?? ""
-        return "\(answer) after \(duration.inMilliseconds) ms\(id)"
+        return "\(answer) after \(duration.wholeMilliseconds) ms\(id)"
     }
 }
 
@@ -126,12 +129,9 @@ extension GiveUpReason {
 }
 
 extension Duration {
-    /// Whole milliseconds.
-    var inMilliseconds: Int64 { components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000 }
-
     /// Seconds with three places, such as `1.250 s`.
     var inSeconds: String {
-        let thousandths = "\(inMilliseconds % 1_000)"
-        return "\(inMilliseconds / 1_000)." + String(repeating: "0", count: 3 - thousandths.count) + thousandths + " s"
+        let thousandths = "\(wholeMilliseconds % 1_000)"
+        return "\(wholeMilliseconds / 1_000)." + String(repeating: "0", count: 3 - thousandths.count) + thousandths + " s"
     }
 }

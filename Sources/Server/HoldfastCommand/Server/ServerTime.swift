@@ -1,5 +1,6 @@
 import Foundation
 import RateLimiting
+import Timekeeping
 
 /// The clocks that a server goes by: one that only runs forward, the wall's, and those that outlive the process. A test puts
 /// its own in their place and lives a year in seconds.
@@ -18,8 +19,7 @@ struct ServerTime: Clock {
     /// The clocks that outlive the process.
     let snapshot: @Sendable () -> SnapshotTime
     let minimumResolution: Duration
-    private let elapsed: @Sendable () -> Duration
-    private let wait: @Sendable (Duration, Duration?) async throws -> Void
+    private let clock: MonotonicClock
 
     /// The machine's clocks.
     static var system: ServerTime { ServerTime(ContinuousClock(), wall: { Date() }, snapshot: { .now() }) }
@@ -30,14 +30,12 @@ struct ServerTime: Clock {
         wall: @escaping @Sendable () -> Date,
         snapshot: @escaping @Sendable () -> SnapshotTime
     ) where C.Duration == Duration {
-        let origin = clock.now
         minimumResolution = clock.minimumResolution
-        elapsed = { origin.duration(to: clock.now) }
-        wait = { try await clock.sleep(until: origin.advanced(by: $0), tolerance: $1) }
+        self.clock = MonotonicClock(clock)
         (self.wall, self.snapshot) = (wall, snapshot)
     }
 
-    var now: Instant { Instant(offset: elapsed()) }
+    var now: Instant { Instant(offset: clock.now) }
 
-    func sleep(until deadline: Instant, tolerance: Duration?) async throws { try await wait(deadline.offset, tolerance) }
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws { try await clock.sleep(until: deadline.offset) }
 }

@@ -2,6 +2,7 @@ public import CoreMetrics
 import ErrorContract
 public import ResilientHTTP
 import Synchronization
+import Timekeeping
 
 /// Counts and times what happens in a client's calls, for swift-metrics.
 ///
@@ -104,15 +105,5 @@ public final class MetricsListener: CallListener {
             state.codes.insert(code.rawValue)
             return code.rawValue
         }
-    }
-}
-
-extension Duration {
-    /// Nanoseconds; a duration that is longer than 64 bits hold is the longest they do.
-    fileprivate var wholeNanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, carry) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
-        return overflow || carry ? .max : sum
     }
 }

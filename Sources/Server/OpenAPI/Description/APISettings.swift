@@ -1,4 +1,5 @@
 public import ErrorContract
+import Timekeeping
 
 /// What a server was configured with, as far as the description of its API shows it.
 public struct APISettings: Sendable {

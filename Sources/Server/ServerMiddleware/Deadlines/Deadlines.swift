@@ -1,4 +1,5 @@
 import Synchronization
+import Timekeeping
 
 /// Ends waiting at deadlines. However many there are, one task sleeps: until the next of them.
 ///
@@ -16,15 +17,11 @@ final class Deadlines: Sendable {
         var watch: (task: Task<Void, Never>, until: Duration)?
     }
 
-    /// The time since the deadlines were created.
-    private let elapsed: @Sendable () -> Duration
-    private let sleep: @Sendable (Duration) async throws -> Void
+    private let clock: MonotonicClock
     private let state = Mutex(State())
 
     init<C: Clock>(clock: C) where C.Duration == Duration {
-        let origin = clock.now
-        elapsed = { origin.duration(to: clock.now) }
-        sleep = { try await clock.sleep(until: origin.advanced(by: $0), tolerance: nil) }
+        self.clock = MonotonicClock(clock)
     }
 
     /// How many deadlines are pending.
@@ -33,7 +30,7 @@ final class Deadlines: Sendable {
     /// Calls an action when a time has passed, unless it is removed before.
     /// - Returns: The number by which it is removed.
     func add(after time: Duration, _ action: @escaping Action) -> UInt64 {
-        let instant = elapsed() + time
+        let instant = clock.now + time
         return state.withLock { state in
             if state.watch.map({ instant < $0.until }) ?? true {
                 state.watch?.task.cancel()
@@ -52,7 +49,7 @@ final class Deadlines: Sendable {
     /// Waits for a time, rounded up to 10 ms: pauses that end together wake the processor once.
     func pause(for time: Duration) async throws {
         let step = Duration.milliseconds(10)
-        let now = elapsed()
+        let now = clock.now
         var end = step * Int((now + time) / step)
         if end < now + time { end += step }
         let outcome = FirstOutcome<Void>()
@@ -118,7 +115,7 @@ final class Deadlines: Sendable {
         Task.detached { [self] in
             var next: Duration? = first
             while let instant = next {
-                try? await sleep(instant)
+                try? await clock.sleep(until: instant)
                 guard !Task.isCancelled else { return }
                 next = fire()
             }
@@ -128,7 +125,7 @@ final class Deadlines: Sendable {
     /// Calls what is due.
     /// - Returns: The next deadline; without one the watch has ended.
     private func fire() -> Duration? {
-        let now = elapsed()
+        let now = clock.now
         let (due, next) = state.withLock { state in
             let due = state.queue.due(at: now)
             let next = state.queue.next

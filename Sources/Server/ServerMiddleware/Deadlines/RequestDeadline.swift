@@ -1,5 +1,5 @@
 import ErrorContract
-package import HTTPTypes
+import HTTPTypes
 import Hummingbird
 import StrictJSON
 
@@ -65,9 +65,4 @@ extension Request {
             return .milliseconds(Int64(value) ?? .max / 2_000)
         }
     }
-}
-
-extension HTTPField.Name {
-    /// `X-Request-Timeout-Ms`: the time that the client still waits, in milliseconds.
-    package static let requestTimeout = limitField("X-Request-Timeout-Ms")
 }

@@ -3,6 +3,7 @@ public import Foundation
 import HTTPTypes
 public import Hummingbird
 import StrictJSON
+import Timekeeping
 
 /// Puts a ``ContractError`` into an answer: code, text in the reader's language, headers, body.
 public struct ContractErrorRenderer: Sendable {

@@ -1,6 +1,7 @@
 public import CoreMetrics
 import RateLimiting
 import Synchronization
+import Timekeeping
 
 /// Keeps one network from using up a limit that all clients share.
 ///
@@ -14,7 +15,7 @@ public final class FairShares: Sendable {
     private let policy: String
     private let shares: Mutex<FairShare>
     private let secret = KeySecret()
-    private let elapsed: @Sendable () -> Duration
+    private let clock: MonotonicClock
     private let admissions: Counter
 
     /// Creates an empty table.
@@ -29,8 +30,7 @@ public final class FairShares: Sendable {
         clock: C,
         metrics: any MetricsFactory = MetricsSystem.factory
     ) where C.Duration == Duration {
-        let origin = clock.now
-        elapsed = { origin.duration(to: clock.now) }
+        self.clock = MonotonicClock(clock)
         self.policy = policy
         shares = Mutex(FairShare(capacity: capacity))
         admissions = Counter(label: "rate_limit_fair_share", dimensions: [("policy", policy)], factory: metrics)
@@ -52,13 +52,13 @@ public final class FairShares: Sendable {
         let network = secret.digest(of: client.network ?? "")
         guard let refusal = answer.refusal else {
             if let limit = answer.limits.first(where: { $0.policy.name == policy }) {
-                _ = shares.withLock { $0.record(network, at: elapsed(), window: limit.policy.window) }
+                _ = shares.withLock { $0.record(network, at: clock.now, window: limit.policy.window) }
             }
             return (answer, claims)
         }
         guard refusal.policy.name == policy else { return (answer, claims) }
         let (quota, window) = (refusal.policy.quota, refusal.policy.window)
-        let reserved = shares.withLock { $0.reserve(network, at: elapsed(), quota: quota, window: window) }
+        let reserved = shares.withLock { $0.reserve(network, at: clock.now, quota: quota, window: window) }
         guard let reserved else { return (answer, claims) }
         let others = claims.filter { $0.policy != policy }
         do {

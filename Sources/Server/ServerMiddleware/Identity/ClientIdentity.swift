@@ -1,3 +1,4 @@
+import ErrorContract
 public import HTTPTypes
 
 /// How it is told who a request comes from: by the connection's peer, or by what trusted proxies say of it.
@@ -53,16 +54,4 @@ public struct ClientIdentity: Hashable, Sendable {
     private func trusts(_ address: IPAddress) -> Bool { trustedProxies.contains { $0.contains(address) } }
 
     private func folded(_ address: IPAddress) -> ClientAddress { ClientAddress(address, ipv6Prefix: ipv6Prefix) }
-}
-
-extension HTTPField.Name {
-    /// `Forwarded` (RFC 7239).
-    public static let forwarded = limitField("Forwarded")
-    /// `X-Forwarded-For`.
-    public static let xForwardedFor = limitField("X-Forwarded-For")
-
-    static func limitField(_ name: String) -> HTTPField.Name {
-        guard let field = HTTPField.Name(name) else { preconditionFailure("\(name) is not a field name") }
-        return field
-    }
 }

@@ -32,10 +32,3 @@ public struct RateLimitFieldsMiddleware<Context: LimitedRequestContext>: RouterM
         return response
     }
 }
-
-extension HTTPField.Name {
-    /// `RateLimit-Policy`: the policies that an answer tells of.
-    public static let rateLimitPolicy = limitField(RateLimitFields.policyName)
-    /// `RateLimit`: what is left under each of them.
-    public static let rateLimit = limitField(RateLimitFields.limitName)
-}

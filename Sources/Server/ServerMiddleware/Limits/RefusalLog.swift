@@ -1,6 +1,7 @@
 import Logging
 import RateLimiting
 import Synchronization
+import Timekeeping
 
 /// Logs refusals, one line per policy and second at most, so that a flood of requests is no flood of lines. No line names a
 /// client.
@@ -15,16 +16,15 @@ struct RefusalLog: Sendable {
     }
 
     private let states = States()
-    private let elapsed: @Sendable () -> Duration
+    private let clock: MonotonicClock
 
     init<C: Clock>(clock: C) where C.Duration == Duration {
-        let origin = clock.now
-        elapsed = { origin.duration(to: clock.now) }
+        self.clock = MonotonicClock(clock)
     }
 
     /// Notes a refusal.
     func note(_ refusal: RateLimitAnswer.Refusal, isShadow: Bool, _ logger: Logger) {
-        let now = elapsed()
+        let now = clock.now
         let unsaid = states.byPolicy.withLock { states -> Int? in
             var state = states[refusal.policy.name] ?? State()
             defer { states[refusal.policy.name] = state }

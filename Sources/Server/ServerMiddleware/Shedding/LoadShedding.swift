@@ -2,6 +2,7 @@ public import CoreMetrics
 import ErrorContract
 import LoadControl
 import Synchronization
+import Timekeeping
 
 /// Limits how many requests a server processes at once. Requests beyond the limit are refused with 503, so that the admitted ones are served in time.
 ///
@@ -26,7 +27,7 @@ public final class LoadShedding: Sendable {
     private let longestWait: Duration
     private let refusalDelay: Duration
     private let deadlines: Deadlines
-    private let now: @Sendable () -> Duration
+    private let clock: MonotonicClock
     private let chance: @Sendable () -> Double
     private let shed: [Reason: Counter]
     private let delayed = Atomic(0)
@@ -60,8 +61,7 @@ public final class LoadShedding: Sendable {
         state = Mutex(InFlightLimit(limit, waiting: waiting))
         (self.longestWait, self.refusalDelay, self.chance) = (longestWait, refusalDelay, chance)
         deadlines = Deadlines(clock: clock)
-        let origin = clock.now
-        now = { origin.duration(to: clock.now) }
+        self.clock = MonotonicClock(clock)
         let factory = metrics ?? MetricsSystem.factory
         let counters = Reason.allCases.map { reason in
             (reason, Counter(label: "requests_shed", dimensions: [("reason", reason.rawValue)], factory: factory))
@@ -108,7 +108,7 @@ public final class LoadShedding: Sendable {
 
     private func enter(_ priority: RequestPriority, from client: @escaping @Sendable () -> String?) async throws {
         try Task.checkCancellation()
-        let admission = state.withLock { $0.enter(priority, from: client, at: now(), chance: chance) { Turn() } }
+        let admission = state.withLock { $0.enter(priority, from: client, at: clock.now, chance: chance) { Turn() } }
         switch admission {
         case .start: return
         case .refused(let delay): throw Refusal(reason: .full, delay: delay)
@@ -127,7 +127,7 @@ public final class LoadShedding: Sendable {
             guard turn.claim() else { return }
             let delay = state.withLock { state in
                 state.leave(id, of: priority)
-                return state.refuse(priority, from: client(), at: now(), chance: chance())
+                return state.refuse(priority, from: client(), at: clock.now, chance: chance())
             }
             turn.tell(.failure(Refusal(reason: .late, delay: delay)))
         }
@@ -143,7 +143,7 @@ public final class LoadShedding: Sendable {
 
     /// Gives the place to the first that still waits.
     private func leave(_ priority: RequestPriority, isServed: Bool) {
-        let next = state.withLock { $0.finish(priority, isServed: isServed, at: now()) { $0.claim() } }
+        let next = state.withLock { $0.finish(priority, isServed: isServed, at: clock.now) { $0.claim() } }
         next?.tell(.success(()))
     }
 

@@ -2,6 +2,7 @@ public import CoreMetrics
 import HTTPTypes
 public import Hummingbird
 import Synchronization
+import Timekeeping
 
 /// Counts and times requests for swift-metrics, by method, route template, and status class.
 ///
@@ -102,7 +103,6 @@ private final class RequestMetrics: Sendable {
             return new
         }
         figures.count.increment()
-        let (seconds, attoseconds) = duration.components
-        figures.duration.recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+        figures.duration.recordNanoseconds(duration.wholeNanoseconds)
     }
 }

@@ -1,3 +1,4 @@
+import ErrorContract
 import HTTPTypes
 public import Hummingbird
 import Instrumentation
@@ -27,17 +28,5 @@ public struct TraceContextMiddleware<Context: RequestContext>: RouterMiddleware 
         var response = try await ServiceContext.withValue(service) { [context] in try await next(request, context) }
         if given != nil { response.headers[.traceresponse] = trace.traceparent }
         return response
-    }
-}
-
-extension HTTPField.Name {
-    /// `traceparent`.
-    static let traceparent = traceField("traceparent")
-    /// `traceresponse`.
-    static let traceresponse = traceField("traceresponse")
-
-    private static func traceField(_ name: String) -> HTTPField.Name {
-        guard let field = HTTPField.Name(name) else { preconditionFailure("\(name) is not a field name") }
-        return field
     }
 }

@@ -1,3 +1,4 @@
+import Timekeeping
 public import Foundation
 public import HTTPTypes
 import StrictJSON

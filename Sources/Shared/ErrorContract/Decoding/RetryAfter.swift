@@ -1,5 +1,6 @@
 public import Foundation
 public import HTTPTypes
+import Timekeeping
 
 /// Reads `Retry-After` (RFC 9110 §10.2.3).
 ///

@@ -1,3 +1,5 @@
+import Timekeeping
+
 /// How long to wait, put in words: "45 segundos", "1 minuto", "2 hours".
 ///
 /// Rounds **up** in the unit shown: under a minute in seconds, up to 59 minutes in minutes, from there in hours. So
@@ -64,13 +66,4 @@ public struct WaitPhrase: Hashable, Sendable {
         fr: PluralForms(one: "{count} heure", other: "{count} heures"),
         de: PluralForms(one: "{count} Stunde", other: "{count} Stunden")
     )
-}
-
-extension Duration {
-    /// The duration in whole seconds, rounded up, capped at the largest `Int`.
-    public var wholeSecondsRoundedUp: Int {
-        let (seconds, attoseconds) = components
-        guard attoseconds > 0 else { return Int(clamping: seconds) }
-        return Int(clamping: seconds.addingReportingOverflow(1).overflow ? seconds : seconds + 1)
-    }
 }

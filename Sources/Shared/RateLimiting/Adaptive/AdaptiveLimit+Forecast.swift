@@ -1,3 +1,5 @@
+import Timekeeping
+
 extension AdaptiveLimit {
     /// Why and how long each of several callers would wait, one after the other, if every call ended at once: none waits less.
     /// O(callers).
@@ -7,7 +9,7 @@ extension AdaptiveLimit {
         return (0..<callers).map { _ in
             var hold = copy.hold(at: instant) ?? Hold(.line, wait: .zero)
             // Cut, since waits of ten years each add up to more than the clock holds.
-            instant = min(now + (1 << 61), instant + min(hold.wait.wholeNanoseconds, 1 << 61))
+            instant = min(now + (1 << 61), instant + min(hold.wait.wholeNanosecondsRoundedUp, 1 << 61))
             let call = copy.begin(at: instant)
             _ = copy.ledger.end(call, counts: true, at: instant, window: copy.longestWindow)
             hold.wait = .nanoseconds(instant - now)

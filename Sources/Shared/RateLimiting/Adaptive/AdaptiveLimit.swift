@@ -1,3 +1,5 @@
+import Timekeeping
+
 /// How a client holds itself back at one endpoint: its own quotas, exactly, and below them what the server's answers teach.
 ///
 /// A pure value: no clock, no lock, no I/O. What a server says only ever holds calls back longer. Calls in flight count against
@@ -33,7 +35,7 @@ public struct AdaptiveLimit: Sendable {
     public func hold(at now: Int64) -> Hold? {
         let natural = naturalHold(at: now)
         let penalty = run.delay(at: now)
-        guard penalty > natural?.wait.wholeNanoseconds ?? 0 else { return natural }
+        guard penalty > natural?.wait.wholeNanosecondsRoundedUp ?? 0 else { return natural }
         return Hold(.repeatedRefusals, wait: .nanoseconds(penalty))
     }
 
@@ -56,7 +58,7 @@ public struct AdaptiveLimit: Sendable {
 
     /// Notes a refusal, adds the penalty if it is due, and says how long the wait is then.
     package mutating func refuse(at now: Int64) -> Hold? {
-        run.refused(wait: naturalHold(at: now)?.wait.wholeNanoseconds ?? 0, penalty: policy.penalty, at: now)
+        run.refused(wait: naturalHold(at: now)?.wait.wholeNanosecondsRoundedUp ?? 0, penalty: policy.penalty, at: now)
         return hold(at: now)
     }
 

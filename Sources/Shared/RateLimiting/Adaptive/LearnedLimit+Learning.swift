@@ -1,3 +1,5 @@
+import Timekeeping
+
 extension LearnedLimit {
     init(_ saved: AdaptiveSnapshot.Learned, at now: Int64) {
         self.init(name: saved.name, at: now)
@@ -63,6 +65,6 @@ extension LearnedLimit {
 extension Duration {
     /// The duration in nanoseconds, rounded up: at least 0, at most the limit.
     func wholeNanoseconds(upTo limit: Int64) -> Int64 {
-        self >= .nanoseconds(limit) ? limit : max(0, wholeNanoseconds)
+        self >= .nanoseconds(limit) ? limit : max(0, wholeNanosecondsRoundedUp)
     }
 }

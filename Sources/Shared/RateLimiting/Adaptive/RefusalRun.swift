@@ -1,3 +1,5 @@
+import Timekeeping
+
 /// What is added to the wait of those who ask again and again.
 public struct RefusalPenalty: Hashable, Sendable {
     /// The number of refusals in a row from which something is added.
@@ -20,8 +22,8 @@ public struct RefusalPenalty: Hashable, Sendable {
     /// The nanoseconds that a refusal adds, by its number in the row.
     func nanoseconds(forRefusal number: Int) -> Int64 {
         guard number >= after else { return 0 }
-        let longest = longest.wholeNanoseconds
-        let first = first.wholeNanoseconds
+        let longest = longest.wholeNanosecondsRoundedUp
+        let first = first.wholeNanosecondsRoundedUp
         let doublings = number - after
         // Compared before the shift, which would overflow.
         return doublings >= 62 || first > longest >> Int64(doublings) ? longest : first << Int64(doublings)

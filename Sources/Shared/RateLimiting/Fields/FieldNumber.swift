@@ -1,3 +1,5 @@
+import Timekeeping
+
 /// Numbers as servers write them into fields. What can't be read counts as absent.
 enum FieldNumber {
     /// Digits, of which a fraction such as Reddit's `99.0` is dropped: what is left is never more than said.
@@ -11,7 +13,7 @@ enum FieldNumber {
     static func reset(_ text: String?, now: Int64) -> Duration? {
         guard let text else { return nil }
         guard let (count, hasFraction) = parts(text) else {
-            return CivilDate.seconds(text).map { .seconds(max(0, $0 - now)) } ?? length(text)
+            return date(text, now: now).map { .seconds(max(0, $0 - now)) } ?? length(text)
         }
         let whole = Int64(count) + (hasFraction ? 1 : 0)
         if whole > 1_000_000_000_000 { return .milliseconds(max(0, whole - now * 1_000)) }
@@ -26,6 +28,13 @@ enum FieldNumber {
         }
         let hasFraction = parts.count == 2 && parts[1].contains { $0 != 48 }
         return Int(String(Substring(parts[0]))).map { ($0, hasFraction) }
+    }
+
+    /// Seconds since 1970, a fraction rounded up; `nil` for a date in another zone than UTC.
+    private static func date(_ text: String, now: Int64) -> Int64? {
+        if let seconds = HTTPDate.seconds(text, now: now) { return seconds }
+        guard let zone = text.utf8.last, zone == UInt8(ascii: "Z") || zone == UInt8(ascii: "z") else { return nil }
+        return InternetDate.seconds(text).map { $0.whole + ($0.fraction > 0 ? 1 : 0) }
     }
 
     /// Numbers with units, as Go writes durations: `6m0s`, `1h2m3.5s`, `20ms`.

@@ -1,3 +1,5 @@
+import Timekeeping
+
 /// The fields by which a server tells its limits (draft-ietf-httpapi-ratelimit-headers-10), in strict form.
 ///
 /// Times are whole seconds, rounded up. A character of a name that a structured field can't carry becomes `_`.
@@ -59,7 +61,7 @@ public enum RateLimitFields {
     /// The value of `Retry-After`: the longest wait of those that refuse, so that it is never before the `t` of one that is used
     /// up; `nil` if the request was admitted or no wait helps.
     public static func retryAfter(of answer: RateLimitAnswer) -> String? {
-        answer.refusal?.retryAfter.map { String(max(1, $0.wholeSeconds)) }
+        answer.refusal?.retryAfter.map { String(max(1, $0.wholeSecondsRoundedUp)) }
     }
 
     private static func list(
@@ -91,7 +93,7 @@ public enum RateLimitFields {
             text.add(quoted: policy.unit.rawValue)
         }
         text.add(";w=")
-        text.add(number: Int(max(1, policy.window.wholeSeconds)))
+        text.add(number: max(1, policy.window.wholeSecondsRoundedUp))
         end(partitionKey, &text)
     }
 
@@ -100,7 +102,7 @@ public enum RateLimitFields {
         text.add(";r=")
         text.add(number: max(0, limit.remaining))
         text.add(";t=")
-        text.add(number: Int(max(0, limit.reset.wholeSeconds)))
+        text.add(number: max(0, limit.reset.wholeSecondsRoundedUp))
         end(limit.partitionKey, &text)
     }
 
@@ -115,9 +117,4 @@ public enum RateLimitFields {
         text.add(Base64.encode(partitionKey))
         text.add(":")
     }
-}
-
-extension Duration {
-    /// The duration in seconds, rounded up.
-    var wholeSeconds: Int64 { components.seconds + (components.attoseconds > 0 ? 1 : 0) }
 }

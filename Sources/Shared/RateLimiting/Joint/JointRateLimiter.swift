@@ -1,3 +1,5 @@
+import Timekeeping
+
 /// Several rules, each applied to keys of its own, and one decision about a request under those that it names: all or nothing.
 ///
 /// A request claims units of one or more policies, such as one by address, one by account and one for all together. Either every
@@ -181,7 +183,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         preconditionFailure("no rule is named \(policy) (are \(places.map(\.name)))")
     }
 
-    func elapsed() -> Int64 { origin.duration(to: clock.now).wholeNanoseconds }
+    func elapsed() -> Int64 { origin.duration(to: clock.now).wholeNanosecondsRoundedUp }
 
     @inline(__always)
     private func decide(
@@ -190,7 +192,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         charges: Bool,
         report: (Int, KeyDigest, Int) -> Void = { _, _, _ in }
     ) -> RateLimitAnswer {
-        let now = origin.duration(to: instant).wholeNanoseconds
+        let now = origin.duration(to: instant).wholeNanosecondsRoundedUp
         var answer = RateLimitAnswer(limits: [])
         withUnsafeTemporaryAllocation(of: ResolvedClaim.self, capacity: Self.mostResolved(claims)) { memory in
             var isPressed = false

@@ -1,3 +1,5 @@
+public import Timekeeping
+
 /// One policy, applied to each of many keys on its own, in bounded memory.
 ///
 /// Keys are kept as keyed 63-bit hashes, never in clear. Past the capacity a newcomer evicts a key: of some chosen at random the one that has
@@ -42,7 +44,7 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
     @inlinable
     public func admit(_ key: Key, at instant: C.Instant, cost: Int? = nil) -> RateLimitDecision {
         if let cost { requireCost(cost) }
-        return shards.admit(seed.digest(key), at: origin.duration(to: instant).wholeNanoseconds, cost: cost ?? 0)
+        return shards.admit(seed.digest(key), at: origin.duration(to: instant).wholeNanosecondsRoundedUp, cost: cost ?? 0)
     }
 
     /// How many units of a key would be admitted now. Writes nothing. O(log quota).
@@ -68,5 +70,5 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
         return shards.shard(of: digest).withTable(at: elapsed()) { table, now in body(table, digest, now) }
     }
 
-    private func elapsed() -> Int64 { origin.duration(to: clock.now).wholeNanoseconds }
+    private func elapsed() -> Int64 { origin.duration(to: clock.now).wholeNanosecondsRoundedUp }
 }

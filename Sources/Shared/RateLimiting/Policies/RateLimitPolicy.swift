@@ -1,3 +1,5 @@
+import Timekeeping
+
 /// How many requests are admitted in a window of time.
 public struct RateLimitPolicy: Hashable, Sendable {
     /// The name by which answers, settings and metrics call the policy, such as `reset-email`.
@@ -54,7 +56,7 @@ public struct RateLimitPolicy: Hashable, Sendable {
         precondition(window > .zero, "window must be positive (is \(window))")
         precondition(window <= .seconds(315_360_000), "window must be at most 10 years (is \(window))")
         (self.name, self.window, self.unit) = (name, window, unit)
-        let nanoseconds = window.wholeNanoseconds
+        let nanoseconds = window.wholeNanosecondsRoundedUp
         let (burst, emission): (Int, Int64)
         switch algorithm ?? .automatic(quota: quota) {
         case .slidingWindow:

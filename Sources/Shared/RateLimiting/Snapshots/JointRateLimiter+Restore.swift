@@ -1,3 +1,5 @@
+import Timekeeping
+
 extension JointRateLimiter {
     /// Adds a saved debt. It never gives anything back: what the key owes already stays. O(quota log quota).
     ///
@@ -42,7 +44,7 @@ extension JointRateLimiter {
         at time: SnapshotTime = .now(),
         under policies: Set<String>? = nil
     ) {
-        let ago = max(0, lastSave.nanoseconds(to: time) - span.wholeNanoseconds)
+        let ago = max(0, lastSave.nanoseconds(to: time) - span.wholeNanosecondsRoundedUp)
         for (name, rule) in zip(names, rules) where policies?.contains(name) ?? true {
             for index in 0..<rule.count {
                 rule[index].withTable(at: elapsed()) { table, now in table.spendAll(of: nil, at: now, ago: ago) }

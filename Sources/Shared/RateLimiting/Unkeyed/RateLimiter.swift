@@ -1,3 +1,5 @@
+public import Timekeeping
+
 /// One policy for all requests together.
 ///
 /// A decision is O(cost) amortised, as the policy's algorithm says, and holds one lock.
@@ -32,7 +34,7 @@ public final class RateLimiter<C: Clock>: Sendable where C.Duration == Duration 
     @inlinable
     public func admit(at instant: C.Instant, cost: Int? = nil) -> RateLimitDecision {
         if let cost { requireCost(cost) }
-        return shards.admit(.single, at: origin.duration(to: instant).wholeNanoseconds, cost: cost ?? 0)
+        return shards.admit(.single, at: origin.duration(to: instant).wholeNanosecondsRoundedUp, cost: cost ?? 0)
     }
 
     /// How many units would be admitted now. Writes nothing. O(log quota).
@@ -47,7 +49,7 @@ public final class RateLimiter<C: Clock>: Sendable where C.Duration == Duration 
         shards.apply(RateLimitRule(policy), now: elapsed)
     }
 
-    private func elapsed() -> Int64 { origin.duration(to: clock.now).wholeNanoseconds }
+    private func elapsed() -> Int64 { origin.duration(to: clock.now).wholeNanosecondsRoundedUp }
 }
 
 extension KeyDigest {

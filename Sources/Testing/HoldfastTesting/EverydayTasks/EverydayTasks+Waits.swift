@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import ResilientHTTP
 import Synchronization
+import Timekeeping
 
 extension EverydayTasks {
     static let waits: [TransportCheck] = [

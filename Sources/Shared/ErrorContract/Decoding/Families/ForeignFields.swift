@@ -1,35 +1,6 @@
 import HTTPTypes
 import StrictJSON
 
-/// Headers of other servers.
-extension HTTPField.Name {
-    static let plainRequestID = contractField("request-id")
-    static let cloudflareRay = contractField("cf-ray")
-    static let cloudflareMitigated = contractField("cf-mitigated")
-    static let amazonRequestID = contractField("x-amzn-requestid")
-    static let microsoftRequestID = contractField("x-ms-request-id")
-    static let gitHubRequestID = contractField("x-github-request-id")
-    static let traceParent = contractField("traceparent")
-
-    static let microsoftErrorCode = contractField("x-ms-error-code")
-    static let amazonErrorType = contractField("x-amzn-errortype")
-    static let supabaseErrorCode = contractField("x-sb-error-code")
-
-    static let plainRetryAfter = contractField("X-Retry-After")
-    static let retryAfterMilliseconds = contractField("retry-after-ms")
-    static let microsoftRetryAfterMilliseconds = contractField("x-ms-retry-after-ms")
-    static let amazonRetryAfter = contractField("x-amz-retry-after")
-    static let rateLimit = contractField("RateLimit")
-    static let rateLimitRemaining = contractField("RateLimit-Remaining")
-    static let rateLimitReset = contractField("RateLimit-Reset")
-    static let oldRateLimitRemaining = contractField("X-RateLimit-Remaining")
-    static let oldRateLimitReset = contractField("X-RateLimit-Reset")
-    static let rateLimitRetryAfter = contractField("X-RateLimit-Retry-After")
-    static let oldRateLimitResetAfter = contractField("X-RateLimit-Reset-After")
-    static let dashedRateLimitRemaining = contractField("X-Rate-Limit-Remaining")
-    static let dashedRateLimitReset = contractField("X-Rate-Limit-Reset")
-}
-
 extension HTTPFields {
     /// The fields that the decoder looks at, picked out once: it asks for each of them, mostly in vain.
     var facts: HTTPFields { HTTPFields(lazy.filter { Self.tells($0.name) }) }
@@ -43,7 +14,7 @@ extension HTTPFields {
 
     private static let telling: Set<HTTPField.Name> = [
         .contentType, .date, .server, .errorCode, .requestID, .plainRequestID, .cloudflareRay, .cloudflareMitigated,
-        .amazonRequestID, .microsoftRequestID, .gitHubRequestID, .traceParent, .microsoftErrorCode, .amazonErrorType,
+        .amazonRequestID, .microsoftRequestID, .gitHubRequestID, .traceparent, .microsoftErrorCode, .amazonErrorType,
         .supabaseErrorCode, .retryAfter, .plainRetryAfter, .retryAfterMilliseconds, .microsoftRetryAfterMilliseconds,
         .amazonRetryAfter, .rateLimit, .rateLimitRemaining, .rateLimitReset, .oldRateLimitRemaining, .oldRateLimitReset,
         .rateLimitRetryAfter, .oldRateLimitResetAfter, .dashedRateLimitRemaining, .dashedRateLimitReset,
@@ -67,7 +38,7 @@ extension HTTPFields {
 
     /// The trace that the request belongs to, which the server's log may know as well.
     var traceID: String? {
-        value(.traceParent).flatMap { ErrorDecoder.isCode($0) ? $0 : nil }
+        value(.traceparent).flatMap { ErrorDecoder.isCode($0) ? $0 : nil }
     }
 
     /// The code that the contract's server mirrors into a header.

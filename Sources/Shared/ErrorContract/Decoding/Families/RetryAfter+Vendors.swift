@@ -25,7 +25,7 @@ extension RetryAfter {
         var remaining: HTTPField.Name?
 
         init(_ start: String, _ name: String = "", isNameLast: Bool = false) {
-            func field(_ part: String) -> HTTPField.Name { .contractField(start + (isNameLast ? part + name : name + part)) }
+            func field(_ part: String) -> HTTPField.Name { .named(start + (isNameLast ? part + name : name + part)) }
             (reset, remaining) = (field("reset"), field("remaining"))
         }
     }

@@ -1,10 +1,9 @@
-package import Foundation
-
 /// Reads a timestamp of the Internet (RFC 3339), such as `2025-11-04T10:31:00.5Z` and `2025-11-04T12:31:00+02:00`.
 ///
 /// A time without an offset from UTC is refused, because it names no instant. O(length); refuses more than 40 bytes.
 package enum InternetDate {
-    package static func parse(_ text: some StringProtocol) -> Date? {
+    /// Returns the seconds since 1970, and the fraction of a second after them, or `nil` if the text is not a timestamp.
+    package static func seconds(_ text: some StringProtocol) -> (whole: Int64, fraction: Double)? {
         var reader = Reader(bytes: Array(text.utf8))
         guard (20...40).contains(reader.bytes.count) else { return nil }
         guard
@@ -13,12 +12,10 @@ package enum InternetDate {
             let minute = reader.number(2), reader.take(":"), let second = reader.number(2),
             let fraction = reader.fraction(), let offset = reader.offset(), reader.isAtEnd
         else { return nil }
-        guard (1...12).contains(month), day >= 1, hour < 24, minute < 60, second <= 60 else { return nil }
-        let days = HTTPDate.daysSinceEpoch(year: year, month: month, day: day)
-        let nextMonth = month == 12 ? (year + 1, 1) : (year, month + 1)
-        guard days < HTTPDate.daysSinceEpoch(year: nextMonth.0, month: nextMonth.1, day: 1) else { return nil }
-        let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - offset
-        return Date(timeIntervalSince1970: Double(seconds) + fraction)
+        guard hour < 24, minute < 60, second <= 60, let days = CivilDay.number(year: year, month: month, day: day) else {
+            return nil
+        }
+        return (Int64(days * 86_400 + hour * 3_600 + minute * 60 + second - offset), fraction)
     }
 
     private struct Reader {

@@ -15,15 +15,15 @@ public struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String { code == 0 ? "the file is too large" : String(cString: strerror(code)) }
 
     /// Whether there is no such file or folder.
-    var isMissing: Bool { code == ENOENT }
+    package var isMissing: Bool { code == ENOENT }
 
     fileprivate static var last: FileFailure { FileFailure(code: errno) }
 }
 
 /// Small files that only their owner may read. Calls wait for the disk: not for the cooperative pool.
-enum PrivateFile {
+package enum PrivateFile {
     /// The bytes of a file, or `nil` if there is none.
-    static func read(_ path: String, upTo limit: Int) throws(FileFailure) -> [UInt8]? {
+    package static func read(_ path: String, upTo limit: Int) throws(FileFailure) -> [UInt8]? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
             if errno == ENOENT { return nil }
@@ -49,9 +49,11 @@ enum PrivateFile {
         }
     }
 
-    /// Puts a new file in the place of an old one, at once and whole.
-    static func replace(_ path: String, with bytes: [UInt8]) throws(FileFailure) {
-        let new = path + ".new"
+    /// Replaces a file as a whole: a reader finds the old bytes or the new ones.
+    /// - Parameter isShared: Whether several tasks or processes may replace the file at the same time. Each then writes a draft of its own, which
+    ///   stays if the process is killed; otherwise the next call removes it.
+    package static func replace(_ path: String, with bytes: [UInt8], isShared: Bool = false) throws(FileFailure) {
+        let new = path + (isShared ? ".\(UInt64.random(in: .min ... .max))" : ".new")
         // A leftover of a kill may have other rights.
         unlink(new)
         let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -70,8 +72,13 @@ enum PrivateFile {
         }
     }
 
+    /// Removes a file if there is one.
+    package static func remove(_ path: String) throws(FileFailure) {
+        guard unlink(path) == 0 || errno == ENOENT else { throw .last }
+    }
+
     /// The FNV-1a hash of a text in 128 bits: not for secrets, only so that any text makes a short file name that does not contain it.
-    static func digest(_ text: String) -> UInt128 {
+    package static func digest(_ text: String) -> UInt128 {
         let prime = (UInt128(1) << 88) + 0x13B
         let offset = UInt128(0x6C62_272E_07BB_0142) << 64 | 0x62B8_2175_6295_C58D
         return text.utf8.reduce(offset) { ($0 ^ UInt128($1)) &* prime }

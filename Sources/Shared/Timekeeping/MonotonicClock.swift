@@ -1,4 +1,4 @@
-/// A monotonic clock without its type: what every wait of a client is measured and slept on.
+/// A monotonic clock without its type, on which waits are measured and slept.
 ///
 /// Instants are durations since the clock was wrapped, so that values which hold one need no type parameter.
 public struct MonotonicClock: Sendable {

@@ -1,0 +1,69 @@
+public import HTTPTypes
+
+/// Names of fields that the ends of the contract share.
+extension HTTPField.Name {
+    /// `X-Error-Code`: the code, so that it survives an edge that replaces the body.
+    public static let errorCode = named("X-Error-Code")
+    /// `X-Request-Id`: the id under which the server logs the request.
+    public static let requestID = named("X-Request-Id")
+    /// `Idempotency-Key`: by which a server recognizes a repeated request.
+    public static let idempotencyKey = named("Idempotency-Key")
+    /// `Idempotency-Replayed`: `true` on a response that was sent before.
+    package static let idempotencyReplayed = named("Idempotency-Replayed")
+    /// `X-Retry-Attempt`: how often the request was repeated; absent from the first one.
+    public static let retryAttempt = named("X-Retry-Attempt")
+    /// `X-Request-Timeout-Ms`: the time that the client still waits, in milliseconds.
+    public static let requestTimeout = named("X-Request-Timeout-Ms")
+    /// `RateLimit-Policy`: the policies of a server.
+    public static let rateLimitPolicy = named("RateLimit-Policy")
+    /// `RateLimit`: how much is left under these policies.
+    public static let rateLimit = named("RateLimit")
+    /// `Forwarded` (RFC 7239).
+    public static let forwarded = named("Forwarded")
+    /// `X-Forwarded-For`.
+    public static let xForwardedFor = named("X-Forwarded-For")
+    /// `traceresponse`: the trace of a response.
+    package static let traceresponse = named("traceresponse")
+    /// `Cache-Status`: how a cache handled a request (RFC 9211).
+    package static let cacheStatus = named("Cache-Status")
+    /// `Link`: relations to other resources (RFC 8288).
+    package static let link = named("Link")
+    /// `Last-Event-ID`: the id of the last event that a client received.
+    package static let lastEventID = named("Last-Event-ID")
+    /// `Sec-Fetch-Site`: whether another site caused a browser's request.
+    package static let secFetchSite = named("Sec-Fetch-Site")
+
+    /// Returns the name of a field.
+    /// - Precondition: The text is a token (RFC 9110 §5.6.2).
+    package static func named(_ text: String) -> HTTPField.Name {
+        guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is not a field name") }
+        return name
+    }
+}
+
+/// Names of fields of other servers.
+extension HTTPField.Name {
+    static let plainRequestID = named("request-id")
+    static let cloudflareRay = named("cf-ray")
+    static let cloudflareMitigated = named("cf-mitigated")
+    static let amazonRequestID = named("x-amzn-requestid")
+    static let microsoftRequestID = named("x-ms-request-id")
+    static let gitHubRequestID = named("x-github-request-id")
+
+    static let microsoftErrorCode = named("x-ms-error-code")
+    static let amazonErrorType = named("x-amzn-errortype")
+    static let supabaseErrorCode = named("x-sb-error-code")
+
+    static let plainRetryAfter = named("X-Retry-After")
+    static let retryAfterMilliseconds = named("retry-after-ms")
+    static let microsoftRetryAfterMilliseconds = named("x-ms-retry-after-ms")
+    static let amazonRetryAfter = named("x-amz-retry-after")
+    static let rateLimitRemaining = named("RateLimit-Remaining")
+    static let rateLimitReset = named("RateLimit-Reset")
+    static let oldRateLimitRemaining = named("X-RateLimit-Remaining")
+    static let oldRateLimitReset = named("X-RateLimit-Reset")
+    static let rateLimitRetryAfter = named("X-RateLimit-Retry-After")
+    static let oldRateLimitResetAfter = named("X-RateLimit-Reset-After")
+    static let dashedRateLimitRemaining = named("X-Rate-Limit-Remaining")
+    static let dashedRateLimitReset = named("X-Rate-Limit-Reset")
+}

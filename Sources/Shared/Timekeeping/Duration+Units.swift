@@ -1,0 +1,36 @@
+extension Duration {
+    /// The duration in whole seconds, rounded up, capped at the largest `Int`.
+    public var wholeSecondsRoundedUp: Int {
+        let (seconds, attoseconds) = components
+        guard attoseconds > 0 else { return Int(clamping: seconds) }
+        return Int(clamping: seconds.addingReportingOverflow(1).overflow ? seconds : seconds + 1)
+    }
+
+    /// The duration in whole nanoseconds, rounded up, so that a window is never shorter than specified.
+    ///
+    /// Clocks count whole nanoseconds. A multiple of 10⁹ = 2⁹ · 5⁹ is divided by a shift and the inverse of 5⁹ modulo 2⁶⁴, in a tenth of the time
+    /// of a division of 128 bits; the product shows whether the duration is such a multiple.
+    @inlinable
+    @inline(__always)
+    public var wholeNanosecondsRoundedUp: Int64 {
+        let inverse = Int64(bitPattern: 0x8e47_ce42_3a2e_9c6d)
+        let nanoseconds = Int64(truncatingIfNeeded: attoseconds >> 9) &* inverse
+        if Int128(nanoseconds) * 1_000_000_000 == attoseconds { return nanoseconds }
+        let (seconds, attoseconds) = components
+        return seconds * 1_000_000_000 + (attoseconds + 999_999_999) / 1_000_000_000
+    }
+
+    /// The duration in whole nanoseconds, rounded toward zero and clamped to what 64 bits hold.
+    package var wholeNanoseconds: Int64 { whole(1_000_000_000) }
+
+    /// The duration in whole milliseconds, rounded toward zero and clamped to what 64 bits hold.
+    package var wholeMilliseconds: Int64 { whole(1_000) }
+
+    /// - Parameter units: How many units a second has.
+    private func whole(_ units: Int64) -> Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: units)
+        let (sum, carry) = product.addingReportingOverflow(attoseconds / (1_000_000_000_000_000_000 / units))
+        return overflow || carry ? (seconds > 0 ? .max : .min) : sum
+    }
+}
