@@ -58,10 +58,6 @@ private func measureOneKey() {
         for _ in benchmark.scaledIterations { blackHole(clock.now) }
     }
     for (name, policy) in [("admits", Policies.ring), ("refuses", Policies.refused)] {
-        let limiter = RateLimiter(policy: policy, clock: clock)
-        Benchmark("hot, no key, \(name)") { benchmark in
-            for _ in benchmark.scaledIterations { blackHole(limiter.admit().isAdmitted) }
-        }
         let keyed = KeyedRateLimiter<UInt64, ContinuousClock>(policy: policy, clock: clock)
         Benchmark("hot, one 64-bit key, \(name)") { benchmark in
             for _ in benchmark.scaledIterations { blackHole(keyed.admit(7).isAdmitted) }

@@ -6,8 +6,8 @@ import RateLimiting
 func measureThreads() {
     for count in [2, 4] {
         let clock = ContinuousClock()
-        let hot = RateLimiter(policy: Policies.ring, clock: clock)
-        threads("\(count) threads, no key", count) { _ in blackHole(hot.admit().isAdmitted) }
+        let hot = KeyedRateLimiter<UInt64, ContinuousClock>(policy: Policies.ring, clock: clock)
+        threads("\(count) threads, one key", count) { _ in blackHole(hot.admit(7).isAdmitted) }
         let keyed = KeyedRateLimiter<UInt64, ContinuousClock>(policy: Policies.paced, clock: clock)
         threads("\(count) threads, 10,000 keys", count) { number in
             blackHole(keyed.admit(number &* 0x9e37_79b9_7f4a_7c15 >> 32 % 10_000).isAdmitted)

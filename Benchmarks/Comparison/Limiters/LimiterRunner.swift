@@ -2,7 +2,7 @@ import Foundation
 import HoldfastTesting
 import RateLimiting
 
-/// Runs our limiter for compare.py: `LimiterRunner ring`, `strict BURST` or `plain BURST`.
+/// Runs our limiter for compare.py: `LimiterRunner ring` or `strict BURST`.
 @main
 struct LimiterRunner {
     private typealias Limiter = KeyedRateLimiter<String, ManualClock>
@@ -27,8 +27,8 @@ struct LimiterRunner {
     private init(quota: Int, window: Int64, file: String) throws {
         let arguments = CommandLine.arguments
         let burst = arguments.count > 2 ? Int(arguments[2]) ?? quota : quota
-        let algorithms = ["strict": RateLimitAlgorithm.strictGCRA(burst: burst), "plain": .plainGCRA(burst: burst)]
-        policy = .requests(quota, per: .nanoseconds(window), algorithm: algorithms[arguments[1]] ?? .slidingWindow)
+        let algorithm = arguments[1] == "strict" ? RateLimitAlgorithm.strictGCRA(burst: burst) : .slidingWindow
+        policy = .requests(quota, per: .nanoseconds(window), algorithm: algorithm)
         trace = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map { line in
             let words = line.split(separator: " ")
             return (Self.instant(Int64(words[0]) ?? 0), String(words[1]))

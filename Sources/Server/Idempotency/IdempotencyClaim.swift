@@ -1,6 +1,6 @@
 public import Crypto
 import Foundation
-public import RateLimiting
+package import RateLimiting
 
 /// A keyed hash of 256 bits: what is kept of keys and requests, from which neither can be guessed without the secret.
 public struct RequestDigest: RawRepresentable, Hashable, Sendable {
@@ -18,7 +18,7 @@ public struct IdempotencyClaim: Hashable, Sendable {
     /// The client, method, route and key.
     public let key: RequestDigest
     /// Whose key it is; each client has a share of all keys.
-    public let client: KeyDigest
+    package let client: KeyDigest
     /// What is asked for: method, path and body.
     public let fingerprint: RequestDigest
     /// Tells this claim from every other one of the key: who has lost a key must not answer for who has it now.

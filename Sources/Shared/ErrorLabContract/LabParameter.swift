@@ -78,3 +78,112 @@ public struct LabParameter: Hashable, Sendable {
         .choice(type.allCases.map(\.rawValue))
     }
 }
+
+/// Reads parameters and gathers every problem on the way; what can't be read counts as absent.
+struct LabParameterReader {
+    private(set) var problems: [LabRefusal.Problem] = []
+    private let values: [(name: String, value: String)]
+
+    init(_ values: [(name: String, value: String)]) {
+        self.values = values
+    }
+
+    mutating func word(_ name: String) -> String? {
+        read(name) { text, values in
+            guard case .choice(let words) = values, words.contains(text) else { return nil }
+            return text
+        }
+    }
+
+    mutating func whole(_ name: String) -> Int? {
+        read(name) { text, values in
+            guard case .whole(let range) = values, let number = Int(text), range.contains(number) else { return nil }
+            return number
+        }
+    }
+
+    mutating func fraction(_ name: String) -> Double? {
+        read(name) { text, _ in
+            guard let number = Double(text), (0...1).contains(number) else { return nil }
+            return number
+        }
+    }
+
+    mutating func outcome(_ name: String) -> LabOutcome? {
+        read(name) { text, _ in LabOutcome(parameter: text) }
+    }
+
+    mutating func delay(_ name: String) -> LabRetryAfter? {
+        read(name) { text, _ in LabRetryAfter(parameter: text) }
+    }
+
+    mutating func language(_ name: String) -> Language? {
+        read(name) { text, _ in
+            let isTag = text.utf8.allSatisfy { $0 == 0x2D || isLetterOrDigit($0) }
+            return isTag && (2...35).contains(text.utf8.count) ? Language(text) : nil
+        }
+    }
+
+    mutating func line(_ name: String) -> String? {
+        read(name) { text, _ in
+            (1...100).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7E).contains($0) } ? text : nil
+        }
+    }
+
+    mutating func name(_ name: String) -> String? {
+        read(name) { text, _ in
+            let isName = text.utf8.allSatisfy { isLetterOrDigit($0) || "._-".utf8.contains($0) }
+            return isName && (1...64).contains(text.utf8.count) ? text : nil
+        }
+    }
+
+    /// A name that is misspelt would otherwise do nothing, and nobody would know why.
+    mutating func refuseUnknown() {
+        let known = LabParameter.all.map(\.name)
+        for (name, _) in values where !known.contains(name) {
+            refuse(
+                String(name.prefix(64)),
+                .validationInvalidInput,
+                "no such parameter; there are " + known.joined(separator: ", ")
+            )
+        }
+    }
+
+    /// Refuses what can be read and yet can't be meant.
+    mutating func refuseContradictions(of answer: LabAnswer, catalogue: ErrorCatalogue) {
+        for (name, outcome) in [("code", answer.outcome), ("then", answer.then)] {
+            guard case .code(let code) = outcome, catalogue[code] == nil, answer.status == nil else { continue }
+            refuse(name, .validationInvalidInput, "a code that the catalogue does not have needs status beside it")
+        }
+        let given = Set(values.map(\.name))
+        let pairs = [
+            ("family", "code", "either family or code"), ("family", "form", "a family has a form of its own"),
+            ("family", "lang", "a family has one language"), ("times", "flaky", "either times or flaky"),
+            ("content", "charset", "what content puts in place is ASCII"),
+        ]
+        for (first, second, text) in pairs where given.contains(first) && given.contains(second) {
+            refuse(second, .validationInvalidInput, text)
+        }
+    }
+
+    private mutating func read<Value>(_ name: String, _ parse: (String, LabParameter.Values) -> Value?) -> Value? {
+        guard let text = values.last(where: { $0.name == name })?.value else { return nil }
+        guard let parameter = LabParameter.all.first(where: { $0.name == name }) else { return nil }
+        if let value = parse(text, parameter.values) { return value }
+        refuse(name, .validationInvalidFormat, parameter.allowed)
+        return nil
+    }
+
+    private mutating func refuse(_ name: String, _ code: ErrorCode, _ allowed: String) {
+        guard problems.count < 50, !problems.contains(where: { $0.parameter == name }) else { return }
+        problems.append(LabRefusal.Problem(parameter: name, code: code, allowed: allowed))
+    }
+}
+
+/// Of ASCII.
+private func isLetterOrDigit(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    default: false
+    }
+}

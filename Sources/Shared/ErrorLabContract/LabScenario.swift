@@ -1,3 +1,5 @@
+public import ErrorContract
+
 /// Something that goes wrong, how to try it, and what a client must make of it.
 ///
 /// The table of scenarios is the one source of the server's list, the page and the app's model.
@@ -134,4 +136,76 @@ public struct LabListing: Codable, Hashable, Sendable {
     public init(scenarios: [LabScenario]) {
         self.scenarios = scenarios
     }
+}
+
+extension LabScenario {
+    /// The table: every scenario, group by group.
+    /// - Parameters:
+    ///   - root: Where the lab is mounted.
+    ///   - catalogue: The codes; each gets a scenario.
+    public static func all(root: String = LabPath.root, catalogue: ErrorCatalogue = .standard) -> [LabScenario] {
+        forms(catalogue, root: root) + delays(root: root) + connections(root: root) + bodies(root: root)
+            + sequences(root: root) + sessions(root: root) + limits(root: root) + redirects(root: root)
+            + codes(catalogue, root: root) + families(root: root)
+    }
+
+    /// The groups in the order of the table.
+    public static let groups: [Group] = [
+        .forms, .delays, .connections, .bodies, .sequences, .sessions, .limits, .redirects, .codes, .families,
+    ]
+
+    /// A scenario of an answer.
+    init(
+        _ name: String,
+        _ group: Group,
+        _ summary: String,
+        advice: String,
+        method: String = "GET",
+        _ answer: LabAnswer,
+        root: String,
+        credentials: Credentials = .none,
+        timeoutMilliseconds: Int? = nil,
+        expected: [LabExpectation]
+    ) {
+        self.init(
+            name,
+            group,
+            summary,
+            advice: advice,
+            method: method,
+            path: answer.path(root: root),
+            credentials: credentials,
+            timeoutMilliseconds: timeoutMilliseconds,
+            expected: expected
+        )
+    }
+}
+
+extension LabAnswer {
+    /// The answer with some of its properties set.
+    func with(_ change: (inout LabAnswer) -> Void) -> LabAnswer {
+        var answer = self
+        change(&answer)
+        return answer
+    }
+}
+
+/// Where the error lab's parts are, below the path that it is mounted at.
+public enum LabPath {
+    /// Where the lab is mounted unless its server says otherwise. It answers with the lab's page.
+    public static let root = "/dev/lab"
+    /// Answers as its parameters say, see ``LabAnswer``.
+    public static let answer = "/answer"
+    /// Lists the scenarios, see ``LabScenario``.
+    public static let scenarios = "/scenarios"
+    /// Opens a session of the lab's own.
+    public static let token = "/token"
+    /// Continues a session of the lab's own.
+    public static let refresh = "/token/refresh"
+    /// Answers to a session of the lab's own only.
+    public static let protected = "/protected"
+    /// Admits so many requests in a window.
+    public static let limited = "/limited"
+    /// Tells what a client reads from an answer that it is given.
+    public static let read = "/read"
 }

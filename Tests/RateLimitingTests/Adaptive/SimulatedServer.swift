@@ -29,7 +29,7 @@ struct SimulatedServer {
     let counting: Counting
     let telling: Telling
     private var ring = SlidingWindow()
-    private var paced = PlainGCRA()
+    private var paced = PacedCount()
     private var counter = (period: Int64(0), count: 0)
     /// When it let calls in, and when it refused some.
     private(set) var log: [(instant: Int64, isAdmitted: Bool)] = []
@@ -55,14 +55,12 @@ struct SimulatedServer {
         return isAdmitted ? .answered(limits: [limit]) : .refused(limits: [limit], retryAfter: seconds)
     }
 
-    private var policy: RateLimitPolicy {
-        .requests(quota, per: .nanoseconds(window), algorithm: counting == .paced ? .plainGCRA(burst: (quota + 1) / 2) : nil)
-    }
+    private var policy: RateLimitPolicy { .requests(quota, per: .nanoseconds(window)) }
 
     private mutating func take(at now: Int64) -> Bool {
         switch counting {
         case .ring: return ring.admit(at: now, policy: policy).isAdmitted
-        case .paced: return paced.admit(at: now, policy: policy).isAdmitted
+        case .paced: return paced.admit(at: now, quota: quota, window: window) == 0
         case .fixedWindow:
             if now / window != counter.period { counter = (now / window, 0) }
             counter.count += 1
@@ -80,14 +78,30 @@ struct SimulatedServer {
             return (remaining, copy.admit(at: now, policy: policy).waitNanoseconds)
         case .paced:
             var (copy, remaining) = (paced, 0)
-            var decision = copy.admit(at: now, policy: policy)
-            while decision.isAdmitted {
+            var wait = copy.admit(at: now, quota: quota, window: window)
+            while wait == 0 {
                 remaining += 1
-                decision = copy.admit(at: now, policy: policy)
+                wait = copy.admit(at: now, quota: quota, window: window)
             }
-            return (remaining, decision.waitNanoseconds)
+            return (remaining, wait)
         case .fixedWindow: return (max(0, quota - counter.count), window - now % window)
         }
+    }
+}
+
+/// A virtual scheduler with a burst of half the quota, as many servers count: a window can hold more than the quota.
+private struct PacedCount {
+    /// When nothing is owed, in nanoseconds times the quota.
+    private var freshAt = Int128.min
+
+    /// Returns the nanoseconds until the call would be admitted; 0 if it is.
+    mutating func admit(at now: Int64, quota: Int, window: Int64) -> Int64 {
+        let instant = Int128(now) * Int128(quota)
+        let debt = max(freshAt, instant) - instant
+        let excess = debt - Int128((quota + 1) / 2 - 1) * Int128(window)
+        guard excess <= 0 else { return Int64((excess + Int128(quota) - 1) / Int128(quota)) }
+        freshAt = instant + debt + Int128(window)
+        return 0
     }
 }
 

@@ -72,7 +72,7 @@ import Testing
             [
                 RateLimitRule(Self.account), RateLimitRule(Self.address),
                 RateLimitRule(.requests(100, per: .seconds(100), name: "paced")),
-                RateLimitRule(.requests(7, per: .seconds(3), name: "plain", algorithm: .plainGCRA(burst: 3))),
+                RateLimitRule(.requests(7, per: .seconds(3), name: "even", algorithm: .strictGCRA(burst: 3))),
             ],
             clock: clock
         )
@@ -80,7 +80,7 @@ import Testing
         var refusals = 0
         for _ in 0..<Rounds.share(2, of: 1) {
             clock.advance(by: .nanoseconds(Int64.random(in: 0...4_000_000_000, using: &generator)))
-            let claims = ["account", "address", "paced", "plain"].map {
+            let claims = ["account", "address", "paced", "even"].map {
                 RateLimitClaim($0, key: Int.random(in: 0...2, using: &generator), cost: Int.random(in: 1...2, using: &generator))
             }
             guard let wait = limiter.admit(claims).refusal?.retryAfter else { continue }
@@ -100,7 +100,7 @@ import Testing
     @Test(
         "When there is more is tight too: a nanosecond before nothing more is left",
         arguments: [
-            RateLimitAlgorithm.slidingWindow, .strictGCRA(burst: 4), .plainGCRA(burst: 4),
+            RateLimitAlgorithm.slidingWindow, .strictGCRA(burst: 4),
         ]
     )
     func reset(algorithm: RateLimitAlgorithm) {

@@ -3,7 +3,7 @@ import RateLimiting
 import Testing
 
 @Suite struct PolicyChangeTests {
-    private static let algorithms: [RateLimitAlgorithm] = [.slidingWindow, .strictGCRA(burst: 5), .plainGCRA(burst: 5)]
+    private static let algorithms: [RateLimitAlgorithm] = [.slidingWindow, .strictGCRA(burst: 5)]
 
     @Test("Another policy gives no fresh burst, whatever counts before and after", arguments: algorithms, algorithms)
     func noFreshBurst(before: RateLimitAlgorithm, after: RateLimitAlgorithm) {

@@ -34,7 +34,7 @@ import Testing
         #expect(RateLimitPolicy.requests(65, per: .seconds(1)).algorithm == .strictGCRA(burst: 6))
         #expect(RateLimitPolicy.requests(1_000, per: .seconds(1)).burst == 100)
         #expect(RateLimitPolicy.requests(1_000, per: .seconds(1), algorithm: .slidingWindow).burst == 1_000)
-        #expect(RateLimitPolicy.requests(5, per: .seconds(1), algorithm: .plainGCRA(burst: 2)).burst == 2)
+        #expect(RateLimitPolicy.requests(5, per: .seconds(1), algorithm: .strictGCRA(burst: 2)).burst == 2)
     }
 
     @Test("A cost or burst that can't be had is a programmer's mistake")
@@ -46,7 +46,7 @@ import Testing
             _ = RateLimitPolicy.requests(3, per: .seconds(1), algorithm: .strictGCRA(burst: 0))
         }
         await #expect(processExitsWith: .failure) {
-            _ = RateLimitPolicy.requests(3, per: .seconds(1), algorithm: .plainGCRA(burst: 4))
+            _ = RateLimitPolicy.requests(3, per: .seconds(1), algorithm: .strictGCRA(burst: 4))
         }
         await #expect(processExitsWith: .failure) {
             _ = RateLimitPolicy.requests(1_000, per: .seconds(315_360_000), algorithm: .strictGCRA(burst: 1_000))

@@ -7,7 +7,7 @@ import Testing
     private static let policies: [RateLimitPolicy] = [
         .requests(3, per: .seconds(100), name: "ring"),
         .requests(200, per: .seconds(100), name: "paced"),
-        .requests(20, per: .seconds(100), name: "plain", algorithm: .plainGCRA(burst: 5)),
+        .requests(20, per: .seconds(100), name: "even", algorithm: .strictGCRA(burst: 5)),
     ]
 
     private let machine = Machine()

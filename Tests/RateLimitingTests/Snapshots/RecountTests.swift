@@ -15,7 +15,7 @@ import Testing
 
     @Test(
         "A saved debt and the admissions since are what the process before owed, to the nanosecond",
-        arguments: [RateLimitAlgorithm.slidingWindow, .strictGCRA(burst: 4), .plainGCRA(burst: 4)]
+        arguments: [RateLimitAlgorithm.slidingWindow, .strictGCRA(burst: 4)]
     )
     func exact(algorithm: RateLimitAlgorithm) throws {
         let policy = RateLimitPolicy.requests(20, per: .seconds(10), algorithm: algorithm)

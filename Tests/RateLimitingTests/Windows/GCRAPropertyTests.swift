@@ -45,19 +45,4 @@ import Testing
         )
         #expect(zip(admitted, admitted.dropFirst(quota)).allSatisfy { $1 - $0 >= length })
     }
-
-    @Test("Under the plain GCRA no window holds more than burst + quota − 1, and the wait is tight", arguments: limits)
-    func plain(quota: Int, burst: Int, length: Int64) throws {
-        let policy = RateLimitPolicy.requests(quota, per: .nanoseconds(length), algorithm: .plainGCRA(burst: burst))
-        var window = PlainGCRA()
-        let admitted = try #require(
-            admissions(rounds: Rounds.share(20, of: 6), window: length, burst: burst) { now, cost in
-                let before = window
-                let decision = window.admit(at: now, policy: policy, cost: cost)
-                if !decision.isAdmitted && window != before { Issue.record("a refusal wrote") }
-                return decision
-            }
-        )
-        #expect(zip(admitted, admitted.dropFirst(quota + burst - 1)).allSatisfy { $1 - $0 >= length })
-    }
 }

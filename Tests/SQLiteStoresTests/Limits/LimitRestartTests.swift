@@ -11,7 +11,6 @@ import Testing
 @Suite struct LimitRestartTests {
     private let rules: [RateLimitRule] = [
         .rule("hour", 3, per: 3_600), .rule("paced", 100, per: 60, algorithm: .strictGCRA(burst: 10)),
-        .rule("plain", 100, per: 60, algorithm: .plainGCRA(burst: 10)),
     ]
 
     @Test("A restart forgives nobody: what is left is the same to the unit, and returns at the same instant")
@@ -21,7 +20,6 @@ import Testing
                 let process = try await machine.start(rules)
                 for _ in 0..<2 { process.take("hour") }
                 for _ in 0..<7 { process.take("paced") }
-                for _ in 0..<7 { process.take("plain") }
                 try await process.close()
             }()
             machine.pass(.seconds(1))
@@ -29,7 +27,6 @@ import Testing
             #expect(process.left("hour") == 1)
             // One unit has returned in a second.
             #expect(process.left("paced") == 4)
-            #expect(process.left("plain") == 4)
             #expect(process.left("hour", "bea") == 3)
             machine.pass(.seconds(3_598))
             #expect(process.left("hour") == 1)

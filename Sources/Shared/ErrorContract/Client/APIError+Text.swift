@@ -1,5 +1,6 @@
 import Timekeeping
 import HTTPTypes
+import Timekeeping
 
 /// Chooses the text for an error.
 extension APIError {
@@ -158,5 +159,71 @@ extension WaitPhrase.Unit {
         case .minutes: 60
         case .hours: 3_600
         }
+    }
+}
+
+extension APIError {
+    /// Returns this error of a sign-in as what it means to the user: wrong credentials, if the server says so in any way.
+    ///
+    /// A user who signs in has no session that could have expired. A 401 that names no other reason, and the codes of other servers for wrong
+    /// credentials, become `AUTH_INVALID_CREDENTIALS`. `AccountClient.signIn` does this already; use it if the app signs in through an
+    /// `APIClient`:
+    ///
+    /// ```swift
+    /// do throws(APIError) {
+    ///     tokens = try await api.post("/api/token/", credentials, context: "user_login")
+    /// } catch {
+    ///     shown = error.refusingSignIn().presentation(in: .spanish, now: .now)
+    /// }
+    /// ```
+    /// - Returns: The error with the code and its recovery; an unchanged error if it means anything else. ``message`` stays.
+    public func refusingSignIn() -> APIError {
+        let isUnexplained = kind == .unauthorized && recovery == .signIn
+        let isKnown =
+            [.badRequest, .unauthorized, .forbidden, .notFound, .validation].contains(kind)
+            && Self.wrongCredentials.contains(code.rawValue.lowercased())
+        guard isUnexplained || isKnown else { return self }
+        var refusal = self
+        refusal.kind = .unauthorized
+        refusal.code = .authInvalidCredentials
+        refusal.retry = .never
+        refusal.recovery = .fixFields
+        return refusal
+    }
+
+    /// The codes of Supabase, OAuth 2, Firebase, Auth0, Parse and dj-rest-auth for wrong credentials, in lower case.
+    private static let wrongCredentials: Set<String> = [
+        "invalid_credentials", "invalid_grant", "invalid_login_credentials", "invalid_password", "email_not_found",
+        "invalid_user_password", "wrong_email_or_password", "no_active_account", "user_not_found",
+    ]
+}
+
+/// A hold that the client itself placed on further calls, as an error reports it.
+///
+/// A call that was refused locally carries the hold that refused it. A response that made the client hold further calls, such as a 503,
+/// carries the hold that it caused.
+public struct LocalHold: Hashable, Sendable {
+    /// The part of the client that holds calls.
+    public enum Source: String, Hashable, Sendable, CaseIterable {
+        /// The gate, after a 503 or a 429.
+        case gate
+        /// The circuit breaker, after failures and time-outs.
+        case breaker
+        /// The app's own limits.
+        case throttle
+    }
+
+    /// The part of the client that holds calls.
+    public var source: Source
+    /// The time until the next call is let through.
+    public var wait: Duration
+    /// Whether the request that failed was a probe, sent to find out whether the server has recovered.
+    public var isProbe: Bool
+
+    /// Creates a hold.
+    public init(_ source: Source, wait: Duration, isProbe: Bool = false) {
+        self.source = source
+        self.wait = wait
+        self.isProbe = isProbe
     }
 }

@@ -2,6 +2,7 @@ import Timekeeping
 public import Foundation
 public import HTTPTypes
 public import StrictJSON
+import Timekeeping
 
 /// The one error that a call through Holdfast ends with, whatever went wrong.
 public struct APIError: Error, Sendable {
@@ -194,5 +195,121 @@ extension Recovery {
             case .unknownOutcome: .checkAgain
             default: .dismiss
             }
+    }
+}
+
+extension APIError {
+    /// Decodes the app's own facts from the body of the error response.
+    ///
+    /// The value may be the whole body or be wrapped: the first of `error.details`, `error`, `detail`, `details`, `data` and the whole body
+    /// that it can be decoded from is used. So that the right one is found, give it at least one property that is not optional. A client
+    /// decodes it with its own coding, such as snake case.
+    ///
+    /// ```swift
+    /// struct Shortage: Decodable { var missingAmount: Int }
+    ///
+    /// do {
+    ///     try await api.post("/orders", order)
+    /// } catch {
+    ///     if error.code.rawValue == "INSUFFICIENT_FUNDS", let shortage = try? error.details(as: Shortage.self) {
+    ///         show("You need \(shortage.missingAmount) more.")
+    ///     }
+    /// }
+    /// ```
+    /// - Parameter type: The type of the value.
+    /// - Throws: `DecodingError` if the body contains no such value, or if there is no body.
+    public func details<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
+        try (makeBodyDecoder?() ?? JSONDecoder()).decode(WrappedDetails<Value>.self, from: Data(body)).value
+    }
+}
+
+private struct WrappedDetails<Value: Decodable>: Decodable {
+    let value: Value
+
+    private enum Key: CodingKey { case error, detail, details, data }
+
+    init(from decoder: any Decoder) throws {
+        if let body = try? decoder.container(keyedBy: Key.self) {
+            let error = try? body.nestedContainer(keyedBy: Key.self, forKey: .error)
+            let wrapped =
+                (try? error?.decode(Value.self, forKey: .details))
+                ?? [Key.error, .detail, .details, .data].lazy.compactMap { try? body.decode(Value.self, forKey: $0) }.first
+            if let wrapped {
+                value = wrapped
+                return
+            }
+        }
+        value = try Value(from: decoder)
+    }
+}
+
+/// Values that could not be read or written.
+extension APIError {
+    /// The error for a value that an answer did not have in the expected shape: `details` name the place as `path`, such as
+    /// `items[1].name`, and as `problem` one of `missing`, `null`, `type` and `corrupted`.
+    init(decoding error: DecodingError, context: String?) {
+        self.init(.decoding, context: context, underlying: error)
+        let (problem, path): (String, [any CodingKey]) =
+            switch error {
+            case .keyNotFound(let key, let place): ("missing", place.codingPath + [key])
+            case .valueNotFound(_, let place): ("null", place.codingPath)
+            case .typeMismatch(_, let place): ("type", place.codingPath)
+            case .dataCorrupted(let place): ("corrupted", place.codingPath)
+            @unknown default: ("unknown", [])
+            }
+        details = Self.place(path)
+        details["problem"] = .string(problem)
+    }
+
+    /// The error for a value that cannot be sent: `details` name the place as `path`.
+    init(encoding error: EncodingError, context: String?) {
+        self.init(.invalidRequest, context: context, underlying: error)
+        if case .invalidValue(_, let place) = error { details = Self.place(place.codingPath) }
+    }
+
+    private static func place(_ path: [any CodingKey]) -> JSONObject {
+        var name = FieldName()
+        for key in path { name.append(key.intValue.map { String($0) } ?? key.stringValue) }
+        return path.isEmpty ? [:] : ["path": .string(name.text)]
+    }
+}
+
+extension APIError: Equatable {
+    /// Compares all facts of two errors that a caller can see.
+    ///
+    /// The errors beneath can't be compared as such: they are equal if both are absent, or if their domain and code as `NSError` are
+    /// equal. ``language`` and ``catalogue`` describe the client, not the error, and are not compared.
+    public static func == (left: APIError, right: APIError) -> Bool {
+        left.kind == right.kind && left.code == right.code && left.status == right.status && left.message == right.message
+            && left.details == right.details && left.violations == right.violations && left.headers == right.headers
+            && left.body == right.body
+            && left.retryAfter == right.retryAfter && left.isRetryAfterConfirmed == right.isRetryAfterConfirmed
+            && left.retryAt == right.retryAt && left.serverTimestamp == right.serverTimestamp
+            && left.requestID == right.requestID && left.context == right.context && left.attempts == right.attempts
+            && left.retry == right.retry && left.recovery == right.recovery && left.hold == right.hold
+            && left.isRefreshFailure == right.isRefreshFailure && left.sentCredentials == right.sentCredentials
+            && left.serverTextLanguage == right.serverTextLanguage && left.presentationText == right.presentationText
+            && hasSameFacts(left.underlying, right.underlying)
+    }
+
+    private static func hasSameFacts(_ left: (any Error)?, _ right: (any Error)?) -> Bool {
+        switch (left, right) {
+        case (nil, nil): return true
+        case (let left?, let right?):
+            let (left, right) = (left as NSError, right as NSError)
+            return left.domain == right.domain && left.code == right.code
+        default: return false
+        }
+    }
+}
+
+/// For code that knows nothing of this library, such as `Text(error.localizedDescription)`.
+extension APIError: LocalizedError {
+    /// The message of the error's presentation, in the language of the client that made the call.
+    ///
+    /// An error that no client made, such as one of `APIError(_:context:)`, is described in the language
+    /// of the device's user (``Language/preferred(from:available:fallback:)``).
+    public var errorDescription: String? {
+        presentation(in: language ?? .preferred(), now: Date()).message
     }
 }

@@ -1,5 +1,6 @@
 import Timekeeping
 public import Foundation
+import Timekeeping
 
 /// What an app shows for an error: a title, a text and at most two actions. No UI framework is needed.
 public struct ErrorPresentation: Hashable, Sendable {
@@ -136,6 +137,37 @@ extension APIError {
         case .contactSupport: (.contactSupport, .dismiss)
         case .openSettings: (.openSettings, .dismiss)
         case .updateApp: (.updateApp, .dismiss)
+        }
+    }
+}
+
+extension ErrorPresentation {
+    /// What stands on the button of the main action.
+    /// - Parameter catalogue: What has the app's own words.
+    public func primaryLabel(in language: Language, catalogue: ErrorCatalogue = .standard) -> String {
+        catalogue.text(primary == .dismiss ? ContractText.accept : primary.label, in: language)
+    }
+
+    /// What stands on the button of the other action, if there is one.
+    /// - Parameter catalogue: What has the app's own words.
+    public func secondaryLabel(in language: Language, catalogue: ErrorCatalogue = .standard) -> String? {
+        secondary.map { catalogue.text($0.label, in: language) }
+    }
+}
+
+extension ErrorPresentation.Action {
+    /// What stands on a button beside another one; alone, ``dismiss`` is an OK rather than a Cancel.
+    fileprivate var label: LocalizedText {
+        switch self {
+        case .dismiss: ContractText.cancel
+        case .retry, .retryAt: ContractText.retry
+        case .checkAgain: ContractText.checkAgain
+        case .signIn: ContractText.signIn
+        case .fixFields: ContractText.accept
+        case .requestNewLink: ContractText.requestNewLink
+        case .contactSupport: ContractText.contactSupport
+        case .openSettings: ContractText.openSettings
+        case .updateApp: ContractText.updateApp
         }
     }
 }

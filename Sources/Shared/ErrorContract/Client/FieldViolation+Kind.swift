@@ -172,3 +172,48 @@ extension FieldViolation {
     /// Numbers and lists have a least value as well.
     private static let characters = ["character", "caracter", "caráct", "letras"]
 }
+
+extension FieldViolation {
+    /// The text of this library for the field and the kind of problem; `nil` if the kind is not known.
+    func text(in catalogue: ErrorCatalogue) -> LocalizedText? {
+        guard let kind else { return nil }
+        let own = { (code: ErrorCode) in (catalogue[code] ?? ErrorCatalogue.standard[code])?.message }
+        switch (subject, kind) {
+        case (.email, .required): return ContractText.emailMissing
+        case (.email, .malformed): return ContractText.emailMalformed
+        case (.email, .taken): return own(.authEmailExists)
+        case (.password, .tooShort):
+            return namedCount.map { ContractText.passwordTooShort(minimum: $0) } ?? own(.validationFieldTooShort)
+        case (.password, .tooLong):
+            return namedCount.map { ContractText.passwordTooLong(maximum: $0) } ?? own(.validationFieldTooLong)
+        case (.password, .mismatch): return ContractText.passwordsDiffer
+        case (_, .common): return ContractText.passwordCommon
+        case (_, .resemblesAccount): return ContractText.passwordResemblesAccount
+        case (_, .oneSided): return ContractText.passwordNeedsLettersAndDigits
+        case (.password, .weak): return own(.authWeakPassword)
+        case (.date, .malformed): return own(.validationInvalidDate)
+        case (.url, .malformed): return own(.validationInvalidURL)
+        case (_, .required): return own(.validationMissingField)
+        case (_, .tooShort): return own(.validationFieldTooShort)
+        case (_, .tooLong): return own(.validationFieldTooLong)
+        case (_, .taken): return ContractText.valueTaken
+        case (_, .outOfRange): return ContractText.valueOutOfRange
+        case (_, .malformed): return own(.validationInvalidFormat)
+        default: return nil
+        }
+    }
+
+    private enum Subject { case email, password, date, url, other }
+
+    /// The content of the field, by its name: the last member of its path, in English or Spanish.
+    private var subject: Subject {
+        let last = field.split { $0 == "." || $0 == "[" || $0 == "]" || $0 == "/" }.last { Int($0) == nil } ?? ""
+        let name = last.lowercased().filter { $0.isLetter }
+        let contains = { (parts: [String]) in parts.contains { name.contains($0) } }
+        if contains(["password", "contraseña", "contrasena", "passwd"]) || name == "pwd" { return .password }
+        if contains(["email", "correo"]) || name == "mail" { return .email }
+        if contains(["birthday", "fecha"]) || name == "dob" || name.hasPrefix("date") || name.hasSuffix("date") { return .date }
+        if name.hasSuffix("url") || name == "website" { return .url }
+        return .other
+    }
+}

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A language of the texts, as a BCP 47 tag in lower case, such as `en` or `es`.
 public struct Language: RawRepresentable, Hashable, Sendable, Codable {
     /// The tag, in lower case.
@@ -60,5 +62,135 @@ extension Language {
             end = before
         }
         return Language(String(rawValue[..<end]))
+    }
+}
+
+/// Which way a text runs. Described by its name in HTML: `ltr` or `rtl`.
+public enum TextDirection: String, Hashable, Sendable, CustomStringConvertible {
+    case leftToRight = "ltr"
+    case rightToLeft = "rtl"
+
+    /// The direction of the first letter that has one (UAX #9, rule P2); `nil` if none has, as in `42`.
+    public init?(of text: some StringProtocol) {
+        for scalar in text.unicodeScalars {
+            if scalar.isRightToLeft {
+                self = .rightToLeft
+                return
+            }
+            if scalar.properties.isAlphabetic {
+                self = .leftToRight
+                return
+            }
+        }
+        return nil
+    }
+
+    /// The name in HTML.
+    public var description: String { rawValue }
+}
+
+extension Language {
+    /// Whether the language is written from right to left: by the script that the tag names, else by the one that is usual.
+    public var isRightToLeft: Bool { direction == .rightToLeft }
+
+    /// Which way the language is written.
+    public var direction: TextDirection {
+        // What follows a single character is an extension or private (RFC 5646 §2.2).
+        let subtags = rawValue.split(separator: "-").prefix { $0.count != 1 }.dropFirst()
+        let script = subtags.first { $0.count == 4 && $0.first?.isLetter == true }
+        if let script { return Self.rightToLeftScripts.contains(String(script)) ? .rightToLeft : .leftToRight }
+        return Self.rightToLeftLanguages.contains(String(primary)) ? .rightToLeft : .leftToRight
+    }
+
+    private static let rightToLeftScripts: Set<String> = [
+        "arab", "aran", "hebr", "syrc", "thaa", "nkoo", "adlm", "rohg", "mand", "samr",
+    ]
+    private static let rightToLeftLanguages: Set<String> = [
+        "ar", "he", "fa", "ur", "yi", "ps", "sd", "ug", "dv", "ckb", "ks", "prs", "azb", "pnb", "nqo", "syr", "arc", "rhg",
+    ]
+}
+
+extension Unicode.Scalar {
+    /// Whether the scalar is of a script that runs from right to left: the blocks whose bidirectional class is R or AL, or that
+    /// are kept for such (UAX #9).
+    var isRightToLeft: Bool {
+        switch value {
+        case 0x0590...0x08FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFE, 0x10800...0x10FFF, 0x1E800...0x1EFFF: true
+        default: false
+        }
+    }
+
+    /// Whether the scalar only steers the direction of what stands around it.
+    var isDirectionControl: Bool {
+        switch value {
+        case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+}
+
+extension Language {
+    /// The plural category that a whole number asks for, by the rules of Unicode CLDR for cardinal numbers.
+    ///
+    /// The rules of the languages below are built in; any other counts as English does: one, and all the rest. That millions have
+    /// a category of their own in Spanish, French and Portuguese is left out, since nothing here is counted in millions.
+    /// - Parameter count: The number; its sign does not matter.
+    public func pluralCategory(of count: Int) -> PluralCategory {
+        let number = count.magnitude
+        switch primary {
+        case "pt" where rawValue == "pt-pt" || rawValue.hasPrefix("pt-pt-"): return number == 1 ? .one : .other
+        case "fr", "pt", "hi", "bn", "fa", "hy", "am", "zu": return number < 2 ? .one : .other
+        case "he": return number == 1 ? .one : number == 2 ? .two : .other
+        case "ja", "ko", "zh", "yue", "th", "vi", "id", "ms", "lo", "km", "my": return .other
+        case "ru", "uk", "be": return Self.eastSlavic(number)
+        case "hr", "sr", "bs": return Self.eastSlavic(number) == .many ? .other : Self.eastSlavic(number)
+        case "pl": return number == 1 ? .one : Self.isFew(number) ? .few : .many
+        case "cs", "sk": return number == 1 ? .one : (2...4).contains(number) ? .few : .other
+        case "ar": return Self.arabic(number)
+        case "ro": return number == 1 ? .one : number == 0 || (1...19).contains(number % 100) ? .few : .other
+        default: return number == 1 ? .one : .other
+        }
+    }
+
+    /// Whether a number ends in 2, 3 or 4 but not in 12, 13 or 14.
+    private static func isFew(_ number: UInt) -> Bool {
+        (2...4).contains(number % 10) && !(12...14).contains(number % 100)
+    }
+
+    private static func eastSlavic(_ number: UInt) -> PluralCategory {
+        if number % 10 == 1, number % 100 != 11 { return .one }
+        return isFew(number) ? .few : .many
+    }
+
+    private static func arabic(_ number: UInt) -> PluralCategory {
+        switch (number, number % 100) {
+        case (0, _): .zero
+        case (1, _): .one
+        case (2, _): .two
+        case (_, 3...10): .few
+        case (_, 11...99): .many
+        default: .other
+        }
+    }
+}
+
+extension Language {
+    /// Returns the language of the device's user, among those that an app has texts in.
+    ///
+    /// ```swift
+    /// let api = APIClient(baseURL: url, language: .preferred())
+    /// ```
+    ///
+    /// A server reads the same from `Accept-Language` with ``LanguagePreference``. O(tags · available).
+    /// - Parameters:
+    ///   - tags: BCP 47 tags, the most preferred one first; by default those of the system settings.
+    ///   - available: The languages that the app has texts in; add those of ``Translations`` to ``supported``.
+    ///   - fallback: The language if no tag matches.
+    public static func preferred(
+        from tags: [String] = Locale.preferredLanguages,
+        available: [Language] = Language.supported,
+        fallback: Language = .english
+    ) -> Language {
+        LanguagePreference(acceptLanguage: tags.joined(separator: ",")).choose(from: available, fallback: fallback)
     }
 }

@@ -1,3 +1,5 @@
+import Timekeeping
+
 /// One limit of a server, learned from its answers: what it admits, and when a further call surely fits into it.
 ///
 /// A call fits if any of these holds, and each is enough alone. *Own calls*: those that may still occupy a place, with those of
@@ -96,4 +98,140 @@ struct LearnedLimit: Sendable {
 
     /// How many calls the server may have counted after it made a report.
     private func sentSince(_ report: Report, ledger: CallLedger) -> Int { ledger.countedEver - report.countedBefore }
+}
+
+extension LearnedLimit {
+    init(_ saved: AdaptiveSnapshot.Learned, at now: Int64) {
+        self.init(name: saved.name, at: now)
+        toldQuota = saved.quota.map(Self.believedQuota)
+        toldWindow = saved.window.map { max(1, min($0, Self.longestWindow)) }
+        seenQuota = saved.seenQuota <= 0 ? 0 : Self.believedQuota(saved.seenQuota)
+        seenWindow = max(0, min(saved.seenWindow, Self.longestWindow))
+    }
+
+    /// Takes over what an answer says.
+    /// - Parameters:
+    ///   - told: What it says about this limit.
+    ///   - call: The call, which has ended in the ledger just now.
+    ///   - isRefusal: Whether the server refused the call, and therefore didn't count it.
+    ///   - longestBlock: The longest time to a reset that is believed, in nanoseconds.
+    mutating func learn(
+        _ told: ServerLimit,
+        from call: AdmittedCall,
+        isRefusal: Bool,
+        ledger: CallLedger,
+        at now: Int64,
+        fallbackWindow: Int64,
+        longestBlock: Int64
+    ) {
+        mentioned = now
+        if let quota = told.quota { toldQuota = Self.believedQuota(quota) }
+        if let window = told.window { toldWindow = max(1, window.wholeNanoseconds(upTo: Self.longestWindow)) }
+        guard let remaining = told.remaining.map({ max(0, min($0, Int(Int32.max))) }) else { return }
+        let reset = told.reset.map { $0.wholeNanoseconds(upTo: longestBlock) }
+        seenWindow = max(seenWindow, reset ?? 0)
+        let window = window(atLeast: fallbackWindow)
+        let most = ledger.mostHeld(sent: call.sent, window: window)
+        let isExhausted = isRefusal && remaining == 0
+        let itself = isRefusal ? 0 : 1
+        if isExhausted {
+            // More was thought to fit than does: this server forgets calls before their window is over.
+            if seenQuota > max(1, most) { forgetsEarly = true }
+            seenQuota = max(1, min(seenQuota, most))
+        }
+        let fewest = forgetsEarly || toldQuota != nil ? 0 : ledger.fewestHeld(sent: call.sent, ended: now, window: window)
+        seenQuota = max(seenQuota, remaining + fewest + itself)
+        let unknown = max(0, (quota ?? 0) - remaining - most)
+        // Units that nobody is known to hold may be own ones of a longer window than was thought.
+        if isExhausted, unknown > 0, call.sent >= widenedAt {
+            seenWindow = max(seenWindow, min(2 * window, longestBlock))
+            widenedAt = now
+        }
+        others.note(unknown, at: now, period: window)
+        guard call.id >= report?.call.id ?? 0 else { return }
+        report = Report(
+            call: call,
+            remaining: remaining,
+            ended: now,
+            resetAt: now + (reset ?? min(window, longestBlock)),
+            countedBefore: call.endedBefore + itself,
+            others: others.most
+        )
+    }
+
+    private static func believedQuota(_ quota: Int) -> Int { max(1, min(quota, Int(Int32.max))) }
+}
+
+extension Duration {
+    /// The duration in nanoseconds, rounded up: at least 0, at most the limit.
+    func wholeNanoseconds(upTo limit: Int64) -> Int64 {
+        self >= .nanoseconds(limit) ? limit : max(0, wholeNanosecondsRoundedUp)
+    }
+}
+
+/// What is left of a quota after refusals that named no delay: at least halved by each, regained a tenth per window.
+///
+/// The half has a jitter, so that clients that were refused together don't come back together. Calls that were under way when the
+/// quota was halved say nothing about what is left of it.
+struct HalvedQuota: Sendable {
+    /// What is left; `nil` for all of it.
+    private(set) var units: Double?
+    private var halvedAt = Int64.min
+
+    init() {}
+
+    init(units: Double?) {
+        self.units = units.flatMap { $0.isFinite ? max(1, $0) : nil }
+    }
+
+    func quota(of policy: RateLimitPolicy) -> Int {
+        guard let units else { return policy.quota }
+        return max(policy.cost, min(policy.quota, Int(min(units, Double(policy.quota)))))
+    }
+
+    /// Halves what is left, or what the last window held if that is less.
+    mutating func refused(
+        _ call: AdmittedCall,
+        used: Int,
+        policy: RateLimitPolicy,
+        at now: Int64,
+        using generator: inout some RandomNumberGenerator
+    ) {
+        guard call.sent >= halvedAt else { return }
+        let base = min(units ?? Double(policy.quota), Double(max(1, used)))
+        units = max(1, base * Double.random(in: 0.4...0.5, using: &generator))
+        halvedAt = now
+    }
+
+    /// Regains a share: with each place of a window used, that is a tenth of the quota or one unit, whichever is more.
+    mutating func admitted(_ call: AdmittedCall, policy: RateLimitPolicy) {
+        guard let units, call.sent >= halvedAt else { return }
+        let regained = units + max(1, Double(policy.quota) / 10) / max(1, units.rounded(.down))
+        self.units = regained < Double(policy.quota) ? regained : nil
+    }
+}
+
+/// How many units of a server's limit others were seen to hold: the most of the current and the last period.
+///
+/// Who shares a limit with others and takes every place that becomes free is refused as often as he is outrun. What others held
+/// lately is therefore left to them, for one to two periods.
+struct OthersUse: Sendable {
+    private var recent = 0
+    private var earlier = 0
+    private var start = Int64.min
+
+    var most: Int { max(recent, earlier) }
+
+    /// Notes what was seen.
+    /// - Parameter period: The window of the limit, in nanoseconds.
+    mutating func note(_ units: Int, at now: Int64, period: Int64) {
+        let age = start == .min ? .max : now - start
+        if age >= period { (earlier, recent, start) = (age / 2 >= period ? 0 : recent, 0, now) }
+        recent = max(recent, units)
+    }
+}
+
+extension RateLimitPolicy {
+    /// The length of the window in nanoseconds.
+    var windowNanoseconds: Int64 { window.wholeNanosecondsRoundedUp }
 }

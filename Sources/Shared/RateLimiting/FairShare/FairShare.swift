@@ -17,9 +17,9 @@
 /// no network is ever refused because of others: one without an admission in the window is always admitted.
 ///
 /// All operations are O(1) amortized.
-public struct FairShare: Sendable {
+package struct FairShare: Sendable {
     /// A recorded admission, to cancel it.
-    public struct Admission: Hashable, Sendable {
+    package struct Admission: Hashable, Sendable {
         fileprivate let number: Int
     }
 
@@ -30,7 +30,7 @@ public struct FairShare: Sendable {
     }
 
     /// The largest number of recorded admissions.
-    public let capacity: Int
+    package let capacity: Int
 
     /// A ring: the admission with the number `n` is at `n % records.count`.
     private var records: [Record] = []
@@ -42,16 +42,16 @@ public struct FairShare: Sendable {
     /// Creates an empty table.
     /// - Parameter capacity: The largest number of recorded admissions. A quota of more than half of it counts as half of it.
     /// - Precondition: `capacity` is at least 2.
-    public init(capacity: Int = 65_536) {
+    package init(capacity: Int = 65_536) {
         precondition(capacity >= 2, "capacity must be at least 2 (is \(capacity))")
         self.capacity = capacity
     }
 
     /// The number of recorded admissions, canceled ones included.
-    public var count: Int { numbers.count }
+    package var count: Int { numbers.count }
 
     /// The number of networks with an admission in the window.
-    public var networks: Int { usage.count }
+    package var networks: Int { usage.count }
 
     /// Records an admission that the shared limit granted.
     /// - Parameters:
@@ -60,7 +60,7 @@ public struct FairShare: Sendable {
     ///   - window: The window of the shared limit.
     /// - Returns: The admission, to cancel it.
     @discardableResult
-    public mutating func record(_ network: KeyDigest, at now: Duration, window: Duration) -> Admission {
+    package mutating func record(_ network: KeyDigest, at now: Duration, window: Duration) -> Admission {
         expire(at: now, window: window)
         if numbers.count == capacity { removeFirst() }
         if numbers.count == records.count { grow() }
@@ -78,7 +78,7 @@ public struct FairShare: Sendable {
     ///   - quota: The quota of the shared limit.
     ///   - window: The window of the shared limit.
     /// - Returns: The admission, to cancel it; `nil` if the network has used its fair share.
-    public mutating func reserve(_ network: KeyDigest, at now: Duration, quota: Int, window: Duration) -> Admission? {
+    package mutating func reserve(_ network: KeyDigest, at now: Duration, quota: Int, window: Duration) -> Admission? {
         expire(at: now, window: window)
         let used = usage[network] ?? 0
         let sharers = usage.count + (used == 0 ? 1 : 0)
@@ -87,7 +87,7 @@ public struct FairShare: Sendable {
     }
 
     /// Removes an admission that did not take place. Does nothing if it has left the window.
-    public mutating func cancel(_ admission: Admission) {
+    package mutating func cancel(_ admission: Admission) {
         guard numbers.contains(admission.number) else { return }
         let index = admission.number % records.count
         if let network = records[index].network { discount(network) }

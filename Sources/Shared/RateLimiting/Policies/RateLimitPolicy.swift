@@ -10,13 +10,6 @@ public struct RateLimitPolicy: Hashable, Sendable {
     public let unit: QuotaUnit
     /// What a decision needs of all this.
     let terms: RateLimitTerms
-    private let kind: Kind
-
-    private enum Kind: UInt8, Hashable {
-        case sliding
-        case strict
-        case plain
-    }
 
     /// The largest number of units admitted in any window.
     public var quota: Int { terms.quota }
@@ -26,11 +19,7 @@ public struct RateLimitPolicy: Hashable, Sendable {
     public var cost: Int { terms.cost }
     /// How admissions are counted.
     public var algorithm: RateLimitAlgorithm {
-        switch kind {
-        case .sliding: .slidingWindow
-        case .strict: .strictGCRA(burst: terms.burst)
-        case .plain: .plainGCRA(burst: terms.burst)
-        }
+        terms.emission == 0 ? .slidingWindow : .strictGCRA(burst: burst)
     }
 
     /// Creates a policy.
@@ -60,12 +49,9 @@ public struct RateLimitPolicy: Hashable, Sendable {
         let (burst, emission): (Int, Int64)
         switch algorithm ?? .automatic(quota: quota) {
         case .slidingWindow:
-            (kind, burst, emission) = (.sliding, quota, 0)
+            (burst, emission) = (quota, 0)
         case .strictGCRA(let most):
-            (kind, burst) = (.strict, most)
-            emission = most > quota ? 0 : nanoseconds.dividedUp(by: Int64(quota - most + 1))
-        case .plainGCRA(let most):
-            (kind, burst, emission) = (.plain, most, nanoseconds.dividedUp(by: Int64(quota)))
+            (burst, emission) = (most, most > quota ? 0 : nanoseconds.dividedUp(by: Int64(quota - most + 1)))
         }
         precondition((1...quota).contains(burst), "burst must be from 1 to the quota (is \(burst) of \(quota))")
         precondition((1...burst).contains(cost), "cost must be from 1 to the burst (is \(cost) of \(burst))")
@@ -101,4 +87,53 @@ extension FixedWidthInteger {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder > 0 ? quotient + 1 : quotient
     }
+}
+
+/// How admissions are counted.
+public enum RateLimitAlgorithm: Hashable, Sendable {
+    /// An exact ring of instants, see ``SlidingWindow``: the whole quota may come at once; 8 bytes per kept instant.
+    case slidingWindow
+    /// An evenly paced limit that never exceeds the quota in any window, see ``StrictGCRA``: 8 bytes, at a lower lasting rate.
+    /// - burst: The largest number of units admitted at once.
+    case strictGCRA(burst: Int)
+
+    /// What a quota gets unless its policy says otherwise: the exact ring up to 64, then the strict GCRA with a tenth as burst.
+    public static func automatic(quota: Int) -> RateLimitAlgorithm {
+        quota <= 64 ? .slidingWindow : .strictGCRA(burst: quota / 10)
+    }
+}
+
+/// What a policy counts (draft-ietf-httpapi-ratelimit-headers-10, section 3.1.2).
+public struct QuotaUnit: RawRepresentable, Hashable, Sendable {
+    /// The name in the draft's registry.
+    public let rawValue: String
+
+    /// Takes a name, registered or not.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// Requests.
+    public static let requests = QuotaUnit(rawValue: "requests")
+    /// Bytes of content.
+    public static let contentBytes = QuotaUnit(rawValue: "content-bytes")
+    /// Requests that run at once.
+    public static let concurrentRequests = QuotaUnit(rawValue: "concurrent-requests")
+}
+
+/// The numbers of a policy that a decision needs, without its texts: copied for nothing.
+struct RateLimitTerms: Hashable, Sendable {
+    /// The largest number of units in any window.
+    let quota: Int
+    /// The largest number of units at once: the whole quota for the sliding window.
+    let burst: Int
+    /// How many units a request takes unless it says otherwise.
+    let cost: Int
+    /// The length of the window in nanoseconds, rounded up.
+    let window: Int64
+    /// The time in which one unit returns, in nanoseconds, rounded up; 0 for the sliding window, where it doesn't return evenly.
+    let emission: Int64
+
+    /// The longest that a key can owe, in nanoseconds.
+    var longestDebt: Int64 { emission == 0 ? window : Int64(burst) * emission }
 }

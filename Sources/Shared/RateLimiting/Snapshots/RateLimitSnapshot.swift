@@ -21,3 +21,50 @@ public struct RateLimitSnapshot: Hashable, Sendable, Codable {
         }
     }
 }
+
+extension RateLimitSnapshot {
+    /// What is owed as bytes, for a store that keeps policy and time in columns of their own: 1 and the nanoseconds a GCRA owes,
+    /// or 0 and the age of each unit, 8 bytes each, the lowest first.
+    public var owedBytes: [UInt8] {
+        [owed == nil ? 0 : 1]
+            + (owed.map { [$0] } ?? ages).flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
+    }
+
+    /// Reads a snapshot back. O(bytes).
+    /// - Returns: `nil` if the bytes are no ``owedBytes``.
+    public init?(policy: String, time: SnapshotTime, owedBytes bytes: some Collection<UInt8>) {
+        guard let kind = bytes.first, kind <= 1, bytes.count % 8 == 1, kind == 0 || bytes.count == 9 else { return nil }
+        var words = [Int64](repeating: 0, count: bytes.count / 8)
+        for (place, byte) in bytes.dropFirst().enumerated() { words[place / 8] |= Int64(byte) << Int64(place % 8 * 8) }
+        self.init(policy: policy, time: time, ages: kind == 0 ? words : [], owed: kind == 1 ? words[0] : nil)
+    }
+}
+
+/// What one key owes under one policy, in a form that a store can keep and another process can restore.
+///
+/// A store keeps one row for each policy and key; a later one replaces it. The key is saved as a digest, which identifies the same key in every
+/// process that has the limiter's secret.
+public struct SavedRateLimit: Hashable, Sendable, Codable {
+    /// The digest of the key; 0 for all keys without a row. Other digests below 2²⁰ are no keys; earlier versions saved them, and they are ignored.
+    package var key: KeyDigest
+    /// What it owes, under which policy, and when that was so.
+    public var state: RateLimitSnapshot
+    /// The nanoseconds from the state's time until the key owes nothing, so that the row may be deleted; 0 if it was reset.
+    public var lifetime: Int64
+
+    /// Creates a row as it was kept.
+    package init(key: KeyDigest, state: RateLimitSnapshot, lifetime: Int64) {
+        (self.key, self.state, self.lifetime) = (key, state, lifetime)
+    }
+
+    /// Whether the row may be deleted at a time: never too early, whatever step a wall clock makes within a boot.
+    public func isExpired(at time: SnapshotTime) -> Bool { state.time.nanoseconds(to: time) >= lifetime }
+}
+
+/// What a key owes in the form in which it is saved.
+enum SavedDebt {
+    /// The age of each admitted unit that still counts, in nanoseconds, oldest first.
+    case ages([Int64])
+    /// The nanoseconds until nothing is owed.
+    case nanoseconds(Int64)
+}

@@ -65,14 +65,6 @@ struct WindowCharge {
     }
 }
 
-/// What a key owes in the form in which it is saved.
-enum SavedDebt {
-    /// The age of each admitted unit that still counts, in nanoseconds, oldest first.
-    case ages([Int64])
-    /// The nanoseconds until nothing is owed.
-    case nanoseconds(Int64)
-}
-
 extension AdmissionWindow where Self: ~Copyable {
     static var knowsInstants: Bool { false }
 
@@ -92,21 +84,46 @@ extension AdmissionWindow where Self: ~Copyable {
         guard delay == 0 else { return .refused(retryAfter: .nanoseconds(delay)) }
         return .admitted(remaining: charge(at: now, terms: terms, cost: cost))
     }
-
-    /// The wait until a request of the usual cost would be admitted after so many like it. O(ahead).
-    func wait(ahead: Int, at now: Int64, terms: RateLimitTerms) -> Int64 {
-        var window = copy()
-        var instant = now
-        for _ in 0..<ahead {
-            instant += window.delay(at: instant, terms: terms, cost: terms.cost)
-            window.charge(at: instant, terms: terms, cost: terms.cost)
-        }
-        return instant - now + window.delay(at: instant, terms: terms, cost: terms.cost)
-    }
 }
 
 /// A request takes at least one unit.
 @usableFromInline
 func requireCost(_ cost: Int) {
     precondition(cost > 0, "cost must be positive (is \(cost))")
+}
+
+extension AdmissionWindow where Self: ~Copyable {
+    /// The state of another limit that owes no less; never more in units than the new burst can hold.
+    func converted<Other: AdmissionWindow & ~Copyable>(
+        from old: RateLimitTerms,
+        to new: RateLimitTerms,
+        at now: Int64,
+        as: Other.Type
+    ) -> Other {
+        var other = Other()
+        guard !isFresh(at: now, terms: old) else { return other }
+        if case .ages(let ages) = debt(at: now, terms: old), other.add(.ages(ages), elapsed: 0, at: now, terms: new) {
+            return other
+        }
+        let owed = min(new.burst, old.burst - remaining(at: now, terms: old))
+        // A GCRA doesn't know when it admitted what, so a ring takes it that all of it was now.
+        let units = Other.knowsInstants ? new.quota : owed
+        if units > 0 { other.charge(at: now, terms: new, cost: units) }
+        return other
+    }
+
+    /// Adds what was saved. Under another algorithm, when what was admitted isn't known, the whole quota is spent.
+    mutating func restore(_ snapshot: RateLimitSnapshot, at now: Int64, terms: RateLimitTerms, time: SnapshotTime) {
+        let elapsed = snapshot.time.nanoseconds(to: time)
+        let debt = snapshot.owed.map(SavedDebt.nanoseconds) ?? .ages(snapshot.ages)
+        if !add(debt, elapsed: elapsed, at: now, terms: terms), elapsed < terms.longestDebt {
+            spendAll(at: now, terms: terms)
+        }
+    }
+
+    /// Spends the whole quota some time ago. What is owed doesn't make it less: a debt that was saved may be told for longer than
+    /// it was true, and then end before what it hid.
+    mutating func spendAll(at now: Int64, terms: RateLimitTerms, ago: Int64) {
+        if ago < terms.longestDebt { spendAll(at: now - ago, terms: terms) }
+    }
 }

@@ -63,3 +63,91 @@ extension ErrorBody {
         return answer(.messageText, code: code?.codeValue, message: message)
     }
 }
+
+extension HTTPFields {
+    /// The fields that the decoder looks at, picked out once: it asks for each of them, mostly in vain.
+    var facts: HTTPFields { HTTPFields(lazy.filter { Self.tells($0.name) }) }
+
+    /// Most names are told apart by their marks, without hashing them.
+    private static func tells(_ name: HTTPField.Name) -> Bool {
+        marks & JSONObject.mark(of: name.canonicalName) != 0 && telling.contains(name)
+    }
+
+    private static let marks = telling.reduce(UInt64(0)) { $0 | JSONObject.mark(of: $1.canonicalName) }
+
+    private static let telling: Set<HTTPField.Name> = [
+        .contentType, .date, .server, .errorCode, .requestID, .plainRequestID, .cloudflareRay, .cloudflareMitigated,
+        .amazonRequestID, .microsoftRequestID, .gitHubRequestID, .traceparent, .microsoftErrorCode, .amazonErrorType,
+        .supabaseErrorCode, .retryAfter, .plainRetryAfter, .retryAfterMilliseconds, .microsoftRetryAfterMilliseconds,
+        .amazonRetryAfter, .rateLimit, .rateLimitRemaining, .rateLimitReset, .oldRateLimitRemaining, .oldRateLimitReset,
+        .rateLimitRetryAfter, .oldRateLimitResetAfter, .dashedRateLimitRemaining, .dashedRateLimitReset,
+    ]
+
+    /// The value of a field, which is mostly on one line.
+    func value(_ name: HTTPField.Name) -> String? {
+        guard let first = firstIndex(where: { $0.name == name }) else { return nil }
+        let isAlone = !self[(first + 1)...].contains { $0.name == name }
+        return isAlone ? self[first].value : self[name]
+    }
+
+    /// The id by which some log knows the request; the first of the known headers that is fit for one.
+    var namedRequestID: String? {
+        Self.requestIDs.lazy.compactMap { value($0) }.first(where: ErrorDecoder.isCode)
+    }
+
+    private static let requestIDs: [HTTPField.Name] = [
+        .requestID, .plainRequestID, .cloudflareRay, .amazonRequestID, .microsoftRequestID, .gitHubRequestID,
+    ]
+
+    /// The trace that the request belongs to, which the server's log may know as well.
+    var traceID: String? {
+        value(.traceparent).flatMap { ErrorDecoder.isCode($0) ? $0 : nil }
+    }
+
+    /// The code that the contract's server mirrors into a header.
+    var contractCode: ErrorCode? {
+        value(.errorCode).flatMap { ErrorDecoder.isCode($0) ? ErrorCode($0) : nil }
+    }
+
+    /// The code that a vendor puts into a header of his own.
+    var vendorCode: ErrorCode? {
+        if let code = value(.microsoftErrorCode), ErrorDecoder.isCode(code) { return ErrorCode(code) }
+        if let type = value(.amazonErrorType), let code = ErrorDecoder.amazonCode(type) { return code }
+        return value(.supabaseErrorCode).flatMap { ErrorDecoder.isCode($0) ? ErrorCode($0) : nil }
+    }
+}
+
+/// Looking for ASCII texts in bytes, without making characters of them.
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether a text stands at a place.
+    /// - Parameters:
+    ///   - text: An ASCII text; in lower case if the case does not matter.
+    ///   - index: The place.
+    ///   - ignoringCase: Whether upper-case letters count as lower-case ones.
+    func stands(_ text: StaticString, at index: Int, ignoringCase: Bool = false) -> Bool {
+        let length = text.utf8CodeUnitCount
+        guard count - index >= length else { return false }
+        for offset in 0..<length {
+            let byte = self[index + offset]
+            let isUpper = ignoringCase && (0x41...0x5A).contains(byte)
+            guard (isUpper ? byte | 0x20 : byte) == text.utf8Start[offset] else { return false }
+        }
+        return true
+    }
+
+    /// The first place of a text.
+    func firstIndex(of text: StaticString) -> Int? {
+        indices.first { stands(text, at: $0) }
+    }
+
+    /// Whether the bytes begin as markup does, in UTF-8 or UTF-16, whatever byte order mark stands before it.
+    var beginAsMarkup: Bool {
+        let start = first { byte in
+            switch byte {
+            case 0x09, 0x0A, 0x0D, 0x20, 0x00, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF: false
+            default: true
+            }
+        }
+        return start == UInt8(ascii: "<")
+    }
+}

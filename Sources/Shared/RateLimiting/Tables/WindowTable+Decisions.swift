@@ -149,12 +149,4 @@ extension WindowTable where Window: ~Copyable {
             slots[index].window.remaining(at: now, terms: terms), slots[index].window.delayOfMore(at: now, terms: terms)
         )
     }
-
-    /// The nanoseconds until a request of the policy's cost would be admitted after so many like it. Writes nothing. O(ahead).
-    func wait(of digest: UInt64, ahead: Int, at now: Int64) -> Int64 {
-        let (index, isFound) = find(digest)
-        return isFound
-            ? slots[index].window.wait(ahead: ahead, at: now, terms: terms)
-            : newWindow(for: digest).wait(ahead: ahead, at: now, terms: terms)
-    }
 }

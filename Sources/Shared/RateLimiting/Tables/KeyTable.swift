@@ -1,9 +1,106 @@
+/// A shard's table, by what counts its admissions.
+///
+/// A pointer to one of two types, so that each is compiled for its own state and is changed where it stands.
+enum KeyTable {
+    case sliding(UnsafeMutablePointer<WindowTable<Ring>>)
+    case strict(UnsafeMutablePointer<WindowTable<StrictGCRA>>)
+
+    static func make(_ rule: RateLimitRule, capacity: Int, memory: TableMemory, recordsChanges: Bool) -> KeyTable {
+        func table<Window: ~Copyable>(_: Window.Type) -> UnsafeMutablePointer<WindowTable<Window>> {
+            pointer(WindowTable(rule: rule, capacity: capacity, memory: memory, recordsChanges: recordsChanges))
+        }
+        return switch rule.policy.algorithm {
+        case .slidingWindow: .sliding(table(Ring.self))
+        case .strictGCRA: .strict(table(StrictGCRA.self))
+        }
+    }
+
+    static func pointer<Window: ~Copyable>(_ table: consuming WindowTable<Window>) -> UnsafeMutablePointer<
+        WindowTable<Window>
+    > {
+        // What every decision reads stands in one line of the cache.
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: MemoryLayout<WindowTable<Window>>.size, alignment: 64)
+        let pointer = memory.bindMemory(to: WindowTable<Window>.self, capacity: 1)
+        pointer.initialize(to: table)
+        return pointer
+    }
+
+    /// Frees the table; nothing may reach it afterwards.
+    func free() {
+        func free<Window: ~Copyable>(_ pointer: UnsafeMutablePointer<WindowTable<Window>>) {
+            pointer.deinitialize(count: 1)
+            pointer.deallocate()
+        }
+        switch self {
+        case .sliding(let table): free(table)
+        case .strict(let table): free(table)
+        }
+    }
+
+    @inline(__always)
+    func admit(_ digest: UInt64, at now: Int64, cost: Int) -> RateLimitDecision {
+        switch self {
+        case .sliding(let table): table.pointee.admit(digest, at: now, cost: cost)
+        case .strict(let table): table.pointee.admit(digest, at: now, cost: cost)
+        }
+    }
+
+    func ask(_ digest: UInt64, at now: Int64, cost: Int) -> TableAnswer {
+        switch self {
+        case .sliding(let table): table.pointee.ask(digest, at: now, cost: cost)
+        case .strict(let table): table.pointee.ask(digest, at: now, cost: cost)
+        }
+    }
+
+    func charge(_ digest: UInt64, _ answer: TableAnswer, at now: Int64, cost: Int) -> TableCharge {
+        switch self {
+        case .sliding(let table): table.pointee.charge(digest, answer, at: now, cost: cost)
+        case .strict(let table): table.pointee.charge(digest, answer, at: now, cost: cost)
+        }
+    }
+
+    /// Counts a newcomer that is counted elsewhere, because the table is full.
+    func noteFallback() {
+        switch self {
+        case .sliding(let table): table.pointee.fallbacks += 1
+        case .strict(let table): table.pointee.fallbacks += 1
+        }
+    }
+
+    func dropExpired(_ most: Int, at now: Int64) {
+        switch self {
+        case .sliding(let table): table.pointee.dropExpired(most, at: now)
+        case .strict(let table): table.pointee.dropExpired(most, at: now)
+        }
+    }
+
+    func lastCharge(of digest: UInt64, now: Int64, units: Int) -> WindowCharge? {
+        switch self {
+        case .sliding(let table): table.pointee.lastCharge(of: digest, now: now, units: units)
+        case .strict(let table): table.pointee.lastCharge(of: digest, now: now, units: units)
+        }
+    }
+
+    func refund(_ charge: WindowCharge, of key: KeyDigest, at now: Int64) {
+        switch self {
+        case .sliding(let table): table.pointee.refund(charge, of: key, at: now)
+        case .strict(let table): table.pointee.refund(charge, of: key, at: now)
+        }
+    }
+
+    func state(at index: Int, now: Int64) -> (remaining: Int, reset: Int64) {
+        switch self {
+        case .sliding(let table): table.pointee.state(at: index, now: now)
+        case .strict(let table): table.pointee.state(at: index, now: now)
+        }
+    }
+}
+
 extension KeyTable {
     var rule: RateLimitRule {
         switch self {
         case .sliding(let table): table.pointee.rule
         case .strict(let table): table.pointee.rule
-        case .plain(let table): table.pointee.rule
         }
     }
 
@@ -11,7 +108,6 @@ extension KeyTable {
         switch self {
         case .sliding(let table): table.pointee.rule.policy
         case .strict(let table): table.pointee.rule.policy
-        case .plain(let table): table.pointee.rule.policy
         }
     }
 
@@ -19,7 +115,6 @@ extension KeyTable {
         switch self {
         case .sliding(let table): table.pointee.rule.isVisible
         case .strict(let table): table.pointee.rule.isVisible
-        case .plain(let table): table.pointee.rule.isVisible
         }
     }
 
@@ -36,7 +131,6 @@ extension KeyTable {
         return switch self {
         case .sliding(let table): usage(table.pointee)
         case .strict(let table): usage(table.pointee)
-        case .plain(let table): usage(table.pointee)
         }
     }
 
@@ -45,7 +139,6 @@ extension KeyTable {
         switch self {
         case .sliding(let table): table.pointee.slotCount
         case .strict(let table): table.pointee.slotCount
-        case .plain(let table): table.pointee.slotCount
         }
     }
 
@@ -55,7 +148,6 @@ extension KeyTable {
         switch self {
         case .sliding(let table): self = Self.converted(table, to: changed, at: now)
         case .strict(let table): self = Self.converted(table, to: changed, at: now)
-        case .plain(let table): self = Self.converted(table, to: changed, at: now)
         }
         old.free()
     }
@@ -68,7 +160,6 @@ extension KeyTable {
         switch rule.policy.algorithm {
         case .slidingWindow: .sliding(pointer(table.pointee.converted(to: rule, at: now, as: Ring.self)))
         case .strictGCRA: .strict(pointer(table.pointee.converted(to: rule, at: now, as: StrictGCRA.self)))
-        case .plainGCRA: .plain(pointer(table.pointee.converted(to: rule, at: now, as: PlainGCRA.self)))
         }
     }
 
@@ -76,7 +167,6 @@ extension KeyTable {
         switch self {
         case .sliding(let table): table.pointee.row(of: key, at: now)
         case .strict(let table): table.pointee.row(of: key, at: now)
-        case .plain(let table): table.pointee.row(of: key, at: now)
         }
     }
 
@@ -84,7 +174,6 @@ extension KeyTable {
         switch self {
         case .sliding(let table): table.pointee.takeRow(of: key, at: now)
         case .strict(let table): table.pointee.takeRow(of: key, at: now)
-        case .plain(let table): table.pointee.takeRow(of: key, at: now)
         }
     }
 
@@ -92,7 +181,6 @@ extension KeyTable {
         switch self {
         case .sliding(let table): table.pointee.takeChanges(upTo: count, at: now)
         case .strict(let table): table.pointee.takeChanges(upTo: count, at: now)
-        case .plain(let table): table.pointee.takeChanges(upTo: count, at: now)
         }
     }
 
@@ -100,7 +188,6 @@ extension KeyTable {
         switch self {
         case .sliding(let table): table.pointee.returnChange(key, isReset: isReset)
         case .strict(let table): table.pointee.returnChange(key, isReset: isReset)
-        case .plain(let table): table.pointee.returnChange(key, isReset: isReset)
         }
     }
 
@@ -108,7 +195,6 @@ extension KeyTable {
         switch self {
         case .sliding(let table): table.pointee.restore(snapshot, to: key, at: now, time: time)
         case .strict(let table): table.pointee.restore(snapshot, to: key, at: now, time: time)
-        case .plain(let table): table.pointee.restore(snapshot, to: key, at: now, time: time)
         }
     }
 
@@ -117,7 +203,6 @@ extension KeyTable {
         switch self {
         case .sliding(let table): table.pointee.spendAll(of: key, at: now, ago: ago)
         case .strict(let table): table.pointee.spendAll(of: key, at: now, ago: ago)
-        case .plain(let table): table.pointee.spendAll(of: key, at: now, ago: ago)
         }
     }
 
@@ -126,7 +211,6 @@ extension KeyTable {
         switch self {
         case .sliding(let table): table.pointee.reset(key)
         case .strict(let table): table.pointee.reset(key)
-        case .plain(let table): table.pointee.reset(key)
         }
     }
 }
