@@ -10,7 +10,7 @@ import Testing
 @testable import SQLiteStores
 
 @Suite struct SQLiteMailTests {
-    @Test("What was added survives that the server dies")
+    @Test("An added intent survives the death of the server")
     func durable() async throws {
         try await withStores { stores in
             let intent = MailIntent(

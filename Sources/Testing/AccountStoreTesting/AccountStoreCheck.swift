@@ -47,7 +47,7 @@ public struct AccountStoreCheck: Sendable, CustomStringConvertible {
     }
 }
 
-/// What a store did instead of what it should.
+/// A difference between the behavior of a store and the rule.
 struct Difference: Error, CustomStringConvertible {
     let description: String
 }

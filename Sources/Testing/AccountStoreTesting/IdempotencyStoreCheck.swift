@@ -12,7 +12,7 @@ import RateLimiting
 /// }
 /// ```
 public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
-    /// What the store does.
+    /// The rule, as a sentence.
     public let description: String
     /// The bounds that the store must be created with.
     public let bounds: IdempotencyBounds

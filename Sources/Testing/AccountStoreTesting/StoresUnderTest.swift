@@ -92,7 +92,7 @@ public struct OpenedSession: Sendable {
     }
 
     /// Uses a token some seconds after the start.
-    /// - Returns: What became of it, and the token that replaces it.
+    /// - Returns: The outcome, and the token that replaces the used one.
     public func use(
         _ token: TokenDigest,
         after seconds: TimeInterval

@@ -29,9 +29,9 @@ public protocol AccountStores: Sendable {
 
 /// A store could not do its work.
 public struct StoreFailure: LogSafeError, Hashable, Sendable {
-    /// Whether somebody else was in the way, so that trying again may help.
+    /// Whether another writer was in the way, so that a repetition may succeed.
     public let isBusy: Bool
-    /// What the store said, without anything that was stored.
+    /// The error of the store, without anything that is stored.
     public let message: String
 
     /// Creates a failure.

@@ -1,12 +1,12 @@
 public import AccountContract
 public import Foundation
 
-/// The mails that are to be made, kept until they have been handed over.
+/// The emails that are to be sent, stored until they are delivered.
 ///
 /// All dates are of a steady time: see the `steady` parameter of ``MailWorker``.
 ///
-/// Any number of workers, also in several processes, may take from one queue: whoever claims an intent holds it under a lease, and
-/// what is said about it after the lease has passed to another is not heard.
+/// Any number of workers, also in several processes, may take from one queue. A worker that claims an intent holds it under a lease. A call of a
+/// worker whose lease has passed to another changes nothing.
 public protocol MailIntentQueue: Sendable {
     /// Adds an intent, due at once. When this returns, the intent survives a crash.
     ///
@@ -52,13 +52,13 @@ extension MailIntentQueue {
     }
 }
 
-/// A mail of the queue as an operator sees it.
+/// An email of the queue as an operator sees it.
 public struct QueuedMail: Hashable, Sendable, Identifiable {
-    /// What becomes of it.
+    /// The state of an email.
     public enum State: String, Hashable, Sendable, CaseIterable {
         /// It will be tried when it is due.
         case waiting
-        /// A worker has it in hand, or had when it died.
+        /// It is in flight, or was when its worker died.
         case taken
         /// It will not be tried again by itself.
         case failed
@@ -68,11 +68,11 @@ public struct QueuedMail: Hashable, Sendable, Identifiable {
     public let id: MailIntent.ID
     /// `password_reset` or `password_changed`.
     public let kind: String
-    /// Who it is for: the address that was typed, or the account's; `nil` if the account is gone.
+    /// The recipient: the address that was typed, or the account's; `nil` if the account is gone.
     public let recipient: EmailAddress?
-    /// What becomes of it.
+    /// Its state.
     public let state: State
-    /// How often handing over has failed.
+    /// How often delivery has failed.
     public let failures: Int
     /// When it was asked for.
     public let createdAt: Date
@@ -109,12 +109,13 @@ public struct QueuedMail: Hashable, Sendable, Identifiable {
     }
 }
 
-/// The queue as an operator looks after it.
+/// The queue as an operator maintains it.
 public protocol MailQueueInspection: Sendable {
-    /// The mails, oldest first. What can't be read, since somebody has changed it by hand, does not keep the others from being seen.
+    /// The emails, oldest first. Rows that can't be read are left out.
     func mails(limit: Int) async throws -> [QueuedMail]
-    /// Makes mails due now, and ends the rest of workers whose mail server did not take mails: those that wait, and with `includingFailed` those that were given up. What a worker has in hand is left.
-    /// - Parameter ids: Which; all if `nil`.
-    /// - Returns: How many are due now that were not.
+    /// Makes pending emails due now, with `includingFailed` also abandoned ones, and ends the pause of workers during an outage. Emails in flight stay
+    /// as they are.
+    /// - Parameter ids: The ids of the emails; all if `nil`.
+    /// - Returns: The number of emails that became due.
     func retry(_ ids: Set<MailIntent.ID>?, includingFailed: Bool, at now: Date) async throws -> Int
 }

@@ -5,7 +5,7 @@ public import Foundation
 public protocol ResetTokenStore: Sendable {
     /// Keeps a token; of an account's live tokens only the newest `liveLimit` stay.
     func insert(_ token: StoredResetToken, liveLimit: Int) async throws
-    /// Removes a token that nobody has received.
+    /// Removes a token that no user has received.
     func discard(_ digest: TokenDigest) async throws
     /// Removes those of an account's live tokens that are older than one of them, but the newest `liveLimit` with that one. Newer ones may
     /// be on their way, and never arrive.
@@ -59,7 +59,7 @@ public struct StoredResetToken: Hashable, Sendable {
 public protocol FreezeTokenStore: Sendable {
     /// Keeps a token.
     func insert(_ digest: TokenDigest, account: Account.ID, expiresAt: Date) async throws
-    /// Removes a token that nobody has received.
+    /// Removes a token that no user has received.
     func discard(_ digest: TokenDigest) async throws
     /// The account of a live token. Changes nothing.
     /// - Returns: `nil` if the digest is unknown, expired or consumed, or its account is out of use.

@@ -53,9 +53,9 @@ public struct Session: Hashable, Sendable, Identifiable {
         public var description: String { rawValue.text }
     }
 
-    /// What the session is known by.
+    /// Identifies the session.
     public let id: ID
-    /// Who is signed in.
+    /// The account that is signed in.
     public let accountID: Account.ID
     /// When they signed in.
     public let createdAt: Date
@@ -76,7 +76,7 @@ public struct SessionRules: Hashable, Sendable {
     public var idleLimit: Duration = .seconds(30 * 86_400)
     /// The time after which a session ends in any case.
     public var absoluteLimit: Duration = .seconds(90 * 86_400)
-    /// The time within which a refresh may be repeated because its answer was lost.
+    /// The time within which a refresh may be repeated because its response was lost.
     public var repeatWindow: Duration = .seconds(10)
 
     /// The default rules.
