@@ -6,7 +6,7 @@ import Synchronization
 /// nothing. Who could not be admitted in time is refused at once, since the turns of those before him are known.
 public final class WaitingRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendable where C.Duration == Duration {
     private struct Line {
-        let turns = ConcurrencyLimit(1, maximumWaiters: .max)
+        let turns = ConcurrencyLimiter(1, maximumWaiters: .max)
         var members = 0
     }
 
@@ -62,7 +62,7 @@ public final class WaitingRateLimiter<Key: Hashable & Sendable, C: Clock>: Senda
         isolation: isolated (any Actor)? = #isolation
     ) async throws -> RateLimitDecision {
         let deadline = clock.now.advanced(by: longest)
-        let turns: ConcurrencyLimit
+        let turns: ConcurrencyLimiter
         switch enter(key, waitingUpTo: longest) {
         case .decided(let decision): return decision
         case .inLine(let line): turns = line
@@ -82,7 +82,7 @@ public final class WaitingRateLimiter<Key: Hashable & Sendable, C: Clock>: Senda
 
     private enum Entrance {
         case decided(RateLimitDecision)
-        case inLine(ConcurrencyLimit)
+        case inLine(ConcurrencyLimiter)
     }
 
     private func enter(_ key: Key, waitingUpTo longest: Duration) -> Entrance {
