@@ -5,7 +5,7 @@ import Testing
 @Suite("Sources of the views")
 struct ViewSourceTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../../Sources/AccountUI").standardizedFileURL
+        .appending(path: "../../../Sources/App/AccountUI").standardizedFileURL
     private static let screens = ["SignInScreen", "ForgotPasswordScreen", "ResetPasswordScreen", "ErrorLabView"]
 
     /// The source of a file, without comments.
