@@ -40,7 +40,7 @@ func failure(_ operation: () async throws -> Void) async -> APIError? {
 
 extension CallContext {
     /// A context with so much time left, on a clock that stands still.
-    init(timeout: Duration) {
+    convenience init(timeout: Duration) {
         let surroundings = ClientSurroundings(clock: MonotonicClock(ManualClock()))
         let endpoint = Endpoint(.get, "/a")
         self.init(

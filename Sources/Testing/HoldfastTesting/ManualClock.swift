@@ -14,7 +14,9 @@ public final class ManualClock: Clock, Sendable {
             self.offset = offset
         }
 
+        /// The instant that is later by a duration.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        /// The time until another instant.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
@@ -114,5 +116,74 @@ public final class ManualClock: Clock, Sendable {
             }
             if isReady { continuation.resume() }
         }
+    }
+}
+
+/// Runs tasks one job at a time on the thread of whoever drains it, so that a test knows when all of them wait.
+///
+/// With a ``ManualClock`` that makes a simulation: run what can run, move the clock to the next deadline, and so on. A task that
+/// should have ended and has not after ``drain()`` waits for an event that never comes: a test sees it rather than hangs.
+public final class SteppedExecutor: TaskExecutor {
+    private let jobs = Mutex<(all: [UnownedJob], next: Int)>(([], 0))
+
+    /// Creates an executor without jobs.
+    public init() {}
+
+    /// Takes a job that ``drain()`` will run.
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        jobs.withLock { $0.all.append(job) }
+    }
+
+    /// Runs until everybody waits.
+    public func drain() {
+        while let job = takeJob() { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+
+    /// Runs, and moves the clock from deadline to deadline, up to an instant.
+    public func run(_ clock: ManualClock, until end: Duration) {
+        drain()
+        while let next = clock.nextDeadline, next.offset <= end {
+            clock.advance(by: clock.now.duration(to: next))
+            drain()
+        }
+    }
+
+    private func takeJob() -> UnownedJob? {
+        jobs.withLock { jobs in
+            guard jobs.next < jobs.all.count else {
+                jobs = ([], 0)
+                return nil
+            }
+            jobs.next += 1
+            return jobs.all[jobs.next - 1]
+        }
+    }
+}
+
+/// A clock that runs faster than the world by a factor, so that half a minute of waits over real sockets takes a few seconds.
+public struct QuickClock: Clock {
+    /// An instant, as the time since the clock's start, on this clock.
+    public typealias Instant = ManualClock.Instant
+
+    /// How much faster than the world the clock runs.
+    public let factor: Int
+    private let start = ContinuousClock.now
+
+    /// Starts a clock.
+    /// - Precondition: `factor` is positive.
+    public init(factor: Int) {
+        precondition(factor > 0, "factor must be positive (is \(factor))")
+        self.factor = factor
+    }
+
+    /// The present instant.
+    public var now: Instant { Instant(offset: start.duration(to: .now) * factor) }
+    /// One nanosecond of the world, on this clock.
+    public var minimumResolution: Duration { .nanoseconds(factor) }
+
+    /// Sleeps until a deadline. Ends at once when the task is canceled.
+    public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        try await ContinuousClock().sleep(until: start.advanced(by: deadline.offset / factor), tolerance: tolerance)
     }
 }

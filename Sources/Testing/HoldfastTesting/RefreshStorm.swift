@@ -12,7 +12,22 @@ import Synchronization
 public struct RefreshStorm: Sendable {
     /// How a refresh fails.
     public enum Failure: String, CaseIterable, Sendable {
-        case unavailable, unavailableWithDelay, limited, limitedWithDelay, serverError, resetBeforeResponse, resetWithinBody, hang
+        /// 503 without a delay.
+        case unavailable
+        /// 503 with `Retry-After: 1`.
+        case unavailableWithDelay
+        /// 429 without a delay.
+        case limited
+        /// 429 with `Retry-After: 1`.
+        case limitedWithDelay
+        /// 500.
+        case serverError
+        /// The connection is reset without a response.
+        case resetBeforeResponse
+        /// The connection is reset within the body of a success.
+        case resetWithinBody
+        /// No response.
+        case hang
     }
 
     /// The token that the calls carry at first.

@@ -2,6 +2,7 @@ import ErrorContract
 import Foundation
 import HTTPTypes
 import HoldfastTesting
+import RateLimiting
 import Synchronization
 import Testing
 
@@ -159,10 +160,12 @@ import Testing
 @Suite("A line of waiting calls") struct WaiterLineTests {
     @Test("Counts the waiters of a key that go before a new one of a priority")
     func counts() {
-        var line = WaiterLine<Int>()
-        for priority in [CallPriority.low, .high, .normal, .low] { _ = line.enter(at: 1, priority: priority) }
-        _ = line.enter(at: 2, priority: .high)
-        #expect(CallPriority.allCases.map { line.count(at: 1, before: $0) } == [4, 2, 1])
+        var line = WaiterLine<GateWaiter>()
+        let (gate, other) = (GateKey.host("https://one.example"), GateKey.host("https://other.example"))
+        for priority in [CallPriority.low, .high, .normal, .low] { _ = line.enter(GateWaiter(key: gate, priority: priority)) }
+        _ = line.enter(GateWaiter(key: other, priority: .high))
+        let counts = CallPriority.allCases.map { priority in line.count { $0.waits(before: priority, at: gate) } }
+        #expect(counts == [4, 2, 1])
     }
 }
 

@@ -201,7 +201,7 @@ private struct Process {
 /// The store that both processes share.
 private final class SharedStore: Sendable {
     private let memory = MemoryCredentialStore()
-    let lock = ConcurrencyLimit(1, maximumWaiters: .max)
+    let lock = ConcurrencyLimiter(1, maximumWaiters: .max)
 
     func load() async -> Credentials? { await memory.load() }
     func save(_ credentials: Credentials?) async { await memory.save(credentials) }

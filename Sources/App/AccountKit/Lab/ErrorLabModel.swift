@@ -18,7 +18,7 @@ public import ResilientHTTP
 /// waits and repeats, refreshes the lab's session, and asks the user to sign in. A canceled run leaves the model as it was before.
 @Observable
 @MainActor
-public final class ErrorLabModel: ScreenModel {
+public final class ErrorLabModel: StandardScreenModel {
     /// The states of the screen.
     public enum State: Sendable {
         /// No scenario was run yet. → `running`
@@ -37,26 +37,17 @@ public final class ErrorLabModel: ScreenModel {
     public internal(set) var state = State.idle
     /// The steps so far of the run in progress, or those of the last run.
     public internal(set) var steps: [LabStep] = []
-    /// The error of the last run, to be shown as an alert.
-    public internal(set) var alert: ErrorPresentation? {
-        didSet { if alert != nil { signals.countAlert() } }
+    /// The error of the last run, until it is dismissed.
+    var presentation: ErrorPresentation? {
+        didSet { if presentation != nil { signals.countAlert() } }
     }
     /// Whether the model does what an error's retry class says; if not, each run is a single call.
     public var followsAdvice = true
     /// The longest wait before a repeat; a longer one ends the run.
     public var maximumWait = Duration.seconds(10)
 
-    /// The language of the errors.
-    public let language: Language
-    /// The actions that the screen's buttons start.
-    public let work = ScreenWork()
-    /// Finds out whether a request took effect whose response was lost. ``perform(_:)`` calls it for
-    /// ``ErrorContract/ErrorPresentation/Action/checkAgain``, and never sends the request again; if it is `nil`, the action is returned.
-    @ObservationIgnored public var checkAgain: (@MainActor () async -> Void)?
-    var signals = ScreenSignals()
     let client: APIClient
     let recorder: LabRecorder
-    let presenter: Presenter
     let stopwatch: MonotonicClock
     let root: String
     let newSession: @Sendable () -> String
@@ -96,11 +87,10 @@ public final class ErrorLabModel: ScreenModel {
             middleware: middleware + [recorder],
             surroundings: ClientSurroundings(clock: MonotonicClock(clock), wallClock: wallClock)
         )
-        presenter = Presenter(language: language, catalogue: client.catalogue, wallClock: wallClock)
         scenarios = LabScenario.all(root: root)
-        self.language = language
         self.root = root
         self.newSession = newSession
+        super.init(language: language, catalogue: client.catalogue, wallClock: wallClock)
     }
 
     /// Loads the server's scenarios: it may have its own codes. The built-in ones stay if the request fails.
@@ -128,6 +118,22 @@ public final class ErrorLabModel: ScreenModel {
         guard let run = lastRun else { return }
         await self.run(run.scenario, isSignedIn: false)
     }
+
+    override public var alert: ErrorPresentation? { presentation }
+
+    override public func dismissAlert() { presentation = nil }
+
+    @discardableResult
+    override public func perform(_ action: ErrorPresentation.Action) async -> ErrorPresentation.Action? {
+        guard let run = lastRun else { return nil }
+        guard action == .signIn else { return await super.perform(action) }
+        await self.run(run.scenario, isSignedIn: true)
+        return nil
+    }
+
+    override func retry() async { await runAgain() }
+
+    override func fail(_ error: APIError) { presentation = presenter.presentation(of: error) }
 }
 
 extension ErrorLabModel {
@@ -156,49 +162,5 @@ extension ErrorLabModel {
     /// The last run, once it has ended.
     public var lastRun: LabRun? {
         if case .finished(let run) = state { run } else { nil }
-    }
-
-    /// The texts of the errors.
-    public var catalogue: ErrorCatalogue { presenter.catalogue }
-
-    /// The text that VoiceOver should speak: the scenario that runs, then its result.
-    public var announcement: ScreenAnnouncement? { signals.announcement }
-
-    /// The alert with its identity.
-    public var currentAlert: ScreenAlert? { alert.map { ScreenAlert(id: signals.alertID, presentation: $0) } }
-
-    /// Whether there is an alert; `false` dismisses it. For the binding of a view.
-    public var isAlertShown: Bool {
-        get { alert != nil }
-        set { if !newValue { alert = nil } }
-    }
-
-    /// Dismisses an alert. Ignored if another one replaced it.
-    public func dismissAlert(_ id: ScreenAlert.ID) {
-        if id == signals.alertID { alert = nil }
-    }
-
-    /// Performs the action that the user chose in the alert.
-    /// - Returns: The action if the app has to perform it, such as contacting support.
-    @discardableResult
-    public func perform(_ action: ErrorPresentation.Action) async -> ErrorPresentation.Action? {
-        guard let run = lastRun else { return nil }
-        alert = nil
-        switch action {
-        case .retry: await runAgain()
-        case .retryAt(let date):
-            if let error = run.error, let waiting = presenter.stillWaiting(error, until: date) {
-                alert = presenter.presentation(of: waiting)
-            } else {
-                await runAgain()
-            }
-        case .signIn: await self.run(run.scenario, isSignedIn: true)
-        case .dismiss, .fixFields: break
-        case .checkAgain:
-            guard let checkAgain else { return action }
-            await checkAgain()
-        case .requestNewLink, .contactSupport, .openSettings, .updateApp: return action
-        }
-        return nil
     }
 }

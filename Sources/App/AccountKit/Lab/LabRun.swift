@@ -1,6 +1,7 @@
 import Timekeeping
 public import ErrorContract
 public import ErrorLabContract
+public import ResilientHTTP
 
 /// A step of a run, apart from the requests.
 public enum LabStep: Hashable, Sendable {
@@ -49,5 +50,42 @@ public struct LabRun: Sendable {
     /// The error, if it ended with one.
     public var error: APIError? {
         if case .failure(let error) = result { error } else { nil }
+    }
+}
+
+/// One request that left the client, and its outcome.
+public struct LabExchange: Hashable, Sendable, Identifiable {
+    /// The outcome of a request.
+    public enum Outcome: Hashable, Sendable {
+        /// No response yet.
+        case pending
+        /// A response with a status.
+        case answered(status: Int)
+        /// No response, and the reason.
+        case lost(TransportError.Code)
+    }
+
+    /// The number of the request in its run, from 1.
+    public let id: Int
+    /// The method.
+    public let method: String
+    /// The path with its query.
+    public let path: String
+    /// When it was sent, counted from the start of the run.
+    public let start: Duration
+    /// The outcome.
+    public internal(set) var outcome: Outcome
+    /// The time until the head of the response, or until the failure.
+    public internal(set) var duration: Duration
+}
+
+extension LabExchange.Outcome: CustomStringConvertible {
+    /// The status, or the reason why there is none.
+    public var description: String {
+        switch self {
+        case .pending: "no response yet"
+        case .answered(let status): "\(status)"
+        case .lost(let code): "lost: \(code.rawValue)"
+        }
     }
 }

@@ -16,7 +16,7 @@ import ResilientHTTP
 /// ```
 @Observable
 @MainActor
-public final class ForgotPasswordModel: ScreenModel {
+public final class ForgotPasswordModel: StandardScreenModel {
     /// The states of the screen.
     public enum State: Hashable, Sendable {
         /// The user types. → `requesting`, `failed`
@@ -43,20 +43,10 @@ public final class ForgotPasswordModel: ScreenModel {
     /// The seconds until the button is enabled again, 0 if it is; updated by ``runCountdown()``.
     public private(set) var secondsLeft = 0
 
-    /// The language of the screen, and of the server's texts.
-    public let language: Language
-    /// The actions that the screen's buttons start.
-    public let work = ScreenWork()
-    /// Finds out whether a request took effect whose response was lost. ``perform(_:)`` calls it for
-    /// ``ErrorContract/ErrorPresentation/Action/checkAgain``, and never sends the request again; if it is `nil`, the action is returned.
-    @ObservationIgnored public var checkAgain: (@MainActor () async -> Void)?
-    private var signals = ScreenSignals()
     private var problems = FieldProblems()
     private let client: AccountClient
-    private let presenter: Presenter
     private let stopwatch: MonotonicClock
     @ObservationIgnored private var cooldownEnd: Duration?
-    @ObservationIgnored private var failure: APIError?
     @ObservationIgnored private var submit = RepeatedSubmit<EmailAddress>()
 
     /// Creates the model.
@@ -74,10 +64,9 @@ public final class ForgotPasswordModel: ScreenModel {
         wallClock: @escaping @Sendable () -> Date = { Date() }
     ) where C.Duration == Duration {
         self.client = client.speaking(language)
-        self.language = language
         self.email = email
         self.stopwatch = MonotonicClock(clock)
-        self.presenter = Presenter(language: language, catalogue: client.api.catalogue, wallClock: wallClock)
+        super.init(language: language, catalogue: client.api.catalogue, wallClock: wallClock)
     }
 
     /// Requests a link. Ignored while a request is in flight; refused with an alert during the cooldown.
@@ -141,7 +130,11 @@ public final class ForgotPasswordModel: ScreenModel {
     /// The same for every address and every server, so that it doesn't reveal whether there is an account.
     private var requestedText: String { presenter.text(ContractText.resetRequested) }
 
-    private func fail(_ error: APIError) {
+    override var isInFlight: Bool { state == .requesting }
+
+    override func retry() async { await request() }
+
+    override func fail(_ error: APIError) {
         failure = error
         let refused = presenter.fieldProblems(of: error, fields: [.email])
         problems = refused.problems
@@ -161,12 +154,23 @@ public final class ForgotPasswordModel: ScreenModel {
         }
         state = .failed(presenter.presentation(of: shown))
     }
+
+    override public var alert: ErrorPresentation? {
+        if case .failed(let presentation) = state { presentation } else { nil }
+    }
+
+    override public func dismissAlert() {
+        guard case .failed = state else { return }
+        state = isCoolingDown ? .requested(message: requestedText) : .editing
+    }
+
+    @discardableResult
+    override public func perform(_ action: ErrorPresentation.Action) async -> ErrorPresentation.Action? {
+        await super.perform(action == .requestNewLink ? .retry : action)
+    }
 }
 
 extension ForgotPasswordModel {
-    /// The texts of the screen: the client's catalogue, with the app's own words.
-    public var catalogue: ErrorCatalogue { presenter.catalogue }
-
     /// Whether the button is disabled after an accepted request.
     public var isCoolingDown: Bool { secondsLeft > 0 }
 
@@ -186,66 +190,11 @@ extension ForgotPasswordModel {
     /// The server's message about the address, shown at the field; `nil` as soon as the user edits the field.
     public func problem(at field: AccountField) -> String? { problems[field] }
 
-    /// The field that should get the focus. Each change is a request.
-    public var focusRequest: FocusRequest? { signals.focusRequest }
-
-    /// The text that VoiceOver should speak. Each change is an announcement.
-    public var announcement: ScreenAnnouncement? { signals.announcement }
-
     /// Handles Return in the field: requests a link. During the cooldown, the alert names the wait.
     public func returnPressed(in field: AccountField) { work.start { await self.request() } }
 
     /// The countdown in words.
     public var cooldownText: String? {
         isCoolingDown ? presenter.text(ContractText.resetCooldown(seconds: secondsLeft)) : nil
-    }
-
-    /// The error to be shown as an alert.
-    public var alert: ErrorPresentation? {
-        if case .failed(let presentation) = state { presentation } else { nil }
-    }
-
-    /// The alert with its identity.
-    public var currentAlert: ScreenAlert? { alert.map { ScreenAlert(id: signals.alertID, presentation: $0) } }
-
-    /// Whether there is an alert; `false` dismisses it. For the binding of a view.
-    public var isAlertShown: Bool {
-        get { alert != nil }
-        set { if !newValue { dismissAlert() } }
-    }
-
-    /// Dismisses the alert. Ignored if there is none.
-    public func dismissAlert() {
-        guard case .failed = state else { return }
-        state = isCoolingDown ? .requested(message: requestedText) : .editing
-    }
-
-    /// Dismisses an alert. Ignored if another one replaced it.
-    public func dismissAlert(_ id: ScreenAlert.ID) {
-        if id == signals.alertID { dismissAlert() }
-    }
-
-    /// Performs the action that the user chose in the alert.
-    /// - Returns: The action if the app has to perform it, such as contacting support.
-    @discardableResult
-    public func perform(_ action: ErrorPresentation.Action) async -> ErrorPresentation.Action? {
-        switch action {
-        case .retryAt(let date):
-            if state != .requesting, let failure, let waiting = presenter.stillWaiting(failure, until: date) {
-                fail(waiting)
-            } else {
-                await request()
-            }
-        case .retry, .requestNewLink: await request()
-        case .dismiss, .fixFields: dismissAlert()
-        case .checkAgain:
-            dismissAlert()
-            guard let checkAgain else { return action }
-            await checkAgain()
-        case .signIn, .contactSupport, .openSettings, .updateApp:
-            dismissAlert()
-            return action
-        }
-        return nil
     }
 }

@@ -11,7 +11,7 @@ import ResilientHTTP
 /// ``makeForgotPasswordModel(clock:)``. Its buttons start their actions with ``work``. A canceled call leaves the model as it was before.
 @Observable
 @MainActor
-public final class ResetPasswordModel: ScreenModel {
+public final class ResetPasswordModel: StandardScreenModel {
     /// The states of the screen.
     public enum State: Hashable, Sendable {
         /// The app was opened with something else than a reset link, or with one that the server can't read. Final.
@@ -60,27 +60,17 @@ public final class ResetPasswordModel: ScreenModel {
     /// Whether both passwords are readable.
     public var isPasswordShown = false
     /// The state of the screen.
-    public internal(set) var state: State {
+    public private(set) var state = State.unchecked {
         didSet { if alert != nil { signals.countAlert() } }
     }
 
-    /// The language of the screen, and of the server's texts.
-    public let language: Language
-    /// The actions that the screen's buttons start.
-    public let work = ScreenWork()
     /// The rules that a password must satisfy before it is sent.
     public let rules: PasswordRules
-    /// Finds out whether a request took effect whose response was lost. ``perform(_:)`` calls it for
-    /// ``ErrorContract/ErrorPresentation/Action/checkAgain``, and never sends the request again; if it is `nil`, the action is returned.
-    @ObservationIgnored public var checkAgain: (@MainActor () async -> Void)?
-    var signals = ScreenSignals()
     let client: AccountClient
-    let presenter: Presenter
     private let link: ResetLink?
     /// The account of the link, after the server has named it.
     private(set) var firstName: String?
     private(set) var email: EmailAddress?
-    @ObservationIgnored private var failure: APIError?
     @ObservationIgnored private var submit = RepeatedSubmit<Password>()
     /// Whether an attempt may have consumed the link, with whichever password.
     @ObservationIgnored private var mayHaveConsumedLink = false
@@ -101,14 +91,12 @@ public final class ResetPasswordModel: ScreenModel {
         rules: PasswordRules = PasswordRules(),
         wallClock: @escaping @Sendable () -> Date = { Date() }
     ) {
-        let presenter = Presenter(language: language, catalogue: client.api.catalogue, wallClock: wallClock)
         self.link = link
         self.client = client.speaking(language)
-        self.language = language
         self.rules = rules
-        self.presenter = presenter
         self.email = link?.email
-        self.state = link == nil ? .linkInvalid(presenter.linkInvalid) : .unchecked
+        super.init(language: language, catalogue: client.api.catalogue, wallClock: wallClock)
+        if link == nil { state = .linkInvalid(presenter.linkInvalid) }
     }
 
     /// Validates the link. Ignored after the result is known, and while the request is in flight.
@@ -243,39 +231,37 @@ public final class ResetPasswordModel: ScreenModel {
         if let text = successText ?? deadLink?.message { signals.announce(text) }
     }
 
+    override public var alert: ErrorPresentation? {
+        switch state {
+        case .checkFailed(let presentation), .failed(let presentation): presentation
+        default: nil
+        }
+    }
+
+    override public func dismissAlert() {
+        switch state {
+        case .checkFailed: state = .unchecked
+        case .failed: state = .editing
+        default: break
+        }
+    }
+
     /// Performs the action that the user chose in an alert, or on the page of a link that can't be used.
     /// - Returns: The action if the app has to perform it, such as requesting a new link or leaving the screen.
     @discardableResult
-    public func perform(_ action: ErrorPresentation.Action) async -> ErrorPresentation.Action? {
-        switch action {
-        case .retryAt(let date):
-            if let failure, let waiting = presenter.stillWaiting(failure, until: date) {
-                wait(waiting)
-            } else {
-                await retry()
-            }
-        case .retry: await retry()
-        case .dismiss where isOver: return action
-        case .dismiss, .fixFields: dismissAlert()
-        case .checkAgain:
-            dismissAlert()
-            guard let checkAgain else { return action }
-            await checkAgain()
-        case .requestNewLink, .signIn, .contactSupport, .openSettings, .updateApp:
-            dismissAlert()
-            return action
-        }
-        return nil
+    override public func perform(_ action: ErrorPresentation.Action) async -> ErrorPresentation.Action? {
+        if action == .dismiss, isOver { return action }
+        return await super.perform(action)
     }
 
-    private func retry() async {
+    override func retry() async {
         switch state {
         case .unchecked, .checkFailed: await open()
         default: await submit()
         }
     }
 
-    private func wait(_ error: APIError) {
+    override func fail(_ error: APIError) {
         switch state {
         case .unchecked, .checkFailed: state = .checkFailed(presenter.presentation(of: error))
         case .editing, .passwordRefused, .failed: state = .failed(presenter.presentation(of: error))
@@ -293,4 +279,151 @@ extension APIError {
 
     /// Whether the server sent no code, so that the code is the local one of the status.
     fileprivate var isCodeless: Bool { [.badRequest, .unauthorized, .notFound].contains(code) }
+}
+
+extension ResetPasswordModel {
+    /// Whether the button is enabled.
+    public var isSubmitEnabled: Bool {
+        switch state {
+        case .editing, .passwordRefused, .failed: true
+        case .linkInvalid, .unchecked, .checking, .checkFailed, .linkExpired, .submitting, .succeeded,
+            .passwordProbablyChanged:
+            false
+        }
+    }
+
+    /// Whether the fields are shown.
+    public var isFormShown: Bool { isSubmitEnabled || state == .submitting }
+
+    /// The title of the button: the progress while the request is in flight.
+    public var submitTitle: String {
+        presenter.text(state == .submitting ? ScreenText.savingPassword : ContractText.confirm)
+    }
+
+    /// The title of the button that stands in place of the form until the link is validated: the progress, or "Try Again" after a failure.
+    public var openTitle: String {
+        switch state {
+        case .unchecked, .checkFailed: presenter.text(ContractText.retry)
+        default: presenter.text(ScreenText.checkingLink)
+        }
+    }
+
+    /// Whether the button that validates the link is enabled.
+    public var isOpenEnabled: Bool {
+        switch state {
+        case .unchecked, .checkFailed: true
+        default: false
+        }
+    }
+
+    /// The address of the account, if the link or the server named it: for a read-only field, by which password managers find the account.
+    public var username: String? { email?.text }
+
+    /// The message about a field, shown at the field.
+    public func problem(at field: AccountField) -> String? {
+        switch field {
+        case .email: nil
+        case .password: passwordProblem
+        case .confirmation: matchProblem
+        }
+    }
+
+    /// Handles Return in a field: moves the focus to the next field, and submits after the last one.
+    public func returnPressed(in field: AccountField) {
+        if field == .password { signals.focus(.confirmation) } else { work.start { await self.submit() } }
+    }
+
+    /// Whether the state is final.
+    var isOver: Bool {
+        switch state {
+        case .linkInvalid, .linkExpired, .succeeded, .passwordProbablyChanged: true
+        case .unchecked, .checking, .checkFailed, .editing, .passwordRefused, .submitting, .failed: false
+        }
+    }
+
+    /// The strength of the password; `nil` while it is empty.
+    public var strength: PasswordStrength? { password.isEmpty ? nil : PasswordStrength(of: password) }
+
+    /// The strength in words, for the line under the meter.
+    public var strengthText: String? { strength.map { presenter.text($0.text) } }
+
+    /// Whether the two fields are the same; `nil` while the second one is empty.
+    public var passwordsMatch: Bool? { confirmation.isEmpty ? nil : password == confirmation }
+
+    /// The line under the second field, while it differs.
+    public var matchProblem: String? {
+        passwordsMatch == false ? presenter.text(ContractText.passwordsDiffer) : nil
+    }
+
+    /// The line under the password field: the server's reason against it.
+    public var passwordProblem: String? {
+        if case .passwordRefused(let reason) = state { reason } else { nil }
+    }
+
+    /// The line over the fields, with the user's name if it is known.
+    public var greeting: String { presenter.text(ContractText.resetGreeting(name: firstName)) }
+
+    /// The page that replaces the form if the link can't be used.
+    public var deadLink: ErrorPresentation? {
+        switch state {
+        case .linkInvalid(let presentation), .linkExpired(let presentation), .passwordProbablyChanged(let presentation):
+            presentation
+        default: nil
+        }
+    }
+
+    /// The text after the password was changed.
+    public var successText: String? {
+        if case .succeeded = state { presenter.text(ContractText.resetSucceeded) } else { nil }
+    }
+
+    /// Creates the screen that follows a success, with the address filled in.
+    public func makeSignInModel() -> SignInModel {
+        SignInModel(client: client, language: language, email: email?.text ?? "", wallClock: presenter.wallClock)
+    }
+
+    /// Creates the screen that follows an expired or used link, with the address if the link named it.
+    public func makeForgotPasswordModel(clock: some Clock<Duration> = ContinuousClock()) -> ForgotPasswordModel {
+        ForgotPasswordModel(
+            client: client,
+            language: language,
+            email: email?.text ?? "",
+            clock: clock,
+            wallClock: presenter.wallClock
+        )
+    }
+}
+
+/// The rules that a new password must satisfy before a screen sends it. The server may have further ones.
+public struct PasswordRules: Hashable, Sendable {
+    /// The fewest characters.
+    public var minimumLength: Int
+    /// The most characters.
+    public var maximumLength: Int
+    /// Whether letters and digits must both occur.
+    public var requiresLettersAndDigits: Bool
+
+    /// Creates rules; the defaults are the server's.
+    /// - Precondition: `1 ≤ minimumLength ≤ maximumLength`.
+    public init(minimumLength: Int = 8, maximumLength: Int = 256, requiresLettersAndDigits: Bool = false) {
+        precondition(
+            minimumLength >= 1 && minimumLength <= maximumLength,
+            "minimumLength must be from 1 to maximumLength (are \(minimumLength) and \(maximumLength))"
+        )
+        self.minimumLength = minimumLength
+        self.maximumLength = maximumLength
+        self.requiresLettersAndDigits = requiresLettersAndDigits
+    }
+
+    /// Returns the text about the first rule that a password breaks, or `nil` if it satisfies all. O(length).
+    public func objection(to password: String) -> LocalizedText? {
+        if password.count < minimumLength { return ContractText.passwordTooShort(minimum: minimumLength) }
+        if password.count > maximumLength || password.utf8.count > Password.maximumLength {
+            return ContractText.passwordTooLong(maximum: maximumLength)
+        }
+        if requiresLettersAndDigits, !(password.contains(where: \.isLetter) && password.contains(where: \.isNumber)) {
+            return ContractText.passwordNeedsLettersAndDigits
+        }
+        return nil
+    }
 }

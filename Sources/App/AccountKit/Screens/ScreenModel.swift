@@ -1,4 +1,5 @@
 public import ErrorContract
+import Foundation
 public import Observation
 
 /// The part of a screen's model that every screen handles alike: work, alerts, focus and announcements.
@@ -36,6 +37,90 @@ extension ScreenModel {
     public var focusRequest: FocusRequest? { nil }
     /// No announcement.
     public var announcement: ScreenAnnouncement? { nil }
+}
+
+/// The base class of this library's models: alerts and their actions, focus, and announcements.
+@Observable
+@MainActor
+public class StandardScreenModel: ScreenModel {
+    /// The language of the screen, and of the server's texts.
+    public let language: Language
+    /// The actions that the screen's buttons start.
+    public let work = ScreenWork()
+    /// Finds out whether a request took effect whose response was lost. ``perform(_:)`` calls it for
+    /// ``ErrorContract/ErrorPresentation/Action/checkAgain``, and never sends the request again; if it is `nil`, the action is returned.
+    @ObservationIgnored public var checkAgain: (@MainActor () async -> Void)?
+    var signals = ScreenSignals()
+    let presenter: Presenter
+    /// The error of the latest alert.
+    @ObservationIgnored var failure: APIError?
+
+    init(language: Language, catalogue: ErrorCatalogue, wallClock: @escaping @Sendable () -> Date) {
+        self.language = language
+        presenter = Presenter(language: language, catalogue: catalogue, wallClock: wallClock)
+    }
+
+    /// The texts of the screen: the client's catalogue, with the app's own words.
+    public var catalogue: ErrorCatalogue { presenter.catalogue }
+
+    /// The field that should get the focus. Each change is a request.
+    public var focusRequest: FocusRequest? { signals.focusRequest }
+
+    /// The text that VoiceOver should speak. Each change is an announcement.
+    public var announcement: ScreenAnnouncement? { signals.announcement }
+
+    /// The error to be shown as an alert.
+    public var alert: ErrorPresentation? { nil }
+
+    /// The alert with its identity.
+    public var currentAlert: ScreenAlert? { alert.map { ScreenAlert(id: signals.alertID, presentation: $0) } }
+
+    /// Whether there is an alert; `false` dismisses it. For the binding of a view.
+    public var isAlertShown: Bool {
+        get { alert != nil }
+        set { if !newValue { dismissAlert() } }
+    }
+
+    /// Dismisses the alert. Ignored if there is none.
+    public func dismissAlert() {}
+
+    /// Dismisses an alert. Ignored if another one replaced it.
+    public func dismissAlert(_ id: ScreenAlert.ID) {
+        if id == signals.alertID { dismissAlert() }
+    }
+
+    /// Performs the action that the user chose in the alert.
+    /// - Returns: The action if the app has to perform it, such as contacting support.
+    @discardableResult
+    public func perform(_ action: ErrorPresentation.Action) async -> ErrorPresentation.Action? {
+        switch action {
+        case .retryAt(let date):
+            if !isInFlight, let failure, let waiting = presenter.stillWaiting(failure, until: date) {
+                fail(waiting)
+            } else {
+                await retry()
+            }
+        case .retry: await retry()
+        case .dismiss, .fixFields: dismissAlert()
+        case .checkAgain:
+            dismissAlert()
+            guard let checkAgain else { return action }
+            await checkAgain()
+        case .requestNewLink, .signIn, .contactSupport, .openSettings, .updateApp:
+            dismissAlert()
+            return action
+        }
+        return nil
+    }
+
+    /// Whether a request is in flight, so that no failure can be shown.
+    var isInFlight: Bool { false }
+
+    /// Repeats the request that failed.
+    func retry() async {}
+
+    /// Shows the failure of a request.
+    func fail(_ error: APIError) {}
 }
 
 /// A field of the account screens.
@@ -101,4 +186,52 @@ struct FieldProblems: Hashable, Sendable {
 
     /// The messages, in the order of the fields.
     func texts(of fields: [AccountField]) -> [String] { fields.compactMap { texts[$0] } }
+}
+
+/// Runs the actions that a user starts on a screen, one at a time.
+///
+/// A button requests an action with ``start(_:)``. The screen runs it with ``run()`` at its root. The work therefore goes on when the
+/// button's row scrolls away, when a list reloads, and when the alert closes whose button started it. It is canceled when the screen
+/// itself disappears.
+///
+/// ```swift
+/// Form {
+///     Button("Save") { model.work.start { await model.save() } }
+/// }
+/// .task(id: model.work.request) { await model.work.run() }
+/// ```
+@Observable
+@MainActor
+public final class ScreenWork {
+    /// The number of the action that is requested or running, `nil` if there is none. The `id` of the screen's `.task`.
+    public private(set) var request: Int?
+    @ObservationIgnored private var action: (@MainActor () async -> Void)?
+    @ObservationIgnored private var count = 0
+
+    /// Creates a slot without an action.
+    public nonisolated init() {}
+
+    /// Whether an action is requested or running.
+    public var isBusy: Bool { request != nil }
+
+    /// Requests an action. Ignored while another one is requested or running, so that a second press has no effect.
+    /// - Returns: Whether the action is accepted.
+    @discardableResult
+    public func start(_ action: @escaping @MainActor () async -> Void) -> Bool {
+        guard request == nil else { return false }
+        count += 1
+        self.action = action
+        request = count
+        return true
+    }
+
+    /// Runs the requested action and returns at its end; returns at once if there is none, or if it is running already.
+    ///
+    /// The action runs in the caller's task. When that task is canceled, the action ends, and is not run again.
+    public func run() async {
+        guard let action else { return }
+        self.action = nil
+        defer { request = nil }
+        await action()
+    }
 }

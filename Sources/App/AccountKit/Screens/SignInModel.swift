@@ -16,7 +16,7 @@ import ResilientHTTP
 /// Canceling ``submit()`` returns the model to ``State/editing``.
 @Observable
 @MainActor
-public final class SignInModel: ScreenModel {
+public final class SignInModel: StandardScreenModel {
     /// The states of the screen.
     public enum State: Hashable, Sendable {
         /// The user types. → `signingIn`, `failed`
@@ -47,18 +47,8 @@ public final class SignInModel: ScreenModel {
         didSet { if case .failed = state { signals.countAlert() } }
     }
 
-    /// The language of the screen, and of the server's texts.
-    public let language: Language
-    /// The actions that the screen's buttons start.
-    public let work = ScreenWork()
-    /// Finds out whether a request took effect whose response was lost. ``perform(_:)`` calls it for
-    /// ``ErrorContract/ErrorPresentation/Action/checkAgain``, and never sends the request again; if it is `nil`, the action is returned.
-    @ObservationIgnored public var checkAgain: (@MainActor () async -> Void)?
-    private var signals = ScreenSignals()
     private var problems = FieldProblems()
     private let client: AccountClient
-    private let presenter: Presenter
-    @ObservationIgnored private var failure: APIError?
     @ObservationIgnored private var submit = RepeatedSubmit<LoginRequest>()
 
     /// Creates the model.
@@ -74,9 +64,8 @@ public final class SignInModel: ScreenModel {
         wallClock: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.client = client.speaking(language)
-        self.language = language
         self.email = email
-        self.presenter = Presenter(language: language, catalogue: client.api.catalogue, wallClock: wallClock)
+        super.init(language: language, catalogue: client.api.catalogue, wallClock: wallClock)
     }
 
     /// Whether the button is enabled.
@@ -130,7 +119,11 @@ public final class SignInModel: ScreenModel {
         }
     }
 
-    private func fail(_ error: APIError) {
+    override var isInFlight: Bool { !isSubmitEnabled }
+
+    override func retry() async { await submit() }
+
+    override func fail(_ error: APIError) {
         failure = error
         let refused = presenter.fieldProblems(of: error, fields: Self.fields)
         problems = refused.problems
@@ -150,75 +143,32 @@ public final class SignInModel: ScreenModel {
         signals.focus(field)
         state = .failed(problem)
     }
+
+    override public var alert: ErrorPresentation? {
+        if case .failed(let presentation) = state { presentation } else { nil }
+    }
+
+    override public func dismissAlert() {
+        if case .failed = state { state = .editing }
+    }
+
+    @discardableResult
+    override public func perform(_ action: ErrorPresentation.Action) async -> ErrorPresentation.Action? {
+        // The user is on the screen to which the action leads.
+        await super.perform(action == .signIn ? .dismiss : action)
+    }
 }
 
 extension SignInModel {
-    /// The texts of the screen: the client's catalogue, with the app's own words.
-    public var catalogue: ErrorCatalogue { presenter.catalogue }
-
     /// The title of the button: the progress while the request is in flight.
     public var submitTitle: String { presenter.text(state == .signingIn ? ScreenText.signingIn : ContractText.signIn) }
 
     /// The server's message about a field, shown at the field; `nil` as soon as the user edits the field.
     public func problem(at field: AccountField) -> String? { problems[field] }
 
-    /// The field that should get the focus. Each change is a request.
-    public var focusRequest: FocusRequest? { signals.focusRequest }
-
-    /// The text that VoiceOver should speak. Each change is an announcement.
-    public var announcement: ScreenAnnouncement? { signals.announcement }
-
     /// Handles Return in a field: moves the focus to the next field, and submits after the last one.
     public func returnPressed(in field: AccountField) {
         if field == .email { signals.focus(.password) } else { work.start { await self.submit() } }
-    }
-
-    /// The error to be shown as an alert.
-    public var alert: ErrorPresentation? {
-        if case .failed(let presentation) = state { presentation } else { nil }
-    }
-
-    /// The alert with its identity.
-    public var currentAlert: ScreenAlert? { alert.map { ScreenAlert(id: signals.alertID, presentation: $0) } }
-
-    /// Whether there is an alert; `false` dismisses it. For the binding of a view.
-    public var isAlertShown: Bool {
-        get { alert != nil }
-        set { if !newValue { dismissAlert() } }
-    }
-
-    /// Dismisses the alert. Ignored if there is none.
-    public func dismissAlert() {
-        if case .failed = state { state = .editing }
-    }
-
-    /// Dismisses an alert. Ignored if another one replaced it.
-    public func dismissAlert(_ id: ScreenAlert.ID) {
-        if id == signals.alertID { dismissAlert() }
-    }
-
-    /// Performs the action that the user chose in the alert.
-    /// - Returns: The action if the app has to perform it, such as contacting support.
-    @discardableResult
-    public func perform(_ action: ErrorPresentation.Action) async -> ErrorPresentation.Action? {
-        switch action {
-        case .retryAt(let date):
-            if isSubmitEnabled, let failure, let waiting = presenter.stillWaiting(failure, until: date) {
-                fail(waiting)
-            } else {
-                await submit()
-            }
-        case .retry: await submit()
-        case .dismiss, .fixFields, .signIn: dismissAlert()
-        case .checkAgain:
-            dismissAlert()
-            guard let checkAgain else { return action }
-            await checkAgain()
-        case .requestNewLink, .contactSupport, .openSettings, .updateApp:
-            dismissAlert()
-            return action
-        }
-        return nil
     }
 }
 

@@ -2,16 +2,16 @@ import Timekeeping
 public import HTTPTypes
 import Synchronization
 
-/// Stands between the client and the transport, and may look at, change, delay, repeat or answer a request: the other of
+/// Stands between the client and the transport, and may read, change, delay or repeat a request, or respond to it itself: the other of
 /// the client's two seams, with the shape of swift-openapi-runtime's middleware.
 public protocol ClientMiddleware: Sendable {
     /// Handles one request.
     /// - Parameters:
     ///   - request: The head.
     ///   - body: The body, if there is one.
-    ///   - context: What the call is about.
-    ///   - next: The rest of the way to the transport. It returns successes, their bodies whole; a refusal of the server
-    ///     and a lost answer are thrown as ``ErrorContract/APIError``.
+    ///   - context: The call that the request belongs to.
+    ///   - next: Passes a request on towards the transport. It returns successes, their bodies whole; a refusal of the server
+    ///     and a lost response are thrown as ``ErrorContract/APIError``.
     func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -20,61 +20,25 @@ public protocol ClientMiddleware: Sendable {
     ) async throws -> (HTTPResponse, ResponseBody)
 }
 
-/// What one call is about, handed through all middleware.
-///
-/// One reference, so that handing it on costs the same however much it holds.
-public struct CallContext: Sendable {
-    private final class Facts: Sendable {
-        let name: String?
-        let origin: String
-        let endpoint: Endpoint
-        let policy: EndpointPolicy
-        let deadline: Duration
-        let attemptTimeout: Duration
-        let surroundings: ClientSurroundings
-        let record: CallRecord
-        /// The session that signed the first attempt of the call.
-        let session = Mutex<String?>(nil)
-
-        init(
-            name: String?,
-            origin: String,
-            endpoint: Endpoint,
-            policy: EndpointPolicy,
-            deadline: Duration,
-            attemptTimeout: Duration,
-            surroundings: ClientSurroundings,
-            record: CallRecord
-        ) {
-            self.name = name
-            self.origin = origin
-            self.endpoint = endpoint
-            self.policy = policy
-            self.deadline = deadline
-            self.attemptTimeout = attemptTimeout
-            self.surroundings = surroundings
-            self.record = record
-        }
-    }
-
-    private let facts: Facts
-
+/// The facts of one call, which all middleware get.
+public final class CallContext: Sendable {
     /// Where in the app the call is made, such as `user_login`; it goes into the error.
-    public var name: String? { facts.name }
+    public let name: String?
     /// Scheme, host and port of the server, such as `https://api.example.org`.
-    public var origin: String { facts.origin }
+    public let origin: String
     /// Method and route of the call, without ids.
-    public var endpoint: Endpoint { facts.endpoint }
-    /// What differs for the endpoint.
-    public var policy: EndpointPolicy { facts.policy }
+    public let endpoint: Endpoint
+    /// The policy of the endpoint.
+    public let policy: EndpointPolicy
     /// When the call must have ended, on the clock of ``surroundings``.
-    public var deadline: Duration { facts.deadline }
+    public let deadline: Duration
     /// The longest time of one attempt.
-    public var attemptTimeout: Duration { facts.attemptTimeout }
+    public let attemptTimeout: Duration
     /// Time, chance and log.
-    public var surroundings: ClientSurroundings { facts.surroundings }
-    /// What has happened in the call so far.
-    public var record: CallRecord { facts.record }
+    public let surroundings: ClientSurroundings
+    /// The steps of the call so far.
+    public let record: CallRecord
+    private let boundSession = Mutex<String?>(nil)
 
     /// Creates a context.
     public init(
@@ -87,28 +51,26 @@ public struct CallContext: Sendable {
         surroundings: ClientSurroundings,
         record: CallRecord
     ) {
-        facts = Facts(
-            name: name,
-            origin: origin,
-            endpoint: endpoint,
-            policy: policy,
-            deadline: deadline,
-            attemptTimeout: attemptTimeout,
-            surroundings: surroundings,
-            record: record
-        )
+        self.name = name
+        self.origin = origin
+        self.endpoint = endpoint
+        self.policy = policy
+        self.deadline = deadline
+        self.attemptTimeout = attemptTimeout
+        self.surroundings = surroundings
+        self.record = record
     }
 
     /// The time until the deadline; zero once it has passed.
     public var timeLeft: Duration { max(.zero, deadline - now) }
 
     /// The session that signed the first attempt of the call; `nil` if none did.
-    var session: String? { facts.session.withLock(\.self) }
+    var session: String? { boundSession.withLock(\.self) }
 
     /// Binds the call to a session unless it is bound already.
     /// - Returns: The session that the call is bound to.
     func bind(_ session: String) -> String {
-        facts.session.withLock { bound in
+        boundSession.withLock { bound in
             if let bound { return bound }
             bound = session
             return session
@@ -116,5 +78,5 @@ public struct CallContext: Sendable {
     }
 
     /// The present instant, on the clock of ``surroundings``.
-    var now: Duration { facts.surroundings.clock.now }
+    var now: Duration { surroundings.clock.now }
 }

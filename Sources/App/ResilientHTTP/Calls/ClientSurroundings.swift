@@ -1,6 +1,7 @@
 public import Timekeeping
 public import Foundation
 public import Logging
+import RateLimiting
 import Synchronization
 
 #if canImport(Network)
@@ -38,6 +39,25 @@ public struct ClientSurroundings: Sendable {
     }
 }
 
+extension MonotonicClock {
+    /// Runs an operation until it ends or an instant comes, whichever is first; the other one is canceled.
+    /// - Returns: `nil` if the instant came first.
+    func run<Value: Sendable>(
+        until instant: Duration,
+        _ operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value? {
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await operation() }
+            group.addTask {
+                try await sleep(until: instant)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? nil
+        }
+    }
+}
+
 /// The state of the device's connection: calls that opted in wait for one, and gates that were closed on another network open early.
 ///
 /// On Apple platforms ``system`` follows the network path. Elsewhere, and in tests, create one and report changes to it.
@@ -50,7 +70,7 @@ public final class Connectivity: Sendable {
     private struct State {
         var isOnline: Bool
         var changes: UInt64 = 0
-        var line = WaiterLine<Int>()
+        var line = WaiterLine<Void>()
     }
 
     private let state: Mutex<State>
@@ -71,7 +91,7 @@ public final class Connectivity: Sendable {
         let wakes = state.withLock { state in
             state.isOnline = isOnline
             state.changes += 1
-            return isOnline ? state.line.wakeFirst(.max, at: 0) : []
+            return isOnline ? state.line.wakeFirst(.max) : []
         }
         for wake in wakes { wake.resume() }
     }
@@ -79,15 +99,17 @@ public final class Connectivity: Sendable {
     /// Waits until the device is online.
     /// - Returns: Whether it is; `false` if the instant came first.
     func waitUntilOnline(until instant: Duration, on clock: MonotonicClock) async throws -> Bool {
-        let id = state.withLock { $0.isOnline ? nil : $0.line.enter(at: 0) }
+        let id = state.withLock { $0.isOnline ? nil : $0.line.enter(()) }
         guard let id else {
             // The connection came back before the call failed, or its path is there and leads nowhere: a moment later it may.
             let next = min(instant, clock.now + .milliseconds(500))
             try await clock.sleep(until: next)
             return next < instant
         }
-        defer { state.withLock { $0.line.leave(id) } }
-        try await WaiterLine<Int>.wait(until: instant, on: clock) { [self] wake in
+        defer { state.withLock { _ = $0.line.leave(id) } }
+        try await WaiterLine<Void>.wait {
+            try await clock.sleep(until: instant)
+        } park: { [self] wake in
             state.withLock { $0.line.park(id, wake) }
         } wake: { [self] in
             state.withLock { $0.line.wake(id) }

@@ -4,9 +4,9 @@ public struct RetryPolicy: Hashable, Sendable {
     public var maximumRetries: Int
     /// The pause between two attempts when the server names none.
     public var backoff: Backoff
-    /// The longest delay of the server that is slept through; a longer one ends the call with an error that tells the time.
+    /// The longest delay of the server that is slept through; a longer one ends the call with an error that contains the delay.
     public var longestWait: Duration
-    /// By how much a delay of the server is stretched at most, as a part of it, so that clients which were told the same delay
+    /// By how much a delay of the server is stretched at most, as a part of it, so that clients which got the same delay
     /// don't come back together. Never shortened: a server that is asked early is asked in vain.
     public var stretch: Double
 

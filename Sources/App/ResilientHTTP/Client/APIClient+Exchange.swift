@@ -123,20 +123,12 @@ private struct EngineTransport: HTTPTransport {
         body: RequestBody?,
         timeout: Duration
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
-        let end = clock.now + timeout
         do {
-            return try await withThrowingTaskGroup(of: (HTTPResponse, [UInt8])?.self) { group in
-                group.addTask { try await engine(request, body?.bytes) }
-                group.addTask {
-                    try await clock.sleep(until: end)
-                    return nil
-                }
-                defer { group.cancelAll() }
-                guard let first = try await group.next(), let (response, bytes) = first else {
-                    throw TransportError(.timeout, message: "the time was up", wasSent: true)
-                }
-                return (response, ResponseBody(bytes))
+            let ended = try await clock.run(until: clock.now + timeout) { try await engine(request, body?.bytes) }
+            guard let (response, bytes) = ended else {
+                throw TransportError(.timeout, message: "the time was up", wasSent: true)
             }
+            return (response, ResponseBody(bytes))
         } catch {
             throw TransportError(engine: error)
         }

@@ -25,7 +25,7 @@ extension APIClient {
         options: CallOptions = CallOptions(),
         context: String? = nil
     ) async throws(APIError) -> Value {
-        try await value(.get, path, query: query, body: nil, headers: headers, options: options, context: context)
+        try await call(Outgoing(.get, path, query, headers, options, context), read: decoded)
     }
 
     /// Gets the head of the response that ``get(_:query:headers:options:context:)`` would read, such as a length or a date.
@@ -50,7 +50,7 @@ extension APIClient {
         options: CallOptions = CallOptions(),
         context: String? = nil
     ) async throws(APIError) -> Value {
-        try await value(.post, path, query: query, writing: body, headers: headers, options: options, context: context)
+        try await call(Outgoing(.post, path, query, headers, options, context, body: json(body, context: context)), read: decoded)
     }
 
     /// Posts a value, or nothing, for a response whose content does not matter.
@@ -62,7 +62,7 @@ extension APIClient {
         options: CallOptions = CallOptions(),
         context: String? = nil
     ) async throws(APIError) {
-        try await perform(.post, path, query: query, writing: body, headers: headers, options: options, context: context)
+        try await call(Outgoing(.post, path, query, headers, options, context, body: json(body, context: context))) { _ in }
     }
 
     /// Puts a value, or nothing, in the place of the resource and returns the value of the response. It may be repeated.
@@ -74,7 +74,7 @@ extension APIClient {
         options: CallOptions = CallOptions(),
         context: String? = nil
     ) async throws(APIError) -> Value {
-        try await value(.put, path, query: query, writing: body, headers: headers, options: options, context: context)
+        try await call(Outgoing(.put, path, query, headers, options, context, body: json(body, context: context)), read: decoded)
     }
 
     /// Puts a value, or nothing, in the place of the resource, for a response whose content does not matter. It may be repeated.
@@ -86,7 +86,7 @@ extension APIClient {
         options: CallOptions = CallOptions(),
         context: String? = nil
     ) async throws(APIError) {
-        try await perform(.put, path, query: query, writing: body, headers: headers, options: options, context: context)
+        try await call(Outgoing(.put, path, query, headers, options, context, body: json(body, context: context))) { _ in }
     }
 
     /// Changes parts of a resource and returns the value of the response.
@@ -100,7 +100,10 @@ extension APIClient {
         options: CallOptions = CallOptions(),
         context: String? = nil
     ) async throws(APIError) -> Value {
-        try await value(.patch, path, query: query, writing: body, headers: headers, options: options, context: context)
+        try await call(
+            Outgoing(.patch, path, query, headers, options, context, body: json(body, context: context)),
+            read: decoded
+        )
     }
 
     /// Changes parts of a resource, for a response whose content does not matter.
@@ -112,7 +115,7 @@ extension APIClient {
         options: CallOptions = CallOptions(),
         context: String? = nil
     ) async throws(APIError) {
-        try await perform(.patch, path, query: query, writing: body, headers: headers, options: options, context: context)
+        try await call(Outgoing(.patch, path, query, headers, options, context, body: json(body, context: context))) { _ in }
     }
 
     /// Deletes a resource. It may be repeated: a server that has deleted it already may respond with 404.
@@ -123,15 +126,7 @@ extension APIClient {
         options: CallOptions = CallOptions(),
         context: String? = nil
     ) async throws(APIError) {
-        try await perform(
-            .delete,
-            path,
-            query: query,
-            writing: nil as Never?,
-            headers: headers,
-            options: options,
-            context: context
-        )
+        try await call(Outgoing(.delete, path, query, headers, options, context)) { _ in }
     }
 
     /// Deletes a resource and returns the value of the response.
@@ -142,74 +137,7 @@ extension APIClient {
         options: CallOptions = CallOptions(),
         context: String? = nil
     ) async throws(APIError) -> Value {
-        try await value(.delete, path, query: query, body: nil, headers: headers, options: options, context: context)
-    }
-}
-
-extension APIClient {
-    private func value<Value: Decodable, Body: Encodable>(
-        _ method: HTTPRequest.Method,
-        _ path: String,
-        query: [URLQueryItem],
-        writing body: Body?,
-        headers: HTTPFields,
-        options: CallOptions,
-        context: String?
-    ) async throws(APIError) -> Value {
-        let body = try requestBody(body, context: context)
-        return try await value(method, path, query: query, body: body, headers: headers, options: options, context: context)
-    }
-
-    private func perform<Body: Encodable>(
-        _ method: HTTPRequest.Method,
-        _ path: String,
-        query: [URLQueryItem],
-        writing body: Body?,
-        headers: HTTPFields,
-        options: CallOptions,
-        context: String?
-    ) async throws(APIError) {
-        let body = try requestBody(body, context: context)
-        try await call(method, path, query: query, body: body, headers: headers, options: options, context: context) { _ in }
-    }
-
-    private func requestBody<Body: Encodable>(_ body: Body?, context: String?) throws(APIError) -> RequestBody? {
-        guard let body else { return nil }
-        return try json(body, context: context)
-    }
-}
-
-extension String {
-    /// A path with items at the end of its query: percent-encoded but for the characters that RFC 3986 §2.3 reserves for nothing, so that
-    /// `+`, `&`, `=` and spaces reach every server as they are.
-    func appending(_ query: [URLQueryItem]) -> String {
-        var text = self
-        var separator = utf8.contains(UInt8(ascii: "?")) ? "&" : "?"
-        if utf8.last == UInt8(ascii: "?") || (separator == "&" && utf8.last == UInt8(ascii: "&")) { separator = "" }
-        for item in query {
-            text += separator
-            text.appendEscaped(item.name)
-            if let value = item.value {
-                text += "="
-                text.appendEscaped(value)
-            }
-            separator = "&"
-        }
-        return text
-    }
-
-    private mutating func appendEscaped(_ text: String) {
-        for byte in text.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let digits = String(byte, radix: 16, uppercase: true)
-                self += digits.utf8.count == 1 ? "%0" : "%"
-                self += digits
-            }
-        }
+        try await call(Outgoing(.delete, path, query, headers, options, context), read: decoded)
     }
 }
 
@@ -250,7 +178,7 @@ extension APIClient {
         options: CallOptions = CallOptions(),
         context: String? = nil
     ) async throws(APIError) -> APIResponse<Value> {
-        try await call(method, path, query: query, body: body, headers: headers, options: options, context: context) { call in
+        try await call(Outgoing(method, path, query, headers, options, context, body: body)) { call in
             APIResponse(value: try decoded(call), head: call.response)
         }
     }

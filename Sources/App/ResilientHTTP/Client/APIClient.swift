@@ -132,9 +132,7 @@ public struct APIClient: Sendable {
         options: CallOptions = CallOptions(),
         context: String? = nil
     ) async throws(APIError) -> (response: HTTPResponse, body: [UInt8]) {
-        try await call(method, path, query: query, body: body, headers: headers, options: options, context: context) { call in
-            (call.response, call.bytes)
-        }
+        try await call(Outgoing(method, path, query, headers, options, context, body: body)) { ($0.response, $0.bytes) }
     }
 }
 
@@ -148,54 +146,52 @@ extension APIClient {
         var body = ResponseBody()
     }
 
-    func value<Value: Decodable>(
-        _ method: HTTPRequest.Method,
-        _ path: String,
-        query: [URLQueryItem],
-        body: RequestBody?,
-        headers: HTTPFields,
-        options: CallOptions,
-        context: String?
-    ) async throws(APIError) -> Value {
-        try await call(
-            method,
-            path,
-            query: query,
-            body: body,
-            headers: headers,
-            options: options,
-            context: context,
-            read: decoded
-        )
+    /// The arguments of a call.
+    struct Outgoing {
+        let method: HTTPRequest.Method
+        /// The path with its query.
+        let path: String
+        let headers: HTTPFields
+        let options: CallOptions
+        /// Where in the app the call is made.
+        let name: String?
+        var body: RequestBody?
+        /// How the response is read; `nil` to read it whole within the time of the attempt.
+        var transfer: Exchange.Transfer?
+
+        init(
+            _ method: HTTPRequest.Method,
+            _ path: String,
+            _ query: [URLQueryItem],
+            _ headers: HTTPFields,
+            _ options: CallOptions,
+            _ name: String?,
+            body: RequestBody? = nil,
+            transfer: Exchange.Transfer? = nil
+        ) {
+            self.method = method
+            self.path = query.isEmpty ? path : path.appending(query)
+            (self.headers, self.options, self.name) = (headers, options, name)
+            (self.body, self.transfer) = (body, transfer)
+        }
     }
 
     /// Makes a call; what reads its response belongs to it, so that an unreadable one is a failed call.
-    func call<Result>(
-        _ method: HTTPRequest.Method,
-        _ path: String,
-        query: [URLQueryItem] = [],
-        body: RequestBody?,
-        headers: HTTPFields,
-        options: CallOptions,
-        context name: String?,
-        transfer: Exchange.Transfer? = nil,
-        read: (Call) throws -> Result
-    ) async throws(APIError) -> Result {
-        let path = query.isEmpty ? path : path.appending(query)
-        var request = try makeRequest(method, path, body: body, headers: headers, context: name)
+    func call<Result>(_ outgoing: Outgoing, read: (Call) throws -> Result) async throws(APIError) -> Result {
+        var request = try makeRequest(outgoing)
         let endpoint = routes.endpoint(of: request)
         var policy = policies[endpoint]
-        options.apply(to: &policy)
-        try request.complete(options, priority: policy.priority, context: name)
+        outgoing.options.apply(to: &policy)
+        try request.complete(outgoing.options, priority: policy.priority, context: outgoing.name)
         var exchange = exchange
-        exchange.transfer = transfer
+        exchange.transfer = outgoing.transfer
         return try await call(
             request,
-            body: body,
+            body: outgoing.body,
             endpoint: endpoint,
             origin: base?.origin ?? "",
             policy: policy,
-            context: name,
+            context: outgoing.name,
             exchange: exchange,
             read: read
         )
@@ -263,7 +259,9 @@ extension APIClient {
         }
     }
 
-    func json(_ body: some Encodable, context: String?) throws(APIError) -> RequestBody {
+    /// The body with a value as JSON; `nil` for no value.
+    func json<Body: Encodable>(_ body: Body?, context: String?) throws(APIError) -> RequestBody? {
+        guard let body else { return nil }
         do {
             return RequestBody([UInt8](try coding.makeEncoder().encode(body)), contentType: "application/json")
         } catch {
@@ -273,25 +271,22 @@ extension APIClient {
         }
     }
 
-    private func makeRequest(
-        _ method: HTTPRequest.Method,
-        _ path: String,
-        body: RequestBody?,
-        headers: HTTPFields,
-        context: String?
-    ) throws(APIError) -> HTTPRequest {
-        guard let base, var request = blank, BaseAddress.isPath(path) else {
-            throw APIError(.invalidRequest, context: context)
+    private func makeRequest(_ outgoing: Outgoing) throws(APIError) -> HTTPRequest {
+        guard let base, var request = blank, BaseAddress.isPath(outgoing.path) else {
+            throw APIError(.invalidRequest, context: outgoing.name)
         }
-        request.method = method
-        request.path = base.prefix.isEmpty ? path : base.prefix + path
+        let headers = outgoing.headers
+        request.method = outgoing.method
+        request.path = base.prefix.isEmpty ? outgoing.path : base.prefix + outgoing.path
         if !headers.isEmpty {
             // The call's own say what it accepts.
             if headers.contains(.accept) { request.headerFields[.accept] = nil }
             if headers.contains(.acceptLanguage) { request.headerFields[.acceptLanguage] = nil }
             request.headerFields.append(contentsOf: headers)
         }
-        if let body, !headers.contains(.contentType) { request.headerFields[.contentType] = body.contentType }
+        if let body = outgoing.body, !headers.contains(.contentType) {
+            request.headerFields[.contentType] = body.contentType
+        }
         return request
     }
 }

@@ -36,3 +36,37 @@ struct BaseAddress: Hashable, Sendable {
         }
     }
 }
+
+extension String {
+    /// A path with items at the end of its query: percent-encoded but for the characters that RFC 3986 §2.3 reserves for nothing, so that
+    /// `+`, `&`, `=` and spaces reach every server as they are.
+    func appending(_ query: [URLQueryItem]) -> String {
+        var text = self
+        var separator = utf8.contains(UInt8(ascii: "?")) ? "&" : "?"
+        if utf8.last == UInt8(ascii: "?") || (separator == "&" && utf8.last == UInt8(ascii: "&")) { separator = "" }
+        for item in query {
+            text += separator
+            text.appendEscaped(item.name)
+            if let value = item.value {
+                text += "="
+                text.appendEscaped(value)
+            }
+            separator = "&"
+        }
+        return text
+    }
+
+    private mutating func appendEscaped(_ text: String) {
+        for byte in text.utf8 {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                self += digits.utf8.count == 1 ? "%0" : "%"
+                self += digits
+            }
+        }
+    }
+}

@@ -5,7 +5,7 @@ import HTTPTypes
 /// A call passes: idempotency key → retry( gate → throttle → breaker → authorise( transport → status → error decoding ) ).
 /// The deadline stands around all of it.
 public enum ClientPipeline {
-    /// What a client has if it is told nothing else.
+    /// Returns the middleware of a client that configures none.
     public static func standard(
         retry: RetryMiddleware? = RetryMiddleware(),
         gate: GateMiddleware? = GateMiddleware(),
@@ -26,7 +26,7 @@ struct Passage: Sendable {
 
     /// Hands a request on to the layer of an index, the first being the outermost, and to the transport behind the last.
     ///
-    /// What is given to a layer as the rest of the way doesn't escape it: nothing is allocated for it.
+    /// The closure that a layer gets doesn't escape: nothing is allocated for it.
     ///
     /// It stays on the executor of its caller, which is the right one already: asking for it at each layer takes time.
     nonisolated(nonsending) func pass(

@@ -131,7 +131,7 @@ struct SuccessEnvelope<Value: Decodable>: Decodable {
         do {
             value = try container.decode(Value.self, forKey: .data)
         } catch {
-            // A flat model may have members named `success` and `data` of its own.
+            // A flat model may have members named `success` and `data` itself.
             guard let flat = try? Value(from: decoder) else { throw error }
             value = flat
         }

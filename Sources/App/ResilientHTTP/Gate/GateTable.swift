@@ -1,3 +1,4 @@
+import RateLimiting
 import Synchronization
 
 /// The host or endpoint that a gate guards.
@@ -11,6 +12,23 @@ enum GateKey: Hashable {
         case .endpoint: .endpoint
         }
     }
+}
+
+/// A call that waits at a gate.
+struct GateWaiter {
+    var key: GateKey
+    var priority: CallPriority
+
+    /// Whether it goes before a new call of a priority.
+    func waits(before other: CallPriority, at gate: GateKey) -> Bool { key == gate && priority >= other }
+}
+
+extension WaiterLine<GateWaiter> {
+    /// Takes the last place among the waiters of a priority.
+    mutating func enter(_ waiter: GateWaiter) -> UInt64 { enter(waiter) { $0.priority >= waiter.priority } }
+
+    /// Wakes the first waiters at a gate, so that they ask again.
+    mutating func wakeFirst(_ count: Int, at key: GateKey) -> [Wake] { wakeFirst(count) { $0.key == key } }
 }
 
 /// The gates of all hosts and endpoints of a client, and the calls that wait at them.
@@ -58,7 +76,7 @@ final class GateTable: Sendable {
         var hosts: [(origin: String, gate: GateState)] = []
         /// Endpoints whose gates are not wide open.
         var endpoints: [GateKey: GateState] = [:]
-        var line = WaiterLine<GateKey>()
+        var line = WaiterLine<GateWaiter>()
         /// How many gates were created.
         var gates: UInt64 = 0
 
@@ -125,18 +143,20 @@ final class GateTable: Sendable {
                 if !isNoted { context.record.note(.waiting(instant - context.now, .gate)) }
                 isNoted = true
                 do {
-                    try await WaiterLine<GateKey>.wait(until: instant, on: context.surroundings.clock) { [self] wake in
+                    try await WaiterLine<GateWaiter>.wait {
+                        try await context.surroundings.clock.sleep(until: instant)
+                    } park: { [self] wake in
                         state.withLock { $0.line.park(id, wake) }
                     } wake: { [self] in
                         state.withLock { $0.line.wake(id) }
                     }
                     try Task.checkCancellation()
                 } catch {
-                    state.withLock { $0.line.leave(id) }
+                    state.withLock { _ = $0.line.leave(id) }
                     wakeNext(context)
                     throw error
                 }
-                state.withLock { $0.line.leave(id) }
+                state.withLock { _ = $0.line.leave(id) }
                 step = self.step(context, at: context.now, latest: latest)
                 // Its turn was not used: the next one gets it.
                 switch step {
@@ -157,7 +177,7 @@ final class GateTable: Sendable {
             if host != nil {
                 let waiters =
                     state.line.count == 0
-                    ? 0 : state.line.count(at: .host(context.origin), before: context.policy.priority)
+                    ? 0 : state.line.count { $0.waits(before: context.policy.priority, at: .host(context.origin)) }
                 switch host?.admit(at: now, isVital: isVital, waiters: waiters) {
                 case .admitted(let pass)?: passes.host = pass
                 case let answer?: return blocked(context, by: answer, at: .host(context.origin), &state, now: now, latest: latest)
@@ -199,7 +219,7 @@ final class GateTable: Sendable {
         guard now < latest, wait <= latest - now, state.line.count < maximumWaiters else {
             return .refused(answer == .opening ? .seconds(1) : wait, by: key.scope)
         }
-        return .waits(state.line.enter(at: key, priority: context.policy.priority), at: key, until: now + wait)
+        return .waits(state.line.enter(GateWaiter(key: key, priority: context.policy.priority)), at: key, until: now + wait)
     }
 
     /// Changes the gates of a call, and wakes the calls that may go then.
@@ -215,12 +235,12 @@ final class GateTable: Sendable {
     ) {
         guard creating != nil || stored.load(ordering: .acquiring) > 0 else { return }
         let now = instant ?? context.now
-        let wakes = state.withLock { state -> [WaiterLine<GateKey>.Wake] in
+        let wakes = state.withLock { state -> [WaiterLine<GateWaiter>.Wake] in
             defer {
                 stored.store(state.hosts.count + state.endpoints.count, ordering: .releasing)
                 narrow.store(state.narrowHosts + state.endpoints.count, ordering: .releasing)
             }
-            var wakes: [WaiterLine<GateKey>.Wake] = []
+            var wakes: [WaiterLine<GateWaiter>.Wake] = []
             if creating == .host, state.hosts.count < Self.hosts, state.place(of: context.origin) == nil {
                 state.hosts.append((context.origin, state.makeGate()))
             }
@@ -249,8 +269,8 @@ final class GateTable: Sendable {
 
     /// Lets one probe through all gates of the hosts that are meant, at once.
     func reopen(where isMeant: (_ origin: String) -> Bool) {
-        let wakes = state.withLock { state -> [WaiterLine<GateKey>.Wake] in
-            var wakes: [WaiterLine<GateKey>.Wake] = []
+        let wakes = state.withLock { state -> [WaiterLine<GateWaiter>.Wake] in
+            var wakes: [WaiterLine<GateWaiter>.Wake] = []
             for place in state.hosts.indices where isMeant(state.hosts[place].origin) {
                 state.hosts[place].gate.reopen()
                 wakes += state.line.wakeFirst(1, at: .host(state.hosts[place].origin))
@@ -271,7 +291,7 @@ final class GateTable: Sendable {
 
     private func wakeNext(_ context: CallContext) {
         let wakes = state.withLock { state in
-            guard state.line.count > 0 else { return [WaiterLine<GateKey>.Wake]() }
+            guard state.line.count > 0 else { return [WaiterLine<GateWaiter>.Wake]() }
             return state.line.wakeFirst(1, at: .host(context.origin))
                 + state.line.wakeFirst(1, at: .endpoint(context.origin, context.endpoint))
         }

@@ -90,7 +90,7 @@ public final class RetryBudget: Sendable {
     /// Creates a full budget.
     /// - Parameters:
     ///   - capacity: The most tokens that there are.
-    ///   - refund: What a success gives back.
+    ///   - refund: The tokens that a success gives back.
     /// - Precondition: `capacity` is positive, `refund` not negative.
     public init(capacity: Int = 10, refund: Double = 0.1) {
         precondition(capacity > 0, "capacity must be positive (is \(capacity))")

@@ -52,9 +52,9 @@ public struct RouteTable: Sendable {
     }
 }
 
-/// How a path becomes a template when none was registered for it: what looks like an id gives way to `{id}`.
+/// Makes templates of paths for which none was registered: segments that are probably ids become `{id}`.
 enum PathFolding {
-    /// The most segments that are told apart; what follows becomes `{rest}`.
+    /// The most segments of a template; further ones become `{rest}`.
     static let maximumSegments = 16
     /// The longest segment that can be a word, in bytes.
     static let longestWord = 64

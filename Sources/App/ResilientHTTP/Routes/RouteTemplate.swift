@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// What quotas, logs and events call a request: its method and the template of its route. It holds no id, no query, no address.
+/// The name of a request in quotas, logs and events: its method and the template of its route. It holds no id, no query, no address.
 public struct Endpoint: Hashable, Sendable {
     /// The method.
     public let method: HTTPRequest.Method

@@ -69,13 +69,18 @@ public struct AuthoriseMiddleware: ClientMiddleware {
         refusedWith refusal: APIError?,
         context: CallContext
     ) async throws -> SessionState.Held? {
-        let clock = context.surroundings.clock
         let deadline = context.deadline
         do {
-            let renewal = try await within(deadline, on: clock) {
+            // The deadline of the call ends the wait, not the renewal.
+            let ended = try await context.surroundings.clock.run(until: deadline) {
                 try await session.renewed(after: stale, by: way, until: refusal == nil ? nil : deadline)
             }
-            guard let renewal else { return nil }
+            guard let ended else {
+                var error = APIError(.timeout)
+                error.isRefreshFailure = true
+                throw error
+            }
+            guard let renewal = ended else { return nil }
             context.record.note(.refreshed(isShared: renewal.isShared))
             return renewal.held
         } catch let error as APIError {
@@ -84,28 +89,6 @@ public struct AuthoriseMiddleware: ClientMiddleware {
             var final = refusal ?? error
             final.recovery = error.recovery
             throw final.named(context)
-        }
-    }
-
-    /// Ends the wait, not the renewal, at the call's deadline.
-    private func within<Value: Sendable>(
-        _ deadline: Duration,
-        on clock: MonotonicClock,
-        _ body: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        try await withThrowingTaskGroup(of: Value?.self) { group in
-            group.addTask { try await body() }
-            group.addTask {
-                try await clock.sleep(until: deadline)
-                return nil
-            }
-            defer { group.cancelAll() }
-            guard let first = try await group.next(), let value = first else {
-                var error = APIError(.timeout)
-                error.isRefreshFailure = true
-                throw error
-            }
-            return value
         }
     }
 }

@@ -224,27 +224,18 @@ extension Session {
         let clock = surroundings.clock
         let isSlow = state.withLock(\.failures) >= 3
         let deadline = clock.now + timing.attemptTimeout * (isSlow ? 3 : 1)
-        return try await withThrowingTaskGroup(of: Credentials?.self) { group in
-            group.addTask {
-                do {
-                    return try await body()
-                } catch {
-                    var error = APIError(error, isSafeToRepeat: true, context: "session_refresh")
-                    // The refresh token in the body.
-                    error.sentCredentials = true
-                    throw error
-                }
+        let credentials = try await clock.run(until: deadline) {
+            do {
+                return try await body()
+            } catch {
+                var error = APIError(error, isSafeToRepeat: true, context: "session_refresh")
+                // The refresh token in the body.
+                error.sentCredentials = true
+                throw error
             }
-            group.addTask {
-                try await clock.sleep(until: deadline)
-                return nil
-            }
-            defer { group.cancelAll() }
-            guard let first = try await group.next(), let credentials = first else {
-                throw APIError(.timeout, context: "session_refresh")
-            }
-            return credentials
         }
+        guard let credentials else { throw APIError(.timeout, context: "session_refresh") }
+        return credentials
     }
 }
 

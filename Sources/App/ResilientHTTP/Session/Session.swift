@@ -51,7 +51,7 @@ public final class Session: Sendable {
     /// The closures to run when a session is over, by the object that registered them.
     private let endings = Mutex<[ObjectIdentifier: @Sendable (_ sessionID: String) async -> Void]>([:])
     /// One write at a time: a store may compare and write in two steps.
-    let writes = ConcurrencyLimit(1, maximumWaiters: .max)
+    let writes = ConcurrencyLimiter(1, maximumWaiters: .max)
 
     /// Creates a session.
     /// - Parameters:

@@ -34,16 +34,9 @@ extension APIClient {
         idleTimeout: Duration = .seconds(60),
         context: String? = nil
     ) async throws(APIError) -> ResponseStream {
-        try await call(
-            method,
-            path,
-            query: query,
-            body: body,
-            headers: headers.accepting("*/*"),
-            options: options,
-            context: context,
-            transfer: Exchange.Transfer(idleTimeout: idleTimeout, returnsStream: true)
-        ) { call in
+        let transfer = Exchange.Transfer(idleTimeout: idleTimeout, returnsStream: true)
+        let headers = headers.accepting("*/*")
+        return try await call(Outgoing(method, path, query, headers, options, context, body: body, transfer: transfer)) { call in
             ResponseStream(response: call.response, body: call.body, context: call.context, api: self)
         }
     }
@@ -114,17 +107,10 @@ extension APIClient {
         context: String? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(APIError) -> Value {
-        try await patient(timeout).call(
-            method,
-            path,
-            query: query,
-            body: progress.map { body.reportingProgress($0) } ?? body,
-            headers: headers,
-            options: options,
-            context: context,
-            transfer: Exchange.Transfer(idleTimeout: idleTimeout, returnsStream: false),
-            read: decoded
-        )
+        let body = progress.map { body.reportingProgress($0) } ?? body
+        let transfer = Exchange.Transfer(idleTimeout: idleTimeout, returnsStream: false)
+        let outgoing = Outgoing(method, path, query, headers, options, context, body: body, transfer: transfer)
+        return try await patient(timeout).call(outgoing, read: decoded)
     }
 
     /// Sends a large body, such as a file, a stream or a form, for a response without a value.
@@ -153,16 +139,10 @@ extension APIClient {
         context: String? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(APIError) -> HTTPResponse {
-        try await patient(timeout).call(
-            method,
-            path,
-            query: query,
-            body: progress.map { body.reportingProgress($0) } ?? body,
-            headers: headers,
-            options: options,
-            context: context,
-            transfer: Exchange.Transfer(idleTimeout: idleTimeout, returnsStream: false)
-        ) { $0.response }
+        let body = progress.map { body.reportingProgress($0) } ?? body
+        let transfer = Exchange.Transfer(idleTimeout: idleTimeout, returnsStream: false)
+        let outgoing = Outgoing(method, path, query, headers, options, context, body: body, transfer: transfer)
+        return try await patient(timeout).call(outgoing) { $0.response }
     }
 
     /// The same client with another time for a call.

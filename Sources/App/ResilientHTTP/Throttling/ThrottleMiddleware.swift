@@ -70,11 +70,11 @@ extension Throttler {
 }
 
 extension CallEnd {
-    /// What an answer teaches: the server's limits in all drafts and dialects, and the wait that it asks for.
-    /// - Parameter now: The local wall clock, used when the answer carries no `Date`.
+    /// Reads a response: the server's limits in all drafts and dialects, and the wait that it asks for.
+    /// - Parameter now: The local wall clock, used when the response carries no `Date`.
     init(_ response: HTTPResponse, now: Date) {
         let (status, headers) = (response.status.code, response.headerFields)
-        // What a cache keeps of an answer tells an old count (draft-ietf-httpapi-ratelimit-headers-10 §5).
+        // A response from a cache contains an old count (draft-ietf-httpapi-ratelimit-headers-10 §5).
         let isStored = headers[.age].flatMap { Int($0) } ?? 0 > 0
         let limits = isStored ? [] : Self.limits(in: headers, now: now)
         guard status == 429 || status == 403 || status == 503 else {

@@ -62,7 +62,7 @@ public struct ThrottlePolicy: Hashable, Sendable {
     }
 }
 
-/// What a throttler says about one call.
+/// A throttler's decision about one call.
 public enum ThrottleDecision: Hashable, Sendable {
     /// The call may go, and counts.
     /// - remaining: How many more may go at once.
@@ -110,7 +110,7 @@ public struct ThrottleStatus: Hashable, Sendable {
     }
 }
 
-/// A call that the throttler did not let go, for analytics. It names no user.
+/// A call that the throttler refused, for analytics. It names no user.
 public struct ThrottleRefusal: Hashable, Sendable {
     /// The endpoint.
     public var endpoint: Endpoint
@@ -122,6 +122,6 @@ public struct ThrottleRefusal: Hashable, Sendable {
     public var limit: Int
     /// How many refusals there were in a row at this endpoint, this one included.
     public var inARow: Int
-    /// Whether the person should be told now: true once per row, see ``ThrottlePolicy/refusalsWorthTelling``.
+    /// Whether the app should show it to the user now: true once per row, see ``ThrottlePolicy/refusalsWorthTelling``.
     public var isWorthTelling: Bool
 }

@@ -18,10 +18,10 @@ public protocol ThrottleStore: Sendable {
     func save(_ snapshot: ThrottleSnapshot, user: String?) async throws
 }
 
-/// What one user's calls owe and what was learned from them, in a form that can be saved. It holds templates of routes, and
+/// The consumed quotas of one user and the limits that were learned, in a form that can be saved. It holds templates of routes, and
 /// neither the user nor an id.
 public struct ThrottleSnapshot: Hashable, Sendable, Codable {
-    /// What one endpoint owes.
+    /// The state of one endpoint.
     struct Entry: Hashable, Sendable, Codable {
         var method: String
         var route: String
@@ -40,7 +40,7 @@ public struct ThrottleSnapshot: Hashable, Sendable, Codable {
 }
 
 extension ThrottleTable {
-    /// What a user's endpoints owe. O(endpoints).
+    /// The snapshot of a user's endpoints. O(endpoints).
     func snapshot(of user: String?, at now: Int64, time: SnapshotTime) -> ThrottleSnapshot {
         let entries = keys.filter { $0.user == user && $0 != Self.overflow }.compactMap { key -> ThrottleSnapshot.Entry? in
             guard let limit = slot(of: key).limit.snapshot(at: now, time: time) else { return nil }
@@ -70,7 +70,7 @@ public final class ThrottleFile: ThrottleStore {
         self.folder = folder
     }
 
-    /// What was saved for a user, or `nil` if nothing was.
+    /// Returns the saved snapshot of a user, or `nil` if there is none.
     /// - Throws: ``FileFailure`` if the file can't be read, `DecodingError` if it isn't a snapshot.
     public func load(user: String?) async throws -> ThrottleSnapshot? {
         let path = path(of: user)

@@ -72,12 +72,17 @@ struct ThrottleTable: Sendable {
 }
 
 extension ThrottleTable {
-    /// What is known of one user and endpoint: the limit, and those who wait for their turn.
+    /// The state of one user and endpoint: the limit, and the callers that wait for their turn.
     struct Slot: Sendable {
         var limit: AdaptiveLimit
-        var line = ThrottleLine()
+        /// The callers that wait, and the instants after which their turns are of no use.
+        var line = WaiterLine<Int64>()
+        /// The instant until which the first one sleeps.
+        private var firstTurn = Int64.max
 
-        /// What one in line is to do.
+        init(limit: AdaptiveLimit) { self.limit = limit }
+
+        /// The next step of a caller in line.
         enum Step: Sendable {
             case admitted(Throttler.Call)
             case refused(ThrottleRefusal)
@@ -88,7 +93,6 @@ extension ThrottleTable {
         /// Decides about a newcomer: it goes, is refused, or enters the line behind the others.
         mutating func enter(
             _ key: ThrottleKey,
-            id: UInt64,
             latest: Int64,
             at now: Int64,
             policy: ThrottlePolicy
@@ -100,8 +104,7 @@ extension ThrottleTable {
             guard line.count < policy.maximumWaiters, now + hold.wait.wholeNanoseconds <= latest else {
                 return .refused(refuse(key, hold, at: now, policy: policy))
             }
-            line.enter(id, latest: latest)
-            return .inLine(key, id: id, latest: latest)
+            return .inLine(key, id: line.enter(latest), latest: latest)
         }
 
         /// Decides about one in line. The second value is to be resumed outside the lock.
@@ -111,30 +114,41 @@ extension ThrottleTable {
             latest: Int64,
             at now: Int64,
             policy: ThrottlePolicy
-        ) -> (Step?, ThrottleLine.Wake?) {
-            line.isAwake(id)
+        ) -> (Step?, WaiterLine<Int64>.Wake?) {
+            line.noteAwake(id)
             guard let place = line.place(of: id) else { return (nil, nil) }
             if place == 0, limit.hold(at: now) == nil {
-                return (.admitted(begin(key, at: now)), line.leave(id))
+                return (.admitted(begin(key, at: now)), leave(id))
             }
-            guard let hold = turns(of: place + 1, at: now).last else { return (nil, line.leave(id)) }
+            guard let hold = turns(of: place + 1, at: now).last else { return (nil, leave(id)) }
             let turn = now + hold.wait.wholeNanoseconds
             guard turn <= latest else {
-                let next = line.leave(id)
+                let next = leave(id)
                 return (.refused(refuse(key, hold, at: now, policy: policy)), next)
             }
-            if place == 0 { line.firstTurn = turn }
+            if place == 0 { firstTurn = turn }
             return (.sleep(until: place == 0 ? turn : nil), nil)
         }
 
         /// Wakes those whose case has changed: the first if it may go earlier, and if later, those who then come too late. O(1),
         /// O(waiters) if it is later.
-        mutating func wakeChanged(at now: Int64) -> [ThrottleLine.Wake] {
+        mutating func wakeChanged(at now: Int64) -> [WaiterLine<Int64>.Wake] {
             guard !line.isEmpty else { return [] }
             let turn = now + (limit.hold(at: now)?.wait.wholeNanoseconds ?? 0)
-            if turn == line.firstTurn { return [] }
-            if turn < line.firstTurn { return line.wakeFirst(andThoseBeyond: [turn]) }
-            return line.wakeFirst(andThoseBeyond: turns(of: line.count, at: now).map { now + $0.wait.wholeNanoseconds })
+            if turn == firstTurn { return [] }
+            if turn < firstTurn { return line.wakeAll { place, _ in place == 0 } }
+            let turns = turns(of: line.count, at: now).map { now + $0.wait.wholeNanoseconds }
+            return line.wakeAll { place, latest in place == 0 || place < turns.count && turns[place] > latest }
+        }
+
+        /// Takes a waiter out of the line.
+        /// - Returns: The continuation of the new first one, to be resumed outside the lock.
+        mutating func leave(_ id: UInt64) -> WaiterLine<Int64>.Wake? {
+            let isFirst = line.place(of: id) == 0
+            line.leave(id)
+            guard isFirst else { return nil }
+            firstTurn = .max
+            return line.wakeAll { place, _ in place == 0 }.first
         }
 
         private func turns(of count: Int, at now: Int64) -> [Hold] { limit.forecast(callers: count, at: now) }

@@ -30,7 +30,7 @@ extension Throttler {
             let now = nanoseconds
             var generator = state.generator
             defer { state.generator = generator }
-            return state.table.update(call.key) { slot -> [ThrottleLine.Wake] in
+            return state.table.update(call.key) { slot -> [WaiterLine<Int64>.Wake] in
                 slot.limit.end(call.admitted, with: end, at: now, using: &generator)
                 return slot.wakeChanged(at: now)
             }
@@ -45,9 +45,7 @@ extension Throttler {
             let now = nanoseconds
             let latest = now + max(0, min(longest, .seconds(3_155_760_000)).wholeNanoseconds)
             let known = state.table.admitKey(key, at: now)
-            state.lastWaiter += 1
-            let id = state.lastWaiter
-            return state.table.update(known) { $0.enter(known, id: id, latest: latest, at: now, policy: policy) }
+            return state.table.update(known) { $0.enter(known, latest: latest, at: now, policy: policy) }
         }
         switch entrance {
         case .admitted(let call)?:
@@ -83,7 +81,7 @@ extension Throttler {
                     try await sleep(id, at: key, until: instant)
                     try Task.checkCancellation()
                 } catch {
-                    state.withLock { state in state.table.update(key) { $0.line.leave(id) } ?? nil }?.resume()
+                    state.withLock { state in state.table.update(key) { $0.leave(id) } ?? nil }?.resume()
                     throw error
                 }
             case nil: throw CancellationError()
@@ -93,24 +91,15 @@ extension Throttler {
 
     /// Sleeps until an instant, if there is one, or until woken.
     private func sleep(_ id: UInt64, at key: ThrottleKey, until instant: Int64?) async throws {
-        guard let instant else { return await park(id, at: key) }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { [clock] in try await clock.sleep(until: .nanoseconds(instant)) }
-            group.addTask { await self.park(id, at: key) }
-            defer { group.cancelAll() }
-            try await group.next()
+        let park: @Sendable (WaiterLine<Int64>.Wake) -> Bool = { [self] wake in
+            state.withLock { state in state.table.update(key) { $0.line.park(id, wake) } ?? false }
         }
-    }
-
-    private func park(_ id: UInt64, at key: ThrottleKey) async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { wake in
-                let isParked = state.withLock { state in state.table.update(key) { $0.line.park(id, wake) } ?? false }
-                if !isParked { wake.resume() }
-            }
-        } onCancel: {
-            state.withLock { state in state.table.update(key) { $0.line.wake(id) } ?? nil }?.resume()
+        let wake: @Sendable () -> WaiterLine<Int64>.Wake? = { [self] in
+            state.withLock { state in state.table.update(key) { $0.line.wake(id) } ?? nil }
         }
+        guard let instant else { return await WaiterLine<Int64>.wait(park: park, wake: wake) }
+        let sleep: @Sendable () async throws -> Void = { [clock] in try await clock.sleep(until: .nanoseconds(instant)) }
+        try await WaiterLine<Int64>.wait(sleeping: sleep, park: park, wake: wake)
     }
 }
 

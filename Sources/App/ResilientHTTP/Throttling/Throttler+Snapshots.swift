@@ -46,7 +46,7 @@ extension Throttler {
         let woken = state.withLock { state in
             let now = nanoseconds
             return state.table.keys.filter { $0.user == user && isMeant($0) }.flatMap { key in
-                state.table.update(key) { slot -> [ThrottleLine.Wake] in
+                state.table.update(key) { slot -> [WaiterLine<Int64>.Wake] in
                     slot.limit.reset()
                     return slot.wakeChanged(at: now)
                 } ?? []

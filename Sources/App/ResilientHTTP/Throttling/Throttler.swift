@@ -14,7 +14,6 @@ public final class Throttler: Sendable {
         var table: ThrottleTable
         var generator: any RandomNumberGenerator & Sendable
         var saved: [String?: SavedUser] = [:]
-        var lastWaiter: UInt64 = 0
     }
 
     /// A call that was let through.
@@ -31,8 +30,8 @@ public final class Throttler: Sendable {
     let store: (any ThrottleStore)?
     let snapshotTime: @Sendable () -> SnapshotTime
     /// One load and one save at a time.
-    let loading = ConcurrencyLimit(1, maximumWaiters: .max)
-    let saving = ConcurrencyLimit(1, maximumWaiters: .max)
+    let loading = ConcurrencyLimiter(1, maximumWaiters: .max)
+    let saving = ConcurrencyLimiter(1, maximumWaiters: .max)
     private let routes: RouteTable
     private let streams = RefusalStreams()
 
@@ -142,7 +141,7 @@ public final class Throttler: Sendable {
     }
 }
 
-/// Hands refusals to everyone who listens. Who doesn't keep up loses the oldest.
+/// Passes refusals to all listeners. A slow listener loses the oldest ones.
 final class RefusalStreams: Sendable {
     private typealias Listener = AsyncStream<ThrottleRefusal>.Continuation
     private let listeners = Mutex<(next: UInt64, all: [UInt64: Listener])>((0, [:]))

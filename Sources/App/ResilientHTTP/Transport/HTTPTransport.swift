@@ -56,11 +56,11 @@ extension HTTPTransport {
 /// Only GET and HEAD are sent on, for who sends anything else must decide whether it may happen twice. `Authorization` and `Cookie`
 /// stay on the same origin and are dropped on any other (RFC 9110 §15.4).
 public enum Redirection {
-    /// How many redirects of one request are followed; the next one is the answer.
+    /// How many redirects of one request are followed; the next one is the response.
     public static let most = 10
 
     /// The request that a redirect asks for.
-    /// - Returns: `nil` if the answer is no redirect, or one that is not followed: it is the answer then.
+    /// - Returns: `nil` if the response is no redirect, or one that is not followed.
     public static func request(after response: HTTPResponse, to request: HTTPRequest) -> HTTPRequest? {
         guard [301, 302, 303, 307, 308].contains(response.status.code), [.get, .head].contains(request.method),
             let location = response.headerFields[.location], !location.isEmpty,

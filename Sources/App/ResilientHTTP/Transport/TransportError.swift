@@ -54,9 +54,9 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
 extension APIError {
     /// The error for a transport's.
     /// - Parameters:
-    ///   - error: What the transport said.
+    ///   - error: The transport's error.
     ///   - isSafeToRepeat: Whether the request may be sent again without harm. If not, and a byte of it may have left,
-    ///     nobody knows whether it took effect.
+    ///     it is unknown whether it took effect.
     ///   - context: Where in the app it happened.
     public init(_ error: TransportError, isSafeToRepeat: Bool, context: String? = nil) {
         let kind: Kind =
@@ -93,7 +93,7 @@ extension APIError {
 }
 
 extension TransportError: APIErrorConvertible {
-    /// The error as an app sees it that asked nothing of its own to be repeated: what was lost, not what became of it.
+    /// The error for a request whose effect does not matter: it names the failure of the transport.
     public func apiError(context: String?) -> APIError {
         APIError(self, isSafeToRepeat: true, context: context)
     }

@@ -21,27 +21,6 @@ extension EverydayTasks {
 
     private static let size = 24 * 1_024 * 1_024
 
-    /// A client with all defaults, for a server that responds to each request. It has time: hundreds of tests share the machine.
-    private static func withClient(
-        _ transport: any HTTPTransport,
-        storesBodies: Bool = true,
-        responding respond: @escaping @Sendable (LoopbackServer.Received) -> LoopbackServer.Step,
-        _ body: (APIClient, LoopbackServer) async throws -> Void
-    ) async throws {
-        let server = try LoopbackServer(storesBodies: storesBodies, responding: respond)
-        do {
-            guard let url = URL(string: server.origin) else { throw TransportCheck.Violation(description: "no address") }
-            let surroundings = ClientSurroundings(chance: { 0.1 })
-            var api = APIClient(baseURL: url, transport: transport, timeout: .seconds(600), surroundings: surroundings)
-            api.attemptTimeout = .seconds(600)
-            try await body(api, server)
-            await server.close()
-        } catch {
-            await server.close()
-            throw error
-        }
-    }
-
     /// Runs a body with the address of a file in a folder that is removed.
     private static func withFile(_ size: Int = 0, _ body: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
@@ -67,7 +46,9 @@ extension EverydayTasks {
 
     @Sendable private static func uploadsFile(_ transport: any HTTPTransport) async throws {
         let seen = Mutex<[TransferProgress]>([])
-        try await withClient(transport, storesBodies: false, responding: { _ in closing("200 OK", body: "{}") }) { api, server in
+        try await withClient(over: transport, storesBodies: false, responding: { _ in closing("200 OK", body: "{}") }) {
+            api,
+            server in
             try await withFile(size) { file in
                 try await api.upload(.put, "/films/7", RequestBody(file: file, contentType: "video/mp4")) { progress in
                     seen.withLock { $0.append(progress) }
@@ -89,7 +70,7 @@ extension EverydayTasks {
             }
             return fails ? closing("503 X", ["Retry-After: 0"]) : closing("200 OK", body: "{}")
         }
-        try await withClient(transport, storesBodies: false, responding: respond) { api, server in
+        try await withClient(over: transport, storesBodies: false, responding: respond) { api, server in
             try await withFile(1_000_000) { try await api.upload(.put, "/films/7", RequestBody(file: $0)) }
             try expect(server.received.map(\.bodyLength) == [1_000_000, 1_000_000], "\(server.received.map(\.bodyLength))")
         }
@@ -115,7 +96,7 @@ extension EverydayTasks {
     @Sendable private static func downloadsFile(_ transport: any HTTPTransport) async throws {
         let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(size)\r\n\r\n"
         let seen = Mutex<[TransferProgress]>([])
-        try await withClient(transport, responding: { _ in .generate(head, count: size) }) { api, _ in
+        try await withClient(over: transport, responding: { _ in .generate(head, count: size) }) { api, _ in
             try await withFile { target in
                 try await api.download("/films/7", to: target) { progress in seen.withLock { $0.append(progress) } }
                 let attributes = try FileManager.default.attributesOfItem(atPath: target.path)
@@ -153,7 +134,7 @@ extension EverydayTasks {
     }
 
     @Sendable private static func resumes(_ transport: any HTTPTransport) async throws {
-        try await withClient(transport, responding: film(text, changesTo: nil)) { api, server in
+        try await withClient(over: transport, responding: film(text, changesTo: nil)) { api, server in
             try await withFile { target in
                 try await api.download("/film", to: target)
                 try expect(try String(contentsOf: target, encoding: .utf8) == text, "the file is another one")
@@ -167,7 +148,7 @@ extension EverydayTasks {
     }
 
     @Sendable private static func startsAnew(_ transport: any HTTPTransport) async throws {
-        try await withClient(transport, responding: film(text, changesTo: "new")) { api, _ in
+        try await withClient(over: transport, responding: film(text, changesTo: "new")) { api, _ in
             try await withFile { target in
                 try await api.download("/film", to: target)
                 try expect(try String(contentsOf: target, encoding: .utf8) == "new", "the file is another one")
@@ -176,7 +157,7 @@ extension EverydayTasks {
     }
 
     @Sendable private static func sendsForm(_ transport: any HTTPTransport) async throws {
-        try await withClient(transport, responding: { _ in closing("200 OK", body: "{}") }) { api, server in
+        try await withClient(over: transport, responding: { _ in closing("200 OK", body: "{}") }) { api, server in
             try await withFile(100_000) { file in
                 var form = MultipartForm(boundary: "B")
                 form.append("Ana", name: "name")
@@ -196,7 +177,7 @@ extension EverydayTasks {
     @Sendable private static func readsLines(_ transport: any HTTPTransport) async throws {
         let head = TransportCheck.head("200 OK", ["Content-Type: text/plain; charset=utf-8", "Transfer-Encoding: chunked"])
         // The body does not end: a reader that waited for its end would get nothing.
-        try await withClient(transport, responding: { _ in .stall(head + "8\r\nuno\ndos\n\r\n") }) { api, _ in
+        try await withClient(over: transport, responding: { _ in .stall(head + "8\r\nuno\ndos\n\r\n") }) { api, _ in
             var lines = try await api.lines("/log").makeAsyncIterator()
             let first = [try await lines.next(), try await lines.next()]
             try expect(first == ["uno", "dos"], "read \(first)")
@@ -212,7 +193,7 @@ extension EverydayTasks {
             default: return .answer("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
             }
         }
-        try await withClient(transport, responding: respond) { api, server in
+        try await withClient(over: transport, responding: respond) { api, server in
             var events: [ServerSentEvent] = []
             for try await event in api.events("/events") { events.append(event) }
             let expected = [ServerSentEvent(data: "uno", id: "1"), ServerSentEvent(type: "order", data: "dos", id: "2")]
@@ -228,7 +209,7 @@ extension EverydayTasks {
         let respond: @Sendable (LoopbackServer.Received) -> LoopbackServer.Step = { request in
             request.head.first?.contains("/small") == true ? closing("200 OK", body: "{}") : .generate(head, count: size)
         }
-        try await withClient(transport, responding: respond) { api, server in
+        try await withClient(over: transport, responding: respond) { api, server in
             do {
                 let stream = try await api.stream(.get, "/large")
                 for try await _ in stream { break }
@@ -267,7 +248,7 @@ extension EverydayTasks {
         let respond: @Sendable (LoopbackServer.Received) -> LoopbackServer.Step = { request in
             request.head.first?.hasPrefix("PUT") == true ? closing("200 OK", body: "{}") : .generate(head, count: size)
         }
-        try await withClient(transport, storesBodies: false, responding: respond) { api, _ in
+        try await withClient(over: transport, storesBodies: false, responding: respond) { api, _ in
             if uploads { try await withFile(size) { try await api.upload(.put, "/film", RequestBody(file: $0)) } }
             if downloads { try await withFile { try await api.download("/film", to: $0) } }
         }

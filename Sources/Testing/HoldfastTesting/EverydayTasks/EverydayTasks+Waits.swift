@@ -8,9 +8,7 @@ import Synchronization
 extension EverydayTasks {
     static let waits: [TransportCheck] = [
         TransportCheck("Ends a call at its deadline") { transport in
-            try await withClient(over: transport) { _ in
-                .stall("")
-            } body: { api, _ in
+            try await withClient(over: transport, step: .stall("")) { api, _ in
                 let error = try await failure {
                     // snippet: task-timeout
                     let notes: [Note] = try await api.get("/notes", options: .timeout(.milliseconds(300)))
@@ -21,9 +19,7 @@ extension EverydayTasks {
             }
         },
         TransportCheck("Cancels a call with its task") { transport in
-            try await withClient(over: transport) { _ in
-                .stall("")
-            } body: { api, server in
+            try await withClient(over: transport, step: .stall("")) { api, server in
                 // snippet: task-cancel
                 let search = Task { () async throws(APIError) -> [Note] in try await api.get("/notes?q=a") }
                 // The user types on.

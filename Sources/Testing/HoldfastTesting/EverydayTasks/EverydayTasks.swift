@@ -16,25 +16,36 @@ extension EverydayTasks {
     /// - Parameters:
     ///   - transport: The transport under test.
     ///   - surroundings: Time and connectivity.
+    ///   - storesBodies: Whether the server stores the bodies of requests.
     ///   - respond: Returns the step for a request.
     ///   - body: Uses the client.
     static func withClient(
         over transport: any HTTPTransport,
-        surroundings: ClientSurroundings = ClientSurroundings(),
+        surroundings: ClientSurroundings = ClientSurroundings(chance: { 0.1 }),
+        storesBodies: Bool = true,
         responding respond: @escaping @Sendable (LoopbackServer.Received) -> LoopbackServer.Step,
         body: (APIClient, LoopbackServer) async throws -> Void
     ) async throws {
-        let server = try LoopbackServer(responding: respond)
+        let server = try LoopbackServer(storesBodies: storesBodies, responding: respond)
         do {
             guard let url = URL(string: server.origin) else { throw TransportCheck.Violation(description: "no address") }
-            var api = APIClient(baseURL: url, transport: transport, surroundings: surroundings)
-            (api.timeout, api.attemptTimeout) = (.seconds(300), .seconds(300))
+            var api = APIClient(baseURL: url, transport: transport, timeout: .seconds(600), surroundings: surroundings)
+            api.attemptTimeout = .seconds(600)
             try await body(api, server)
             await server.close()
         } catch {
             await server.close()
             throw error
         }
+    }
+
+    /// Runs a body with a client of a server that responds to each request with the same step.
+    static func withClient(
+        over transport: any HTTPTransport,
+        step: LoopbackServer.Step,
+        body: (APIClient, LoopbackServer) async throws -> Void
+    ) async throws {
+        try await withClient(over: transport, responding: { _ in step }, body: body)
     }
 
     /// A response with the length of its body; the connection stays open.

@@ -1,10 +1,10 @@
 import RateLimiting
 import Testing
 
-@Suite struct ConcurrencyLimitTests {
+@Suite struct ConcurrencyLimiterTests {
     @Test("However many ask, no more than the limit run at once, and all run", arguments: [1, 3, 16])
     func atMost(limit: Int) async throws {
-        let concurrency = ConcurrencyLimit(limit)
+        let concurrency = ConcurrencyLimiter(limit)
         let most = Recorded(0)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<64 {
@@ -25,7 +25,7 @@ import Testing
 
     @Test("A full line refuses, a cancelled waiter leaves it, and the others come in their order")
     func line() async throws {
-        let concurrency = ConcurrencyLimit(1, maximumWaiters: 3)
+        let concurrency = ConcurrencyLimiter(1, maximumWaiters: 3)
         let order = Recorded<[Int]>([])
         let (gate, open) = AsyncStream.makeStream(of: Void.self)
         let first = Task { try await concurrency.run { for await _ in gate {} } }
@@ -35,7 +35,7 @@ import Testing
             waiters.append(Task { try await concurrency.run { order.update { $0.append(number) } } })
             while concurrency.waiting <= number { await Task.yield() }
         }
-        await #expect(throws: ConcurrencyLimit.LineIsFull.self) { try await concurrency.run {} }
+        await #expect(throws: ConcurrencyLimiter.LineIsFull.self) { try await concurrency.run {} }
         waiters[1].cancel()
         await #expect(throws: CancellationError.self) { try await waiters[1].value }
         #expect(concurrency.waiting == 2)
@@ -50,7 +50,7 @@ import Testing
     @Test("An operation that throws gives its place back")
     func throwing() async {
         struct Broken: Error {}
-        let concurrency = ConcurrencyLimit(1)
+        let concurrency = ConcurrencyLimiter(1)
         await #expect(throws: Broken.self) { try await concurrency.run { throw Broken() } }
         #expect(concurrency.running == 0)
     }

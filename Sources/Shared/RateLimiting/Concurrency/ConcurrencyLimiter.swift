@@ -1,7 +1,7 @@
 import Synchronization
 
 /// At most so many operations at once; the others wait in a bounded line, first come, first served.
-public final class ConcurrencyLimit: Sendable {
+public final class ConcurrencyLimiter: Sendable {
     /// Says that the line is full.
     public struct LineIsFull: Error, Hashable, Sendable {
         /// How many were waiting.
@@ -10,7 +10,7 @@ public final class ConcurrencyLimit: Sendable {
 
     private struct State {
         var running = 0
-        var line = WaitingLine()
+        var line = WaiterLine<Void>()
     }
 
     /// The largest number of operations at once.
@@ -47,32 +47,31 @@ public final class ConcurrencyLimit: Sendable {
 
     private func enter() async throws {
         try Task.checkCancellation()
-        let place = try state.withLock { state throws(LineIsFull) -> UInt64? in
+        let id = try state.withLock { state throws(LineIsFull) -> UInt64? in
             if state.running < limit {
                 state.running += 1
                 return nil
             }
             guard state.line.count < maximumWaiters else { throw LineIsFull(waiters: state.line.count) }
-            return state.line.enter()
+            return state.line.enter(())
         }
-        guard let place else { return }
-        let hasTurn = await withTaskCancellationHandler {
-            await withCheckedContinuation { turn in
-                if let hasTurn = state.withLock({ $0.line.park(place, turn) }) { turn.resume(returning: hasTurn) }
-            }
-        } onCancel: {
-            state.withLock { $0.line.leave(place) }?.resume(returning: false)
+        guard let id else { return }
+        await WaiterLine<Void>.wait { wake in
+            state.withLock { $0.line.park(id, wake) }
+        } wake: {
+            state.withLock { $0.line.wake(id) }
         }
-        guard hasTurn else { throw CancellationError() }
+        // A waiter that got its turn is not in the line any more.
+        if state.withLock({ $0.line.leave(id) }) { throw CancellationError() }
     }
 
     /// Hands the room to the first waiter, or gives it back.
     private func leave() {
-        state.withLock { state -> WaitingLine.Turn? in
-            if let turn = state.line.grantFirst() { return turn }
+        state.withLock { state -> WaiterLine<Void>.Wake? in
+            if let wake = state.line.removeFirst() { return wake }
             state.running -= 1
             return nil
-        }?.resume(returning: true)
+        }?.resume()
     }
 }
 

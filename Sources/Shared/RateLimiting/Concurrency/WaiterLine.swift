@@ -1,0 +1,123 @@
+/// A line of tasks, each of which waits until it is woken. A value under the lock of its owner.
+///
+/// A task enters the line, and parks with ``wait(park:wake:)``. A woken waiter stays in the line. It asks its owner again, and then leaves or parks
+/// once more. The owner can also remove the first waiter, which gives it its turn.
+package struct WaiterLine<Tag: Sendable>: Sendable {
+    /// Resumed outside the lock.
+    package typealias Wake = CheckedContinuation<Void, Never>
+
+    private struct Waiter {
+        var id: UInt64
+        var tag: Tag
+        var wake: Wake?
+        /// Whether it was woken since it parked last.
+        var isWoken = false
+    }
+
+    private var waiters: [Waiter] = []
+    private var lastID: UInt64 = 0
+
+    /// Creates an empty line.
+    package init() {}
+
+    /// How many tasks wait.
+    package var count: Int { waiters.count }
+    /// Whether no task waits.
+    package var isEmpty: Bool { waiters.isEmpty }
+
+    /// How many waiters have a tag of some kind.
+    package func count(where isMeant: (Tag) -> Bool) -> Int { waiters.count { isMeant($0.tag) } }
+
+    /// Takes the last place, or the one behind the last waiter that goes before the new one. O(waiters that are overtaken).
+    package mutating func enter(_ tag: Tag, behind goesBefore: (Tag) -> Bool = { _ in true }) -> UInt64 {
+        lastID += 1
+        let place = waiters.lastIndex { goesBefore($0.tag) }.map { $0 + 1 } ?? 0
+        waiters.insert(Waiter(id: lastID, tag: tag), at: place)
+        return lastID
+    }
+
+    /// How many tasks wait before a waiter; `nil` if it is not in the line. O(waiters).
+    package func place(of id: UInt64) -> Int? { waiters.firstIndex { $0.id == id } }
+
+    /// Parks a waiter until it is woken.
+    /// - Returns: Whether it is parked; if not, it was woken already or is not in the line.
+    package mutating func park(_ id: UInt64, _ wake: Wake) -> Bool {
+        guard let place = place(of: id), !waiters[place].isWoken else { return false }
+        waiters[place].wake = wake
+        return true
+    }
+
+    /// Lets a waiter that was woken park once more.
+    package mutating func noteAwake(_ id: UInt64) {
+        if let place = place(of: id) { waiters[place].isWoken = false }
+    }
+
+    /// Wakes one waiter.
+    package mutating func wake(_ id: UInt64) -> Wake? { place(of: id).flatMap { wake(at: $0) } }
+
+    /// Wakes the waiters that are meant, given their places and tags. O(waiters).
+    package mutating func wakeAll(where isMeant: (_ place: Int, Tag) -> Bool) -> [Wake] {
+        waiters.indices.compactMap { isMeant($0, waiters[$0].tag) ? wake(at: $0) : nil }
+    }
+
+    /// Wakes the first waiters with a tag of some kind that were not woken yet. O(waiters).
+    package mutating func wakeFirst(_ count: Int = 1, where isMeant: (Tag) -> Bool = { _ in true }) -> [Wake] {
+        var left = count
+        return waiters.indices.compactMap { place in
+            guard left > 0, isMeant(waiters[place].tag), !waiters[place].isWoken else { return nil }
+            left -= 1
+            return wake(at: place)
+        }
+    }
+
+    /// Removes a waiter. O(waiters).
+    /// - Returns: Whether it was in the line.
+    @discardableResult
+    package mutating func leave(_ id: UInt64) -> Bool {
+        guard let place = place(of: id) else { return false }
+        waiters.remove(at: place)
+        return true
+    }
+
+    /// Removes the first waiter that was not woken. O(waiters).
+    /// - Returns: `nil` if there is none; otherwise its continuation, which is `nil` if it has not parked yet.
+    package mutating func removeFirst() -> Wake?? {
+        waiters.firstIndex { !$0.isWoken }.map { waiters.remove(at: $0).wake }
+    }
+
+    private mutating func wake(at place: Int) -> Wake? {
+        waiters[place].isWoken = true
+        return waiters[place].wake.take()
+    }
+}
+
+extension WaiterLine {
+    /// Waits until a waiter is woken or its task is canceled.
+    /// - Parameters:
+    ///   - park: Parks the waiter under the owner's lock.
+    ///   - wake: Wakes it under the owner's lock.
+    package static func wait(park: (Wake) -> Bool, wake: @Sendable () -> Wake?) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if !park(continuation) { continuation.resume() }
+            }
+        } onCancel: {
+            wake()?.resume()
+        }
+    }
+
+    /// Waits until a waiter is woken, a sleep ends, or the task is canceled.
+    /// - Throws: Errors of the sleep.
+    package static func wait(
+        sleeping sleep: @escaping @Sendable () async throws -> Void,
+        park: @escaping @Sendable (Wake) -> Bool,
+        wake: @escaping @Sendable () -> Wake?
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await sleep() }
+            group.addTask { await wait(park: park, wake: wake) }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+}
