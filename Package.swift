@@ -373,7 +373,7 @@ let package = Package(
         tests(
             "IntegrationTests",
             in: "Integration",
-            exclude: ["Reference/Schemathesis"],
+            exclude: ["Reference/Schemathesis", "Upgrades/Folders"],
             [
                 "AccountContract", "AccountCore", "AccountKit", "AccountRoutes", "AppLinks", "Attacks", "Email", "ErrorContract",
                 "ErrorLab", "ErrorLabContract", "HoldfastAsyncHTTPClient", "HoldfastCommand", "HoldfastURLSession", "Idempotency",
