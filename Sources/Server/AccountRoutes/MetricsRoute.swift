@@ -19,7 +19,9 @@ public struct MetricsRoute<Context: RequestContext>: Sendable {
     private let text: @Sendable () async -> String
 
     /// Creates the route.
-    /// - Parameter text: The figures in the exposition format 0.0.4.
+    /// - Parameters:
+    ///   - access: Who may read the metrics.
+    ///   - text: The figures in the exposition format 0.0.4.
     public init(access: MetricsAccess, text: @escaping @Sendable () async -> String) {
         self.access = access
         self.text = text

@@ -15,8 +15,11 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Creates the routes.
     /// - Parameters:
+    ///   - signIn: The service behind the routes.
     ///   - limits: Have a rule for each ``AccountLimit``.
     ///   - idempotency: Lets signing out be repeated with its key. The other routes answer with tokens, which must not be kept.
+    ///   - reader: Decodes bodies.
+    ///   - localization: Chooses the language of texts.
     public init(
         signIn: SignIn,
         limits: RateLimits,

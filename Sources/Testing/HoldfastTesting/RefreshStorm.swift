@@ -11,6 +11,7 @@ import Synchronization
 public struct RefreshStorm: Sendable {
     /// How a refresh fails.
     public enum Failure: String, CaseIterable, Sendable {
+        /// A 503 or a 429 without and with a delay, a 500, a connection that is reset before or within the response, or silence.
         case unavailable, unavailableWithDelay, limited, limitedWithDelay, serverError, resetBeforeResponse, resetWithinBody, hang
     }
 

@@ -50,7 +50,7 @@ public final class ErrorLabModel: ScreenModel {
     /// The actions that the screen's buttons start.
     public let work = ScreenWork()
     /// Finds out whether a request took effect whose response was lost. ``perform(_:)`` calls it for
-    /// ``ErrorContract/ErrorPresentation/Action/checkAgain``, and never sends the request again; if it is `nil`, the action is returned.
+    /// `ErrorPresentation.Action.checkAgain`, and never sends the request again; if it is `nil`, the action is returned.
     @ObservationIgnored public var checkAgain: (@MainActor () async -> Void)?
     var signals = ScreenSignals()
     let client: APIClient
@@ -72,7 +72,7 @@ public final class ErrorLabModel: ScreenModel {
     ///   - timeout: The time that a call may take, unless its scenario says otherwise.
     ///   - root: The path that the lab is mounted at.
     ///   - clock: The clock of waits.
-    ///   - wallClock: The local time, from which ``ErrorContract/ErrorPresentation/Action/retryAt(_:)`` counts.
+    ///   - wallClock: The local time, from which `ErrorPresentation.Action.retryAt(_:)` counts.
     ///   - newSession: Makes names of sessions: letters, digits and `._-`, at most 64.
     public init<C: Clock>(
         baseURL: URL,

@@ -71,7 +71,7 @@ public final class ResetPasswordModel: ScreenModel {
     /// The rules that a password must satisfy before it is sent.
     public let rules: PasswordRules
     /// Finds out whether a request took effect whose response was lost. ``perform(_:)`` calls it for
-    /// ``ErrorContract/ErrorPresentation/Action/checkAgain``, and never sends the request again; if it is `nil`, the action is returned.
+    /// `ErrorPresentation.Action.checkAgain`, and never sends the request again; if it is `nil`, the action is returned.
     @ObservationIgnored public var checkAgain: (@MainActor () async -> Void)?
     var signals = ScreenSignals()
     let client: AccountClient
@@ -93,7 +93,7 @@ public final class ResetPasswordModel: ScreenModel {
     ///   - client: The account API; its language is set to the screen's.
     ///   - language: The user's language.
     ///   - rules: The rules that a password must satisfy before it is sent.
-    ///   - wallClock: The local time, from which ``ErrorContract/ErrorPresentation/Action/retryAt(_:)`` counts.
+    ///   - wallClock: The local time, from which `ErrorPresentation.Action.retryAt(_:)` counts.
     public init(
         link: ResetLink?,
         client: AccountClient,

@@ -52,7 +52,7 @@ public final class SignInModel: ScreenModel {
     /// The actions that the screen's buttons start.
     public let work = ScreenWork()
     /// Finds out whether a request took effect whose response was lost. ``perform(_:)`` calls it for
-    /// ``ErrorContract/ErrorPresentation/Action/checkAgain``, and never sends the request again; if it is `nil`, the action is returned.
+    /// `ErrorPresentation.Action.checkAgain`, and never sends the request again; if it is `nil`, the action is returned.
     @ObservationIgnored public var checkAgain: (@MainActor () async -> Void)?
     private var signals = ScreenSignals()
     private var problems = FieldProblems()
@@ -66,7 +66,7 @@ public final class SignInModel: ScreenModel {
     ///   - client: The account API; its language is set to the screen's.
     ///   - language: The user's language.
     ///   - email: The initial address.
-    ///   - wallClock: The local time, from which ``ErrorContract/ErrorPresentation/Action/retryAt(_:)`` counts.
+    ///   - wallClock: The local time, from which `ErrorPresentation.Action.retryAt(_:)` counts.
     public init(
         client: AccountClient,
         language: Language,

@@ -63,7 +63,10 @@ public protocol MailQueueInspection: Sendable {
     /// The mails, oldest first. What can't be read, since somebody has changed it by hand, does not keep the others from being seen.
     func mails(limit: Int) async throws -> [QueuedMail]
     /// Makes mails due now, and ends the rest of workers whose mail server did not take mails: those that wait, and with `includingFailed` those that were given up. What a worker has in hand is left.
-    /// - Parameter ids: Which; all if `nil`.
+    /// - Parameters:
+    ///   - ids: Which; all if `nil`.
+    ///   - includingFailed: Whether abandoned emails are included.
+    ///   - now: The present time.
     /// - Returns: How many are due now that were not.
     func retry(_ ids: Set<MailIntent.ID>?, includingFailed: Bool, at now: Date) async throws -> Int
 }

@@ -17,6 +17,13 @@ public struct PasswordRecovery: Sendable {
 
     /// Creates the domain service.
     /// - Parameters:
+    ///   - intents: The queue of emails.
+    ///   - tokens: The store of reset tokens.
+    ///   - gate: Hashes passwords, a bounded number at once.
+    ///   - devices: Recognizes devices that signed in before.
+    ///   - policy: Decides which passwords are accepted.
+    ///   - audit: Records the events of accounts; `nil` records none.
+    ///   - metrics: Counts outcomes.
     ///   - now: The wall clock.
     ///   - steady: The time of the email queue, which steps of the wall clock do not change; `now` if `nil`.
     public init(
@@ -43,7 +50,10 @@ public struct PasswordRecovery: Sendable {
 
     /// Notes that somebody asks for a reset link. The account is not looked up here: known and unknown addresses take the same
     /// work and the same time, whatever the state of the mail server.
-    /// - Parameter debts: What the request's limits owe, kept in the same transaction.
+    /// - Parameters:
+    ///   - email: The address of the account.
+    ///   - language: The language of the text.
+    ///   - debts: What the request's limits owe, kept in the same transaction.
     public func request(
         email: EmailAddress,
         language: Language,

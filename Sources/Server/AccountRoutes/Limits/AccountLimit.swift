@@ -50,6 +50,7 @@ public enum AccountLimit: String, CaseIterable, Hashable, Sendable {
     /// of a dry run.
     /// - Parameters:
     ///   - policy: What is admitted; ``standard`` if `nil`.
+    ///   - mode: Whether the limit is enforced, only counted, or off.
     ///   - wide: What the networks of a client may take, for limits that have a key.
     public func rule(
         _ policy: RateLimitPolicy? = nil,

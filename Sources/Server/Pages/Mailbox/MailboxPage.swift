@@ -53,6 +53,7 @@ public struct MailboxPage: Sendable {
 
     /// The page.
     /// - Parameters:
+    ///   - mails: The emails, newest first.
     ///   - nonce: The nonce of the answer's content security policy.
     ///   - language: The language of the page; the mails keep theirs.
     public func html(_ mails: [Entry], nonce: String, language: Language = .english) -> String {

@@ -248,7 +248,9 @@ public struct ResetLinkSentAnswer: Codable, Hashable, Sendable {
     public var data: Facts
 
     /// Creates an answer.
-    /// - Parameter lifetime: How long a link lives; whole seconds of it are told.
+    /// - Parameters:
+    ///   - message: The text for the user.
+    ///   - lifetime: How long a link lives; whole seconds of it are told.
     public init(message: String, lifetime: Duration) {
         success = true
         let seconds = Int(lifetime.components.seconds)

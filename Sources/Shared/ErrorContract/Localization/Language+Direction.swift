@@ -1,6 +1,8 @@
 /// Which way a text runs. Described by its name in HTML: `ltr` or `rtl`.
 public enum TextDirection: String, Hashable, Sendable, CustomStringConvertible {
+    /// Latin and most other scripts.
     case leftToRight = "ltr"
+    /// Hebrew and Arabic.
     case rightToLeft = "rtl"
 
     /// The direction of the first letter that has one (UAX #9, rule P2); `nil` if none has, as in `42`.

@@ -1,5 +1,6 @@
 /// The plural categories of Unicode CLDR.
 public enum PluralCategory: String, Hashable, Sendable, CaseIterable {
+    /// A category, by its name in CLDR.
     case zero, one, two, few, many, other
 }
 

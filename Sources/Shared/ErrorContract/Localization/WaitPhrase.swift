@@ -5,6 +5,7 @@
 public struct WaitPhrase: Hashable, Sendable {
     /// The unit that the wait is told in.
     public enum Unit: Hashable, Sendable, CaseIterable {
+        /// A unit.
         case seconds, minutes, hours
     }
 

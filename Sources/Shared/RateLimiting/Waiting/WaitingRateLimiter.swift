@@ -55,6 +55,7 @@ public final class WaitingRateLimiter<Key: Hashable & Sendable, C: Clock>: Senda
     /// - Parameters:
     ///   - key: Whom the request counts for.
     ///   - longest: The longest wait. If the turn would come later, the answer is a refusal, given at once.
+    ///   - isolation: The actor that the operation runs on; the caller's by default.
     /// - Throws: `CancellationError` if the task is cancelled while it waits; the request then hasn't counted.
     public func admit(
         _ key: Key,
