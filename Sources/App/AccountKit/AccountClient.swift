@@ -7,10 +7,10 @@ import StrictJSON
 
 /// The account API for an app: sessions and password reset.
 ///
-/// Keeps the session's credentials in a ``ResilientHTTP/CredentialStore``, and beside them the device tokens of the accounts that signed in
+/// Keeps the session's credentials in a `CredentialStore`, and beside them the device tokens of the accounts that signed in
 /// on this device. A device token stays after a sign-out, is sent with the next sign-in to its account, and keeps the failed attempts of
 /// others from standing in the way of that sign-in.
-/// Every call throws ``ErrorContract/APIError``; failures of
+/// Every call throws `APIError`; failures of
 /// the store are thrown as one with the kind `custom`.
 ///
 /// Every POST carries an `Idempotency-Key`, so that the client's own retries repeat a request whose response was lost. A method that
@@ -70,7 +70,11 @@ public struct AccountClient: Sendable {
     ///
     /// If the response to an earlier attempt of the submission was lost, that attempt may have created the account. The server's
     /// `AUTH_EMAIL_EXISTS` then leads to a sign-in with the same password, and is thrown only if the server refuses that password.
-    /// - Parameter submission: The submit of the form; the same one when the user tries again with the same content.
+    /// - Parameters:
+    ///   - email: The address of the account.
+    ///   - password: The password as the user typed it.
+    ///   - firstName: How emails and screens address the user.
+    ///   - submission: The submit of the form; the same one when the user tries again with the same content.
     public func register(
         email: EmailAddress,
         password: Password,
@@ -95,8 +99,11 @@ public struct AccountClient: Sendable {
 
     /// Signs in.
     /// - Throws: Code `AUTH_INVALID_CREDENTIALS` for wrong credentials, whatever the server calls them
-    ///   (``ErrorContract/APIError/refusingSignIn()``).
-    /// - Parameter submission: The submit of the form; the same one when the user tries again with the same content.
+    ///   (`APIError.refusingSignIn()`).
+    /// - Parameters:
+    ///   - email: The address of the account.
+    ///   - password: The password as the user typed it.
+    ///   - submission: The submit of the form; the same one when the user tries again with the same content.
     public func signIn(
         email: EmailAddress,
         password: Password,
@@ -150,8 +157,10 @@ public struct AccountClient: Sendable {
     }
 
     /// Requests a reset link by email. The response doesn't depend on whether there is an account.
-    /// - Parameter submission: The submit of the form; the same one when the user tries again with the same address. After a success
-    ///   the next request needs another one: the server would repeat its response without sending another email.
+    /// - Parameters:
+    ///   - email: The address of the account.
+    ///   - submission: The submit of the form; the same one when the user tries again with the same address. After a success
+    ///     the next request needs another one: the server would repeat its response without sending another email.
     /// - Returns: The text for the user.
     public func requestPasswordReset(
         email: EmailAddress,
@@ -189,7 +198,10 @@ public struct AccountClient: Sendable {
     ///
     /// A server that honors keys repeats its response to a confirmation whose response was lost. Other servers refuse the used link:
     /// ``Submission/mayHaveTakenEffect`` then says that the password may have been changed.
-    /// - Parameter submission: The submit of the form; the same one when the user tries again with the same password.
+    /// - Parameters:
+    ///   - link: The reset link that the user opened.
+    ///   - newPassword: The password that replaces the old one.
+    ///   - submission: The submit of the form; the same one when the user tries again with the same password.
     /// - Returns: The text for the user.
     public func confirmReset(
         _ link: ResetLink,

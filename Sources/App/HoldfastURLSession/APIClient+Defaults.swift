@@ -8,7 +8,7 @@ extension APIClient {
     ///
     /// Quotas of the app's own are one argument, such as `throttle: .appsInTheField`. They are stored in memory, for all calls of the client
     /// together, and refuse a call with an error of the kind `throttled` instead of letting it wait. An app that stores them over restarts or
-    /// per user, or wants other middleware, names a transport and composes ``ResilientHTTP/ClientPipeline/standard(retry:gate:throttle:breaker:)`` itself.
+    /// per user, or wants other middleware, names a transport and composes `ClientPipeline.standard(retry:gate:throttle:breaker:)` itself.
     /// - Parameters:
     ///   - baseURL: The address that paths are relative to, with scheme and host.
     ///   - language: The language that answers are asked for in.

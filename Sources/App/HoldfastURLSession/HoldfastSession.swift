@@ -23,7 +23,7 @@ public import ResilientHTTP
 /// may take.
 ///
 /// A request that the client itself refused to send, because a gate is closed or a quota is used up, throws `URLError` with the code
-/// `resourceUnavailable`. All errors have the ``ErrorContract/APIError`` as their `NSUnderlyingErrorKey`.
+/// `resourceUnavailable`. All errors have the `APIError` as their `NSUnderlyingErrorKey`.
 public struct HoldfastSession: Sendable {
     /// The client whose middleware the requests pass.
     public let client: APIClient

@@ -21,9 +21,19 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
 
     /// Creates a sweeper.
     /// - Parameters:
+    ///   - sessions: The store of sessions.
+    ///   - tokens: The store of reset tokens.
+    ///   - freezeTokens: The store of tokens that lock an account.
+    ///   - intents: The queue of emails.
+    ///   - sentResets: Counts the emails that were sent to each account.
+    ///   - audit: Records the events of accounts; `nil` records none.
+    ///   - rules: Lifetimes and bounds.
+    ///   - interval: The time between two sweeps.
+    ///   - clock: The clock of all waits.
     ///   - now: The wall clock.
     ///   - steady: The time of sessions and of the email queue, which steps of the wall clock do not change; `now` if `nil`.
     ///   - keepTime: Records the steady time for a start after the machine has gone down.
+    ///   - logger: Reports failures.
     public init(
         sessions: any SessionStore,
         tokens: any ResetTokenStore,

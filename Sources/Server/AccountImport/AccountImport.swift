@@ -31,8 +31,11 @@ public struct AccountImport: Sendable {
 
     /// Creates an import.
     /// - Parameters:
+    ///   - accounts: The store of accounts.
     ///   - language: For records that name none.
     ///   - isDryRun: Whether nothing is written.
+    ///   - audit: Stores the event of each import; `nil` stores none.
+    ///   - now: The wall clock.
     public init(
         into accounts: any AccountRepository,
         language: Language,
@@ -45,6 +48,7 @@ public struct AccountImport: Sendable {
 
     /// Imports what was read.
     /// - Parameters:
+    ///   - readings: The records, or why a line could not be read.
     ///   - refuse: Told the place of each record that can't be imported, and why.
     ///   - report: Told after each commit how far it has come.
     public func run(

@@ -23,8 +23,14 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Creates the routes.
     /// - Parameters:
+    ///   - recovery: The service behind the routes.
+    ///   - freeze: Locks an account by the link of its confirmation email.
     ///   - limits: Have a rule for each ``AccountLimit``.
     ///   - shares: The fair shares of ``AccountLimit/resetGlobal``; `nil` if it refuses all clients alike.
+    ///   - templates: The pages.
+    ///   - origins: Refuses forms of other sites.
+    ///   - reader: Decodes bodies.
+    ///   - localization: Chooses the language of texts.
     public init(
         recovery: PasswordRecovery,
         freeze: AccountFreeze,

@@ -19,10 +19,13 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Creates the routes.
     /// - Parameters:
+    ///   - recovery: The service behind the routes.
     ///   - limits: Have a rule for each ``AccountLimit``.
     ///   - shares: The fair shares of ``AccountLimit/resetGlobal``; `nil` if it refuses all clients alike.
     ///   - idempotency: Lets reset requests and confirmations be repeated with their keys. The response to a validation names the
     ///     user, and is not stored.
+    ///   - reader: Decodes bodies.
+    ///   - localization: Chooses the language of texts.
     ///   - forms: Where bodies have the success form a request is answered in it as well.
     ///   - rules: How long links live.
     public init(

@@ -14,7 +14,9 @@ public struct ReferenceRoutes<Context: RequestContext>: Sendable {
     private let address: @Sendable () -> URL?
 
     /// Creates the routes.
-    /// - Parameter address: Where the server listens, once it does; the examples call it if no address is configured.
+    /// - Parameters:
+    ///   - description: The API that is described.
+    ///   - address: Where the server listens, once it does; the examples call it if no address is configured.
     /// - Throws: Mustache's error if the page's template can't be read.
     public init(_ description: APIDescription, address: @escaping @Sendable () -> URL?) throws {
         document = OpenAPIDocument(description).json.encoded()

@@ -12,6 +12,7 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
 
     /// Creates the queue.
     /// - Parameters:
+    ///   - database: The open database.
     ///   - locks: The locks of the servers on this database, by which the leases of servers that ended are released; without them the leases
     ///     end at their time.
     ///   - holder: The lock of this server, which its leases name.

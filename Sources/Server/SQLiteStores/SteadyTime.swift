@@ -15,7 +15,9 @@ public struct SteadyTime: Sendable {
     private let snapshot: @Sendable () -> SnapshotTime
 
     /// Continues the time of a database.
-    /// - Parameter snapshot: The clocks that outlive the process.
+    /// - Parameters:
+    ///   - database: The open database.
+    ///   - snapshot: The clocks that outlive the process.
     /// - Throws: `StoreFailure`.
     public init(_ database: SQLiteDatabase, snapshot: @escaping @Sendable () -> SnapshotTime = { .now() }) async throws {
         (self.database, self.snapshot) = (database, snapshot)

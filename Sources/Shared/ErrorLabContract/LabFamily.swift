@@ -2,7 +2,7 @@ import ErrorContract
 
 /// A server of another kind whose error body the lab can send, and what a client must read from it.
 public struct LabFamily: Hashable, Sendable {
-    /// The name, as in ``ErrorContract/ErrorBodyFamily``.
+    /// The name, as in `ErrorBodyFamily`.
     public let name: String
     /// What the client must read. The status is the one that the body names, under an answer's 200 as well.
     public let failure: LabFailure

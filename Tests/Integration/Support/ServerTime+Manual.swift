@@ -16,4 +16,19 @@ extension ServerTime {
             )
         }
     }
+
+    /// The machine's clocks, with a wall clock that starts at a date, within one boot.
+    static func starting(at start: Date) -> ServerTime {
+        let clock = ContinuousClock()
+        let origin = clock.now
+        let passed: @Sendable () -> Duration = { origin.duration(to: clock.now) }
+        return ServerTime(clock, wall: { start.addingTimeInterval(passed() / .seconds(1)) }) {
+            let nanoseconds = Int64(passed() / .nanoseconds(1))
+            return SnapshotTime(
+                wallNanoseconds: Int64(start.timeIntervalSince1970 * 1e9) + nanoseconds,
+                bootNanoseconds: 1_000_000_000 + nanoseconds,
+                bootID: "boot"
+            )
+        }
+    }
 }

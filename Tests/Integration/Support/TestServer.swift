@@ -86,9 +86,12 @@ extension ServerConfiguration {
 }
 
 /// Runs a server for the time of a closure.
-/// - Parameter hashing: Makes and checks password hashes; cheap Argon2id if not given.
+/// - Parameters:
+///   - hashing: Makes and checks password hashes; cheap Argon2id if not given.
+///   - time: The server's clocks.
 func withServer<Result: Sendable>(
     hashing: (any PasswordHashing)? = nil,
+    time: ServerTime = .system,
     _ configure: (inout ServerConfiguration) -> Void = { _ in },
     _ body: @escaping @Sendable (TestServer) async throws -> Result
 ) async throws -> Result {
@@ -105,7 +108,7 @@ func withServer<Result: Sendable>(
     configure(&configuration)
     let log = CapturedLog()
     let hashing = hashing ?? Argon2Hashing(parameters: .init(memory: 8_192, passes: 1))
-    let server = try await HoldfastServer(configuration: configuration, logger: log.logger, hashing: hashing)
+    let server = try await HoldfastServer(configuration: configuration, logger: log.logger, hashing: hashing, time: time)
     return try await withRunningServer(server, logger: log.logger) { url in
         try await body(TestServer(url: url, server: server, log: log))
     }

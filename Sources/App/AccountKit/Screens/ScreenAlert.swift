@@ -8,13 +8,17 @@ public struct ScreenAlert: Identifiable, Hashable, Sendable {
     public let presentation: ErrorPresentation
 
     /// Creates an alert.
-    /// - Parameter id: A number that no earlier alert of the model has.
+    /// - Parameters:
+    ///   - id: A number that no earlier alert of the model has.
+    ///   - presentation: The error as the user sees it.
     public init(id: Int, presentation: ErrorPresentation) {
         (self.id, self.presentation) = (id, presentation)
     }
 
     /// The text of the alert: the message, and the reference for support if the user is sent there.
-    /// - Parameter catalogue: The catalogue with the app's own words.
+    /// - Parameters:
+    ///   - language: The language of the text.
+    ///   - catalogue: The catalogue with the app's own words.
     public func message(in language: Language, catalogue: ErrorCatalogue = .standard) -> String {
         let reference = presentation.supportReference.map { "\n\n" + $0.text(in: language, catalogue: catalogue) }
         return presentation.message + (reference ?? "")

@@ -141,7 +141,9 @@ public struct FocusRequest: Hashable, Sendable {
     public let field: AccountField
 
     /// Creates a request.
-    /// - Parameter id: A number that no earlier request of the model has.
+    /// - Parameters:
+    ///   - id: A number that no earlier request of the model has.
+    ///   - field: The field that gets the focus.
     public init(id: Int, field: AccountField) { (self.id, self.field) = (id, field) }
 }
 
@@ -153,7 +155,9 @@ public struct ScreenAnnouncement: Hashable, Sendable {
     public let text: String
 
     /// Creates an announcement.
-    /// - Parameter id: A number that no earlier announcement of the model has.
+    /// - Parameters:
+    ///   - id: A number that no earlier announcement of the model has.
+    ///   - text: The text to announce.
     public init(id: Int, text: String) { (self.id, self.text) = (id, text) }
 }
 

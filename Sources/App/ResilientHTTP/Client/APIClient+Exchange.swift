@@ -17,7 +17,7 @@ extension APIClient {
     ///     `nil` to derive it from the path.
     ///   - options: How the call differs from the policy of its endpoint.
     ///   - context: Where in the app the call is made.
-    /// - Throws: ``APIError`` if no response arrived, and if the client itself refused to send the request.
+    /// - Throws: `APIError` if no response arrived, and if the client itself refused to send the request.
     public func exchange(
         _ request: HTTPRequest,
         body: [UInt8]? = nil,
@@ -40,7 +40,7 @@ extension APIClient {
     ///   - context: Where in the app the call is made.
     ///   - engine: Sends the request once and returns the response. It is called for each attempt, and canceled when the attempt takes too long.
     ///     A `URLError` that it throws is understood.
-    /// - Throws: ``APIError`` if no response arrived, and if the client itself refused to send the request.
+    /// - Throws: `APIError` if no response arrived, and if the client itself refused to send the request.
     public func exchange(
         _ request: HTTPRequest,
         body: [UInt8]? = nil,

@@ -121,7 +121,7 @@ public struct APIClient: Sendable {
     ///   - headers: Further headers. Of `Accept` and `Accept-Language` they replace the client's, of `Content-Type` the body's.
     ///   - options: How the call differs from the policy of its endpoint.
     ///   - context: Where in the app the call is made, such as `user_login`; it goes into the error.
-    /// - Throws: ``APIError`` for every other status, for a success whose body is an error or a page of another server, and if no
+    /// - Throws: `APIError` for every other status, for a success whose body is an error or a page of another server, and if no
     ///   response arrived.
     public func send(
         _ method: HTTPRequest.Method,

@@ -11,6 +11,7 @@ import Logging
 ///   - timeout: The time until no further wait is begun that would end later.
 ///   - context: Where in the app it happens; goes into the log and the error.
 ///   - surroundings: Time, chance and log; each attempt is logged at debug level.
+///   - isolation: The actor that the operation runs on; the caller's by default.
 ///   - operation: What is to be done.
 /// - Throws: The error of the last attempt, with the number of attempts; `cancelled` as soon as the task is cancelled.
 public func withRetry<Value>(

@@ -27,7 +27,7 @@ extension APIClient {
     ///   - context: Where in the app the call is made.
     ///   - progress: Called after each chunk that was written. It starts at 0 again if the download starts anew.
     /// - Returns: The head of the last response.
-    /// - Throws: ``APIError`` of the last attempt. An error of the file system is its `underlying`. The partial file remains.
+    /// - Throws: `APIError` of the last attempt. An error of the file system is its `underlying`. The partial file remains.
     @discardableResult
     public func download(
         _ path: String,

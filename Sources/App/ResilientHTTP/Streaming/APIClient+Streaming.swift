@@ -23,7 +23,7 @@ extension APIClient {
     ///   - options: How the call differs from the policy of its endpoint.
     ///   - idleTimeout: The longest time without a byte in either direction. Time in which the reader takes no bytes does not count.
     ///   - context: Where in the app the call is made.
-    /// - Throws: ``APIError`` for every status but a success, and if no response arrived. Errors within the body are thrown by the stream.
+    /// - Throws: `APIError` for every status but a success, and if no response arrived. Errors within the body are thrown by the stream.
     public func stream(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -76,7 +76,7 @@ extension APIClient {
 extension APIClient {
     /// Sends a large body, such as a file, a stream or a form, and returns the value of the response.
     ///
-    /// Other than a verb such as ``post(_:_:query:headers:options:context:)`` an upload has no deadline of 30 s: it ends when no byte was sent or
+    /// Other than a verb such as `post(_:_:query:headers:options:context:)` an upload has no deadline of 30 s: it ends when no byte was sent or
     /// received for `idleTimeout`. A call that may be repeated sends a file or a stream that can be made again from its beginning; the
     /// progress starts at 0 again. A stream that is read once is never repeated.
     ///

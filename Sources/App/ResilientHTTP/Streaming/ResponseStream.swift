@@ -34,7 +34,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
 
     /// Reads the body whole.
     /// - Parameter limit: The largest number of bytes.
-    /// - Throws: ``APIError`` of the kind `decoding` if the body is larger.
+    /// - Throws: `APIError` of the kind `decoding` if the body is larger.
     public func collect(upTo limit: Int) async throws(APIError) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunks = makeAsyncIterator()

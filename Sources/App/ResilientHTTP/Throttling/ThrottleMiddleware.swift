@@ -6,7 +6,7 @@ import RateLimiting
 
 /// Lets calls go as a ``Throttler`` allows, and tells it what became of them.
 ///
-/// A call that may not go fails at once with an ``APIError`` of the kind `throttled` whose `retryAfter` says how long to wait, or
+/// A call that may not go fails at once with an `APIError` of the kind `throttled` whose `retryAfter` says how long to wait, or
 /// waits in line if its turn comes in time. It never waits past its own deadline: if the turn would come later, it fails at once.
 public struct ThrottleMiddleware: ClientMiddleware {
     private let throttler: Throttler

@@ -17,6 +17,7 @@ public struct Account: Hashable, Sendable, Identifiable {
 
     /// Whether the account may be used.
     public enum State: String, Hashable, Sendable, CaseIterable {
+        /// In use.
         case active
         /// Not in use any more; its owner can't sign in.
         case inactive

@@ -39,7 +39,11 @@ public protocol MailRendering: Sendable {
     /// The mail with a reset link.
     func passwordReset(to recipient: EmailAddress, name: FirstName, token: ResetToken, language: Language) throws -> Mail
     /// The mail that tells of a changed password.
-    /// - Parameter token: What the link for "this was not me" carries.
+    /// - Parameters:
+    ///   - recipient: The address of the account.
+    ///   - name: How the email addresses the user.
+    ///   - token: What the link for "this was not me" carries.
+    ///   - language: The language of the text.
     func passwordChanged(to recipient: EmailAddress, name: FirstName, token: ResetToken, language: Language) throws -> Mail
 }
 

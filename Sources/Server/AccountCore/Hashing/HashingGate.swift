@@ -59,7 +59,10 @@ public final class HashingGate: Sendable {
 
     /// Whether a password has a hash. With no hash, or with ``Account/unusablePassword``, a decoy is checked, so that it takes the
     /// same time as for an account.
-    /// - Parameter address: The address that the caller signs in with; decides which decoy.
+    /// - Parameters:
+    ///   - password: The password as the user typed it.
+    ///   - hash: The stored hash; `nil` if there is no such account.
+    ///   - address: The address that the caller signs in with; decides which decoy.
     /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE` if too many callers wait; `CancellationError`. It throws only if
     ///   the password was not checked.
     public func verify(_ password: Password, against hash: String?, of address: String = "") async throws -> Bool {

@@ -53,10 +53,22 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
 
     /// Creates a worker.
     /// - Parameters:
+    ///   - intents: The queue of emails.
+    ///   - accounts: The store of accounts.
+    ///   - tokens: The store of reset tokens.
+    ///   - freezeTokens: The store of tokens that lock an account.
+    ///   - rendering: Renders emails.
+    ///   - delivery: Delivers emails.
+    ///   - rules: Lifetimes and bounds.
+    ///   - schedule: The delays between attempts.
+    ///   - clock: The clock of all waits.
     ///   - now: The wall clock, by which links expire.
     ///   - steady: The time of the queue: due times, leases, and the ages of intents. Steps of the wall clock do not change it. `now` if `nil`.
     ///   - quota: Bounds the number of reset emails; `nil` for no bound.
+    ///   - audit: Records the events of accounts; `nil` records none.
+    ///   - metrics: Counts outcomes.
     ///   - isServerBusy: Whether so many requests are being answered that mails had better wait a little.
+    ///   - logger: Reports failures.
     public init(
         intents: any MailIntentQueue,
         accounts: any AccountRepository,

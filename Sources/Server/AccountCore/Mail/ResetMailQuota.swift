@@ -12,7 +12,9 @@ public final class ResetMailQuota: Sendable {
     private let pauseEnd = Mutex<Date?>(nil)
 
     /// Creates a quota.
-    /// - Parameter bounds: Returns the bounds that apply now.
+    /// - Parameters:
+    ///   - store: Counts the emails that were sent to each account.
+    ///   - bounds: Returns the bounds that apply now.
     public init(_ store: any SentResetStore, bounds: @escaping @Sendable () -> ResetMailBounds) {
         (self.store, self.bounds) = (store, bounds)
     }

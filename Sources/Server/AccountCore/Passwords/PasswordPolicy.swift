@@ -5,9 +5,13 @@ public import ErrorContract
 public struct PasswordPolicy: Hashable, Sendable {
     /// Why a password was refused.
     public enum Weakness: Hashable, Sendable {
+        /// It has fewer characters than the minimum.
         case tooShort(minimum: Int)
+        /// It has more characters than the maximum.
         case tooLong(maximum: Int)
+        /// It has no letter or no digit, and the policy requires both.
         case needsLettersAndDigits
+        /// It is the address or the name of the account, or contains it.
         case resemblesAccount
         /// On the list of those that are guessed first.
         case common

@@ -8,7 +8,10 @@ public struct AccountFreeze: Sendable {
     private let now: @Sendable () -> Date
 
     /// Creates the domain service.
-    /// - Parameter now: The wall clock.
+    /// - Parameters:
+    ///   - tokens: The store of tokens that lock an account.
+    ///   - audit: Records the events of accounts; `nil` records none.
+    ///   - now: The wall clock.
     public init(tokens: any FreezeTokenStore, audit: (any AuditNoting)? = nil, now: @escaping @Sendable () -> Date) {
         self.tokens = tokens
         self.audit = audit

@@ -41,6 +41,15 @@ public struct SignIn: Sendable {
 
     /// Creates the domain service.
     /// - Parameters:
+    ///   - accounts: The store of accounts.
+    ///   - sessions: The store of sessions.
+    ///   - gate: Hashes passwords, a bounded number at once.
+    ///   - tokens: Signs access tokens.
+    ///   - devices: Recognizes devices that signed in before.
+    ///   - policy: Decides which passwords are accepted.
+    ///   - rules: Lifetimes and bounds.
+    ///   - audit: Records the events of accounts; `nil` records none.
+    ///   - metrics: Counts outcomes.
     ///   - now: The wall clock.
     ///   - steady: The time of sessions and their refresh tokens, which steps of the wall clock do not change; `now` if `nil`.
     public init(
@@ -133,7 +142,10 @@ public struct SignIn: Sendable {
 
     /// Signs in. A wrong password and a missing account take the same work; the account's state is told only after the right
     /// password.
-    /// - Parameter report: Called exactly once, as soon as it is known whether the password was checked; also if the caller is canceled.
+    /// - Parameters:
+    ///   - email: The address of the account.
+    ///   - password: The password as the user typed it.
+    ///   - report: Called exactly once, as soon as it is known whether the password was checked; also if the caller is canceled.
     /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS`, `AUTH_USER_INACTIVE`, `AUTH_USER_SUSPENDED` or
     ///   `SERVER_SERVICE_UNAVAILABLE`.
     public func signIn(

@@ -4,8 +4,11 @@ public import Foundation
 public struct AuditEvent: Hashable, Sendable {
     /// What happened.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
+        /// The user registered.
         case registered
+        /// The account was imported from another system.
         case imported
+        /// The user signed in.
         case signedIn = "signed_in"
         /// A wrong password.
         case signInFailed = "sign_in_failed"
@@ -17,6 +20,7 @@ public struct AuditEvent: Hashable, Sendable {
         case resetLinkSent = "reset_link_sent"
         /// A reset link was requested, and no email was sent because the account had got too many.
         case resetLinkLimited = "reset_link_limited"
+        /// The user set a new password by a link.
         case passwordReset = "password_reset"
         /// A reset put a frozen account back into use.
         case recovered
@@ -24,6 +28,7 @@ public struct AuditEvent: Hashable, Sendable {
         case frozen
         /// A refresh token was used a second time, and its session ended.
         case refreshReused = "refresh_reused"
+        /// The operator suspended, deactivated or activated the account.
         case suspended, deactivated, activated
     }
 

@@ -55,6 +55,7 @@ public struct ImportRefusal: Error, Hashable, Sendable, CustomStringConvertible 
 extension Account {
     /// The account of an imported person.
     /// - Parameters:
+    ///   - record: The record as it was read.
     ///   - language: For a record that names none.
     ///   - now: When the account begins.
     /// - Throws: ``ImportRefusal``.

@@ -57,7 +57,10 @@ public struct SMTPSettings: Hashable, Sendable {
 
     /// Creates settings.
     /// - Parameters:
+    ///   - host: The name or the address of the mail server.
     ///   - port: The usual one if not given: 465 for TLS, 587 for STARTTLS, 25 for neither.
+    ///   - security: How the connection is encrypted.
+    ///   - credentials: The login; `nil` for a server that needs none.
     ///   - timeout: For a mail in all; at most 10 s of it for the connection.
     public init(
         host: String,

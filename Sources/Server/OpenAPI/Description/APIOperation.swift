@@ -9,7 +9,9 @@ public import ErrorContract
 public struct APIOperation: Sendable {
     /// The HTTP method.
     public enum Method: String, Sendable {
+        /// Reads.
         case get = "GET"
+        /// Changes something, or carries a body.
         case post = "POST"
     }
 

@@ -13,7 +13,9 @@ public struct ErrorComponents: Sendable {
 
     /// Creates the parts.
     /// - Parameters:
+    ///   - catalogue: The codes and their texts.
     ///   - form: The form of error bodies where a route has no own one.
+    ///   - languages: The languages of the texts.
     ///   - base: What stands before the paths of the codes' pages, such as `https://accounts.example.com`.
     public init(
         catalogue: ErrorCatalogue = .standard,

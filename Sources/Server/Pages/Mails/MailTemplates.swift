@@ -52,7 +52,9 @@ public struct MailTemplates: MailRendering {
     private let folder: MailTemplateFolder?
 
     /// Reads the templates.
-    /// - Parameter folder: Templates in place of the usual ones.
+    /// - Parameters:
+    ///   - settings: The texts and links of all emails.
+    ///   - folder: Templates in place of the usual ones.
     /// - Throws: Mustache's error if a template can't be read, ``InvalidLinkBase`` if no link can be made.
     public init(settings: Settings, folder: MailTemplateFolder? = nil) throws {
         let probe = ResetLink(token: try ResetToken("probe"), email: nil)

@@ -69,7 +69,11 @@ public struct PageTemplates: Sendable {
         public var minimumPasswordLength: Int
 
         /// Creates settings.
-        /// - Parameter linkBase: The configured address that links begin with, if there is one.
+        /// - Parameters:
+        ///   - appName: The name that pages show.
+        ///   - linkBase: The configured address that links begin with, if there is one.
+        ///   - appScheme: The URL scheme of the app; `nil` if links open in the browser only.
+        ///   - minimumPasswordLength: The shortest password in characters, for the hint in the form.
         public init(appName: String, linkBase: URL?, appScheme: String?, minimumPasswordLength: Int) {
             self.appName = appName
             var path = linkBase?.path(percentEncoded: true) ?? ""
@@ -96,7 +100,9 @@ public struct PageTemplates: Sendable {
     }
 
     /// The page's HTML.
-    /// - Parameter nonce: The nonce of the answer's content security policy.
+    /// - Parameters:
+    ///   - page: The state of the page.
+    ///   - nonce: The nonce of the answer's content security policy.
     public func html(_ page: RecoveryPage, nonce: String) -> String {
         let writer = PageWriter(settings: settings, language: page.language)
         var content: TemplateValues = [

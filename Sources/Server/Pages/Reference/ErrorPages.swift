@@ -41,7 +41,9 @@ public struct ErrorPages: Sendable {
     }
 
     /// The page of one code, or `nil` if the catalogue does not have it.
-    /// - Parameter nonce: The nonce of the answer's content security policy.
+    /// - Parameters:
+    ///   - code: The code in the path.
+    ///   - nonce: The nonce of the answer's content security policy.
     public func page(of code: ErrorCode, nonce: String) -> String? {
         guard let definition = reference.catalogue[code] else { return nil }
         var content = content(title: code.rawValue, nonce: nonce)
@@ -68,7 +70,9 @@ public struct ErrorPages: Sendable {
     }
 
     /// The page of a code that is none.
-    /// - Parameter nonce: The nonce of the answer's content security policy.
+    /// - Parameters:
+    ///   - code: The code in the path.
+    ///   - nonce: The nonce of the answer's content security policy.
     public func missing(_ code: String, nonce: String) -> String {
         var content = content(title: "No such code", nonce: nonce)
         let closest = reference.catalogue.closestDefinition(to: ErrorCode(code))

@@ -36,6 +36,7 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     ///   - secret: The secret under which keys are hashed.
     ///   - clock: A monotonic clock.
     ///   - time: The clocks that outlive the process.
+    ///   - logger: Reports failures.
     /// - Throws: `StoreFailure` if the database can't be read or written.
     /// - Precondition: There is at least one rule, and no two policies have one name.
     public init(

@@ -19,7 +19,12 @@ public struct ContractErrorRenderer: Sendable {
     private let now: @Sendable () -> Date
 
     /// Creates a renderer.
-    /// - Parameter now: The wall clock.
+    /// - Parameters:
+    ///   - catalogue: The codes and their texts.
+    ///   - forms: Chooses the form of the body.
+    ///   - localization: Chooses the language of texts.
+    ///   - pages: The address that the pages of codes begin with; `nil` leaves it out.
+    ///   - now: The wall clock.
     public init(
         catalogue: ErrorCatalogue = .standard,
         forms: ErrorForms = ErrorForms(),

@@ -2,7 +2,9 @@
 public struct FieldPath: Hashable, Sendable {
     /// One step down.
     public enum Step: Hashable, Sendable {
+        /// Into the member of an object, by its name.
         case member(String)
+        /// Into the element of an array, by its index.
         case element(Int)
     }
 

@@ -6,7 +6,7 @@ import Synchronization
 /// Keeps one network from using up a limit that all clients share.
 ///
 /// A request that only the shared limit refuses is admitted nevertheless if the client's network, a /48 or a /24, has used less than its
-/// ``FairShare`` of the quota. All other limits of the request still apply. Use it where an admitted request is only noted, and a worker bounds
+/// `FairShare` of the quota. All other limits of the request still apply. Use it where an admitted request is only noted, and a worker bounds
 /// the rate at which the work is done.
 ///
 /// The table is in memory and starts empty: after a restart each network has its fair share once more, while the shared limit itself may be

@@ -37,7 +37,8 @@ public final class IdempotencyKeys: Sendable {
     ///     whoever comes after it may do the work a second time.
     ///   - sweepInterval: The time between two removals of what has expired.
     ///   - clock: Measures that time.
-    ///   - metrics: Where the counter of ``IdempotencyMetrics`` goes; the process's own system if `nil`.
+    ///   - logger: Reports failures.
+    ///   - metrics: Where the counter of `IdempotencyMetrics` goes; the process's own system if `nil`.
     ///   - now: The wall clock.
     /// - Precondition: The times are positive.
     public init<C: Clock>(

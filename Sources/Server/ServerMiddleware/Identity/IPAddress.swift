@@ -5,6 +5,7 @@
 public struct IPAddress: Hashable, Sendable {
     /// The versions of the protocol.
     public enum Version: Hashable, Sendable {
+        /// IPv4 or IPv6.
         case v4, v6
 
         /// The length of an address in bits.

@@ -10,7 +10,7 @@ public struct RateLimitMiddleware<Context: LimitedRequestContext>: RouterMiddlew
     public enum Moment: Hashable, Sendable {
         /// Before the route; a refused request's body is never read.
         case atOnce
-        /// When the route calls ``RateLimits/admit(_:in:refusing:)``, with what it knows from the body. A route that fails before
+        /// When the route calls `RateLimits.admit(_:in:refusing:)`, with what it knows from the body. A route that fails before
         /// that counts nothing; its answer tells how the limits stand.
         case inRoute
     }

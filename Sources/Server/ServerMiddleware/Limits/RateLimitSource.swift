@@ -19,7 +19,10 @@ public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
     }
 
     /// Each key on its own, such as the account that a token speaks for.
-    /// - Parameter key: The key, or `nil` if the policy doesn't apply to the request.
+    /// - Parameters:
+    ///   - policy: The name of the policy.
+    ///   - cost: The units that a request consumes; those of the policy if `nil`.
+    ///   - key: The key, or `nil` if the policy doesn't apply to the request.
     public static func key(
         _ policy: String,
         cost: Int? = nil,

@@ -19,7 +19,7 @@ public final class RateLimits: Sendable {
     /// - Parameters:
     ///   - store: Where they are counted.
     ///   - identity: How it is told who a request comes from.
-    ///   - metrics: Where the counters of ``RateLimitMetrics`` go; the process's own system if `nil`.
+    ///   - metrics: Where the counters of `RateLimitMetrics` go; the process's own system if `nil`.
     public init(store: any RateLimitStore, identity: ClientIdentity = ClientIdentity(), metrics: (any MetricsFactory)? = nil) {
         self.store = store
         self.identity = identity
@@ -129,7 +129,7 @@ public struct RateLimitAdmission: Sendable {
     /// Refunds what the admission charged to some policies, because what they count did not happen. The response's fields report the
     /// limits after the refund.
     ///
-    /// Only claims that are ``RateLimitClaim/isRefundable`` are refunded, each once; a second call does nothing. If the store fails,
+    /// Only claims that are `RateLimitClaim.isRefundable` are refunded, each once; a second call does nothing. If the store fails,
     /// the units stay counted.
     public func refund(_ policies: String...) async {
         guard let charge else { return }

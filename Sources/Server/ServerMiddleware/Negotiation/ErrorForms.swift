@@ -21,7 +21,9 @@ public struct ErrorForms: Hashable, Sendable {
     ///
     /// A client that names `application/problem+json` in `Accept`, and wants it no less than `application/json`, gets problem
     /// details; a wildcard is no such wish.
-    /// - Parameter chosen: The form that the route has chosen, if it has.
+    /// - Parameters:
+    ///   - request: The request that failed.
+    ///   - chosen: The form that the route has chosen, if it has.
     public func form(for request: Request, chosen: ErrorForm? = nil) -> ErrorForm {
         let form = chosen ?? form(below: request.uri.path) ?? usual
         guard let accept = request.headers.value(of: .accept) else { return form }

@@ -24,7 +24,9 @@ public struct SupportReference: Hashable, Sendable {
     }
 
     /// The reference with its label, such as `Support reference: AUTH_USER_SUSPENDED · r9 · 2025-11-04T10:30:00Z`.
-    /// - Parameter catalogue: The app's own words for the label.
+    /// - Parameters:
+    ///   - language: The language of the text.
+    ///   - catalogue: The app's own words for the label.
     public func text(in language: Language, catalogue: ErrorCatalogue = .standard) -> String {
         catalogue.text(ContractText.supportReferenceLine.filling("reference", with: description), in: language)
     }

@@ -14,7 +14,11 @@ public struct LocalizedText: Hashable, Sendable {
     /// Creates a text.
     /// - Parameters:
     ///   - en: The English text, which is also the fallback.
-    ///   - es: The Spanish text; `he`, `pt`, `fr` and `de` likewise.
+    ///   - es: The Spanish text.
+    ///   - he: The Hebrew text.
+    ///   - pt: The Portuguese text.
+    ///   - fr: The French text.
+    ///   - de: The German text.
     ///   - others: Texts in further languages.
     public init(
         en: String,

@@ -18,7 +18,9 @@ public struct Translations: Hashable, Sendable {
     public init() {}
 
     /// Creates the words for one language.
-    /// - Parameter texts: By the English text; of a text that depends on a count, by its form for many.
+    /// - Parameters:
+    ///   - language: The language of the words.
+    ///   - texts: By the English text; of a text that depends on a count, by its form for many.
     public init(_ language: Language, _ texts: [String: PluralForms]) {
         self.texts = [language: texts]
     }

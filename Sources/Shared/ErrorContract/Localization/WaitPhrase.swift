@@ -7,6 +7,7 @@ import Timekeeping
 public struct WaitPhrase: Hashable, Sendable {
     /// The unit that the wait is told in.
     public enum Unit: Hashable, Sendable, CaseIterable {
+        /// A unit.
         case seconds, minutes, hours
     }
 

@@ -1,6 +1,8 @@
 extension AdaptiveLimit {
     /// Takes a call back that has ended, and learns from how it did. A call that was handed back already is ignored.
     /// - Parameters:
+    ///   - call: The call that ended, as it was admitted.
+    ///   - end: How the call ended.
     ///   - now: Nanoseconds on a monotonic clock.
     ///   - generator: The source of the jitter.
     public mutating func end(

@@ -57,6 +57,7 @@ extension AdaptiveLimit {
     ///
     /// Calls that were in flight are taken to have ended only now.
     /// - Parameters:
+    ///   - snapshot: The state that was saved.
     ///   - now: Nanoseconds on the monotonic clock of this process.
     ///   - time: The same instant, on the clocks by which the snapshot was made.
     public mutating func restore(_ snapshot: AdaptiveSnapshot, at now: Int64, time: SnapshotTime) {

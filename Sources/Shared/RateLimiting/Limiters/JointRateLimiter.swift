@@ -120,8 +120,10 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     }
 
     /// Decides about one request, and reports what it was charged, for a record of admissions.
-    /// - Parameter report: Gets the number of the policy among ``policyNames``, the digest of the key and the units, of each charge. No lock
-    ///   is held then.
+    /// - Parameters:
+    ///   - claims: The policies, keys and costs of the request.
+    ///   - report: Gets the number of the policy among ``policyNames``, the digest of the key and the units, of each charge. No lock
+    ///     is held then.
     /// - Precondition: Every claim names a rule of this limiter, no two the same.
     package func admit(_ claims: [RateLimitClaim], reporting report: (Int, KeyDigest, Int) -> Void) -> RateLimitAnswer {
         decide(claims, at: clock.now, charges: true, report: report)
