@@ -80,7 +80,7 @@ let appLibraries = [
     "AccountKit", "AccountUI", "HoldfastTesting",
 ]
 let serverLibraries = [
-    "ServerMiddleware", "Idempotency", "LoadControl", "AccountCore", "AccountRoutes", "AccountImport", "SQLiteStores", "Email",
+    "ServerMiddleware", "Idempotency", "Scheduling", "AccountCore", "AccountRoutes", "AccountImport", "SQLiteStores", "Email",
     "Pages",
     "OpenAPI", "PasswordHashes", "AppLinks", "Observability", "HoldfastAsyncHTTPClient", "ErrorLab",
 ]
@@ -152,7 +152,7 @@ let package = Package(
             pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
         ),
-        module("Server", "LoadControl"),
+        module("Server", "Scheduling", [lifecycle]),
         module("Server", "Idempotency", ["RateLimiting", httpTypes, crypto]),
         module("Server", "Observability", ["ErrorContract", "ResilientHTTP", httpTypes, logging, metrics]),
         module("Server", "AppLinks", ["ErrorContract"]),
@@ -168,7 +168,7 @@ let package = Package(
             "Server",
             "AccountCore",
             [
-                "AccountContract", "ErrorContract", "LoadControl", "Observability", "RateLimiting", crypto, lifecycle, logging,
+                "AccountContract", "ErrorContract", "Scheduling", "Observability", "RateLimiting", crypto, lifecycle, logging,
                 metrics,
                 server("JWTKit", "jwt-kit"),
             ]
@@ -179,16 +179,16 @@ let package = Package(
             "Server",
             "SQLiteStores",
             [
-                "AccountContract", "AccountCore", "ErrorContract", "Idempotency", "Observability", "RateLimiting", grdb,
-                httpTypes,
-                lifecycle, logging,
+                "AccountContract", "AccountCore", "ErrorContract", "Idempotency", "Observability", "RateLimiting", "Scheduling",
+                grdb,
+                httpTypes, lifecycle, logging,
             ]
         ),
         module(
             "Server",
             "ServerMiddleware",
             [
-                "ErrorContract", "Idempotency", "LoadControl", "Observability", "RateLimiting", hummingbird, hummingbirdCore,
+                "ErrorContract", "Idempotency", "Scheduling", "Observability", "RateLimiting", hummingbird, hummingbirdCore,
                 httpTypes,
                 lifecycle, logging, metrics, nioCore, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1,
                 server("Instrumentation", "swift-distributed-tracing"),
@@ -321,7 +321,7 @@ let package = Package(
         ),
 
         // Tests of the server.
-        tests("LoadControlTests", ["LoadControl"]),
+        tests("SchedulingTests", ["Scheduling", lifecycle, server("ServiceLifecycleTestKit", "swift-service-lifecycle")]),
         tests(
             "ObservabilityTests",
             ["ErrorContract", "Observability", "ResilientHTTP", httpTypes, logging, metrics, metricsTestKit]
@@ -331,7 +331,7 @@ let package = Package(
         tests(
             "AccountCoreTests",
             [
-                "AccountContract", "AccountCore", "ErrorContract", "LoadControl", "RateLimiting", "ResilientHTTP", crypto,
+                "AccountContract", "AccountCore", "ErrorContract", "Scheduling", "RateLimiting", "ResilientHTTP", crypto,
                 httpTypes,
             ]
         ),

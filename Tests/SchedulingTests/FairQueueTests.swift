@@ -1,7 +1,7 @@
 import HoldfastTesting
 import Testing
 
-@testable import LoadControl
+@testable import Scheduling
 
 /// A queue by reference: an expectation can't call what mutates a value.
 private final class Queue<Key: Hashable & Sendable, Element> {
