@@ -82,7 +82,7 @@ let appLibraries = [
 let serverLibraries = [
     "ServerMiddleware", "Idempotency", "Scheduling", "AccountCore", "AccountRoutes", "AccountImport", "SQLiteStores", "Email",
     "Pages",
-    "OpenAPI", "PasswordHashes", "AppLinks", "Observability", "HoldfastAsyncHTTPClient", "ErrorLab",
+    "OpenAPI", "PasswordHashes", "AppLinks", "Observability", "ClientMetrics", "HoldfastAsyncHTTPClient", "ErrorLab",
 ]
 
 let package = Package(
@@ -154,7 +154,8 @@ let package = Package(
         ),
         module("Server", "Scheduling", [lifecycle]),
         module("Server", "Idempotency", ["RateLimiting", httpTypes, crypto]),
-        module("Server", "Observability", ["ErrorContract", "ResilientHTTP", httpTypes, logging, metrics]),
+        module("Server", "Observability", [logging, metrics]),
+        module("Server", "ClientMetrics", ["ErrorContract", "ResilientHTTP", metrics]),
         module("Server", "AppLinks", ["ErrorContract"]),
         module(
             "Server",
@@ -323,9 +324,10 @@ let package = Package(
         // Tests of the server.
         tests("SchedulingTests", ["Scheduling", lifecycle, server("ServiceLifecycleTestKit", "swift-service-lifecycle")]),
         tests(
-            "ObservabilityTests",
-            ["ErrorContract", "Observability", "ResilientHTTP", httpTypes, logging, metrics, metricsTestKit]
+            "ClientMetricsTests",
+            ["ClientMetrics", "ErrorContract", "ResilientHTTP", httpTypes, metrics, metricsTestKit]
         ),
+        tests("ObservabilityTests", ["Observability", logging, metrics]),
         tests("AppLinksTests", ["AppLinks", "ErrorContract"]),
         tests("PasswordHashesTests", ["PasswordHashes"]),
         tests(

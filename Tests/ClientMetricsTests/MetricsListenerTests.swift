@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 import HoldfastTesting
 import MetricsTestKit
-import Observability
+import ClientMetrics
 import ResilientHTTP
 import Testing
 
