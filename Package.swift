@@ -80,7 +80,8 @@ let appLibraries = [
     "AccountKit", "AccountUI", "HoldfastTesting",
 ]
 let serverLibraries = [
-    "ServerMiddleware", "Idempotency", "Scheduling", "AccountCore", "AccountRoutes", "AccountImport", "SQLiteStores", "Email",
+    "AccountServer", "ServerMiddleware", "Idempotency", "Scheduling", "AccountCore", "AccountRoutes", "AccountImport",
+    "SQLiteStores", "Email",
     "Pages",
     "OpenAPI", "PasswordHashes", "AppLinks", "Observability", "ClientMetrics", "HoldfastAsyncHTTPClient", "ErrorLab",
 ]
@@ -107,7 +108,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
-        .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.0"),
@@ -237,18 +237,24 @@ let package = Package(
                 server("NIOHTTPCompression", "swift-nio-extras"), server("Tracing", "swift-distributed-tracing"),
             ]
         ),
+        module(
+            "Server",
+            "AccountServer",
+            [
+                "AccountContract", "AccountCore", "AccountRoutes", "AppLinks", "Email", "ErrorContract", "Idempotency",
+                "Observability", "OpenAPI", "Pages", "PasswordHashes", "RateLimiting", "SQLiteStores", "ServerMiddleware",
+                configuration, crypto, hummingbird, httpTypes, lifecycle, logging, metrics, nioCore, nioSSL,
+            ]
+        ),
         program(
             "HoldfastCommand",
             in: "Sources/Server/HoldfastCommand",
             [
-                "AccountContract", "AccountCore", "AccountImport", "AccountKit", "AccountRoutes", "AppLinks", "Email",
-                "ErrorContract",
-                "ErrorLab", "ErrorLabContract", "HoldfastURLSession", "Idempotency", "Observability", "OpenAPI", "Pages",
-                "PasswordHashes", "RateLimiting", "ResilientHTTP", "SQLiteStores", "ServerMiddleware",
-                argumentParser, configuration, crypto, hummingbird, hummingbirdCore, httpTypes, lifecycle, logging, nioCore,
-                nioSSL,
-                server("HummingbirdTLS", "hummingbird"), server("SystemPackage", "swift-system"),
-                server("UnixSignals", "swift-service-lifecycle"),
+                "AccountContract", "AccountCore", "AccountImport", "AccountKit", "AccountRoutes", "AccountServer", "AppLinks",
+                "Email", "ErrorContract", "ErrorLab", "ErrorLabContract", "HoldfastURLSession", "Observability",
+                "OpenAPI", "Pages", "RateLimiting", "ResilientHTTP", "SQLiteStores", "ServerMiddleware",
+                argumentParser, hummingbird, hummingbirdCore, httpTypes, lifecycle, logging, nioCore,
+                server("HummingbirdTLS", "hummingbird"), server("UnixSignals", "swift-service-lifecycle"),
             ]
         ),
 
@@ -262,7 +268,10 @@ let package = Package(
         program(
             "holdfast-notes-app",
             in: "Examples/NotesApp",
-            ["ErrorContract", "ServerMiddleware", argumentParser, hummingbird, httpTypes, logging, nioCore]
+            [
+                "AccountContract", "AccountServer", "ErrorContract", "ServerMiddleware", argumentParser, hummingbird, httpTypes,
+                logging, nioCore,
+            ]
         ),
         program(
             "holdfast-compared-notes",
@@ -366,9 +375,9 @@ let package = Package(
         tests(
             "FuzzTests",
             [
-                "AccountContract", "AccountCore", "AccountImport", "AccountKit", "AccountRoutes", "AppLinks", "ErrorContract",
-                "HoldfastCommand", "Idempotency", "PasswordHashes", "RateLimiting", "ServerMiddleware",
-                configuration, crypto, hummingbird, httpTypes, logging, nioCore, nioEmbedded, nioHTTP1, nioHTTPTypes,
+                "AccountContract", "AccountCore", "AccountImport", "AccountKit", "AccountRoutes", "AccountServer", "AppLinks",
+                "ErrorContract", "Idempotency", "PasswordHashes", "RateLimiting", "ServerMiddleware",
+                configuration, crypto, hummingbird, httpTypes, logging, metrics, nioCore, nioEmbedded, nioHTTP1, nioHTTPTypes,
                 nioHTTPTypesHTTP1,
             ]
         ),
@@ -377,8 +386,9 @@ let package = Package(
             in: "Integration",
             exclude: ["Reference/Schemathesis"],
             [
-                "AccountContract", "AccountCore", "AccountKit", "AccountRoutes", "AppLinks", "Attacks", "Email", "ErrorContract",
-                "ErrorLab", "ErrorLabContract", "HoldfastAsyncHTTPClient", "HoldfastCommand", "HoldfastURLSession", "Idempotency",
+                "AccountContract", "AccountCore", "AccountKit", "AccountRoutes", "AccountServer", "AppLinks", "Attacks", "Email",
+                "ErrorContract", "ErrorLab", "ErrorLabContract", "HoldfastAsyncHTTPClient", "HoldfastCommand",
+                "HoldfastURLSession", "Idempotency",
                 "MailServerTesting", "OpenAPI", "Pages", "PasswordHashes", "RateLimiting", "ResilientHTTP", "SQLiteStores",
                 "ServerMiddleware", "holdfast-notes-app", "holdfast-terminal-app",
                 configuration, grdb, hummingbird, httpTypes, lifecycle, logging, nioCore, nioEmbedded, nioPosix,

@@ -3,6 +3,7 @@ import Foundation
 import HoldfastTesting
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// `holdfast call` as a process, against a server that writes its answers byte by byte.

@@ -4,6 +4,7 @@ import Foundation
 import Pages
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct CommandTests {
@@ -93,7 +94,7 @@ import Testing
             for (name, language) in [
                 ("en", Language.english), ("ES", .spanish), ("he", .hebrew), ("iw", .hebrew), ("de", .german),
             ] {
-                var configuration = ServerConfiguration(dataFolder: folder)
+                var configuration = AccountServerConfiguration(dataFolder: folder)
                 let settings = ["DEFAULT_LOCALE": name]
                 let provider = EnvironmentVariablesProvider(environmentVariables: settings)
                 try configuration.read(ConfigReader(provider: provider), isServing: false)

@@ -2,6 +2,7 @@ import ErrorContract
 import Foundation
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// One request that must be refused, and how.

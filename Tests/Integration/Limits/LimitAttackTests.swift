@@ -2,6 +2,7 @@ import AccountRoutes
 import Foundation
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct LimitAttackTests {

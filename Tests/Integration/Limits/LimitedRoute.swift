@@ -3,6 +3,7 @@ import Foundation
 import ServerMiddleware
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// A route of the account server that is limited, and how to call it.
@@ -71,7 +72,7 @@ struct LimitedRoute: Sendable, CustomTestStringConvertible {
     ]
 }
 
-extension ServerConfiguration {
+extension AccountServerConfiguration {
     /// Lets tests say which client a request comes from, as a proxy on this machine would.
     mutating func trustLoopback() {
         limits.identity = ClientIdentity(trustedProxies: (try? [IPRange("127.0.0.1")]) ?? [])

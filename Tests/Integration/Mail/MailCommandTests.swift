@@ -4,6 +4,7 @@ import Foundation
 import SQLiteStores
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct MailCommandTests {

@@ -3,6 +3,7 @@ import Foundation
 import MailServerTesting
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite(.timeLimit(.minutes(5))) struct DoctorTests {

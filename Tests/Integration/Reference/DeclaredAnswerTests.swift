@@ -4,6 +4,7 @@ import Foundation
 import OpenAPI
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct DeclaredAnswerTests {
@@ -115,7 +116,7 @@ import Testing
 
     /// Expects the description to name the status of an answer, and its code if it has one.
     private func expectDeclared(_ answer: RawHTTP.Answer, _ method: String, _ path: String, _ server: TestServer) throws {
-        let description = server.server.apiDescription
+        let description = server.server.accounts.apiDescription
         let plain = String(path.prefix { $0 != "?" })
         let operation = try #require(description.operation(method, plain), "\(method) \(path)")
         #expect(operation.statuses(description.settings).contains(answer.status), "\(operation.id) \(answer.status)")

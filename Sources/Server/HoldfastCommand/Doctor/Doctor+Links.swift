@@ -1,3 +1,4 @@
+import AccountServer
 import AppLinks
 import ErrorContract
 import Foundation

@@ -71,7 +71,7 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
 
 /// Routes of any router whose errors are in the contract, while the router's other routes stay as they are.
 ///
-/// Requests have ids and deadlines as in a ``ContractRouter``. A path that no route has is the router's own affair.
+/// Requests have ids and deadlines as in a ``ContractRouter``. the router itself responds to a path that no route has.
 ///
 /// ```swift
 /// let contract = ContractGroup(in: router.group("/api")) { RateLimitFieldsMiddleware() }

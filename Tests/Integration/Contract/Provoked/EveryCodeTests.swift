@@ -5,6 +5,7 @@ import Hummingbird
 import ServerMiddleware
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// An app whose routes throw what they are asked for, on a socket.

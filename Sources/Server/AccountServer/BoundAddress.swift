@@ -1,10 +1,12 @@
-import Foundation
-import NIOCore
+package import Foundation
+package import NIOCore
 import Synchronization
 
 /// Where the server listens, known once it does.
-final class BoundAddress: Sendable {
+package final class BoundAddress: Sendable {
     private let state = Mutex<State>(.waiting([]))
+
+    package init() {}
 
     private enum State {
         case waiting([CheckedContinuation<URL, any Error>])
@@ -13,29 +15,29 @@ final class BoundAddress: Sendable {
     }
 
     /// The address, if it is known yet.
-    var known: URL? {
+    package var known: URL? {
         state.withLock { if case .bound(let url) = $0 { url } else { nil } }
     }
 
     /// Makes the address of a channel known that listens on a host.
-    func set(to channel: any Channel, scheme: String, host: String, port: Int) {
+    package func set(to channel: any Channel, scheme: String, host: String, port: Int) {
         let name = host.contains(":") ? "[\(host)]" : host
         if let url = URL(string: "\(scheme)://\(name):\(channel.localAddress?.port ?? port)") { set(url) }
     }
 
     /// Makes the address known.
-    func set(_ url: URL) {
+    package func set(_ url: URL) {
         for continuation in end(with: .bound(url)) { continuation.resume(returning: url) }
     }
 
     /// Ends the wait for an address that will never be known, unless it is.
-    func abandon() {
+    package func abandon() {
         for continuation in end(with: .abandoned) { continuation.resume(throwing: CancellationError()) }
     }
 
     /// Waits for the address. One cancelled wait ends all: the server is going down before it came up.
     /// - Throws: `CancellationError` if the server will never listen.
-    func get() async throws -> URL {
+    package func get() async throws -> URL {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let state = state.withLock { state in
@@ -59,5 +61,14 @@ final class BoundAddress: Sendable {
             state = new
             return waiting
         }
+    }
+}
+
+extension URL {
+    /// Scheme, host and port as a browser writes them in `Origin`: the scheme's own port is left out.
+    package var webOrigin: String? {
+        guard let scheme = scheme?.lowercased(), let host = host(percentEncoded: true)?.lowercased() else { return nil }
+        let usual = scheme == "https" ? 443 : 80
+        return port.map { $0 == usual ? "\(scheme)://\(host)" : "\(scheme)://\(host):\($0)" } ?? "\(scheme)://\(host)"
     }
 }

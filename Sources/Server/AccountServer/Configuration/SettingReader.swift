@@ -102,18 +102,34 @@ struct SettingReader {
 }
 
 /// A setting that can't be used.
-struct ConfigurationProblem: Hashable, Sendable {
+public struct ConfigurationProblem: Hashable, Sendable {
     /// The name in the environment.
-    let setting: String
+    public let setting: String
     /// What is wrong, and what would be right.
-    let text: String
+    public let text: String
 }
 
 /// Every setting that can't be used.
-struct InvalidConfiguration: Error, Hashable, CustomStringConvertible {
-    let problems: [ConfigurationProblem]
+public struct InvalidConfiguration: Error, Hashable, CustomStringConvertible {
+    /// The problems, in the order in which the settings were read.
+    public let problems: [ConfigurationProblem]
 
-    var description: String {
+    public var description: String {
         (["The configuration can't be used:"] + problems.map { "  \($0.setting) \($0.text)" }).joined(separator: "\n")
     }
+}
+
+/// A secret of the configuration, which no description, dump or log shows.
+public struct HiddenText: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The secret.
+    public let text: String
+
+    /// Creates a secret.
+    public init(text: String) {
+        self.text = text
+    }
+
+    public var description: String { "(hidden)" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

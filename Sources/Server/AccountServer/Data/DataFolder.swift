@@ -1,20 +1,20 @@
-import Crypto
-import Foundation
+package import Crypto
+package import Foundation
 
 /// The folder that holds all that a server keeps: database, local mailbox, secret. Its owner alone may read it.
-struct DataFolder: Sendable {
-    let url: URL
+package struct DataFolder: Sendable {
+    package let url: URL
 
-    var database: URL { Self.database(in: url) }
-    var mailbox: URL { url.appending(path: "mailbox") }
-    var serverLocks: URL { url.appending(path: "servers") }
-    var limitJournal: URL { url.appending(path: "limits.journal") }
+    package var database: URL { Self.database(in: url) }
+    package var mailbox: URL { url.appending(path: "mailbox") }
+    package var serverLocks: URL { url.appending(path: "servers") }
+    package var limitJournal: URL { url.appending(path: "limits.journal") }
 
     /// Where the database of a folder is.
-    static func database(in folder: URL) -> URL { folder.appending(path: "holdfast.sqlite3") }
+    package static func database(in folder: URL) -> URL { folder.appending(path: "holdfast.sqlite3") }
 
     /// Opens the folder, creating it if need be.
-    init(_ url: URL) throws {
+    package init(_ url: URL) throws {
         self.url = url
         try FileManager.default.createDirectory(
             at: url,
@@ -27,7 +27,7 @@ struct DataFolder: Sendable {
 
     /// The secret of this folder: 256 random bits that are made once.
     /// - Throws: ``UnreadableSecret``.
-    func secret() throws -> SymmetricKey {
+    package func secret() throws -> SymmetricKey {
         let fresh = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
         try Self.createExclusively(Self.secretFile(in: url), contents: Data(fresh.base64EncodedString().utf8))
         guard let secret = try Self.existingSecret(in: url) else { throw UnreadableSecret(path: Self.secretFile(in: url).path) }
@@ -36,7 +36,7 @@ struct DataFolder: Sendable {
 
     /// The secret that a folder has; `nil` if it has none yet.
     /// - Throws: ``UnreadableSecret``.
-    static func existingSecret(in folder: URL) throws -> SymmetricKey? {
+    package static func existingSecret(in folder: URL) throws -> SymmetricKey? {
         let file = secretFile(in: folder)
         guard FileManager.default.fileExists(atPath: file.path) else { return nil }
         guard let text = try? Data(contentsOf: file),
@@ -67,7 +67,7 @@ struct DataFolder: Sendable {
 
 extension DataFolder {
     /// A file that names the installation whose database belongs into the folder.
-    static func installationFile(in folder: URL) -> URL { folder.appending(path: "installation-id") }
+    package static func installationFile(in folder: URL) -> URL { folder.appending(path: "installation-id") }
 
     /// Checks that a server finds the database that it is meant to serve, before anything is created.
     ///
@@ -76,7 +76,7 @@ extension DataFolder {
     ///   - folder: The data folder.
     ///   - mayCreate: Whether a folder without a database is a new installation.
     /// - Throws: ``MissingDatabase``.
-    static func requireDatabase(in folder: URL, mayCreate: Bool) throws {
+    package static func requireDatabase(in folder: URL, mayCreate: Bool) throws {
         let file = database(in: folder).path
         let size = (try? FileManager.default.attributesOfItem(atPath: file)[.size] as? NSNumber)?.intValue ?? 0
         guard size == 0 else { return }
@@ -91,7 +91,7 @@ extension DataFolder {
     ///   - installation: The name in the database.
     ///   - configured: The name that the configuration requires; `nil` for any.
     /// - Throws: ``WrongInstallation``.
-    func requireInstallation(_ installation: String, configured: String?) throws {
+    package func requireInstallation(_ installation: String, configured: String?) throws {
         let file = Self.installationFile(in: url)
         try Self.createExclusively(file, contents: Data((installation + "\n").utf8))
         let named = try String(contentsOf: file, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
@@ -103,12 +103,12 @@ extension DataFolder {
 }
 
 /// A server in production found no database.
-struct MissingDatabase: Error, CustomStringConvertible {
-    let path: String
+package struct MissingDatabase: Error, CustomStringConvertible {
+    package let path: String
     /// Whether the folder has had one.
-    let isKnown: Bool
+    package let isKnown: Bool
 
-    var description: String {
+    package var description: String {
         isKnown
             ? "the database is missing from \(path): restore it, or start once with --create to begin a new installation"
             : "there is no data in \(path): mount its volume, name another folder with --data, or start once with --create for a new installation"
@@ -116,12 +116,12 @@ struct MissingDatabase: Error, CustomStringConvertible {
 }
 
 /// The database belongs to another installation.
-struct WrongInstallation: Error, CustomStringConvertible {
-    let database: String
-    let other: String
-    let source: String
+package struct WrongInstallation: Error, CustomStringConvertible {
+    package let database: String
+    package let other: String
+    package let source: String
 
-    var description: String {
+    package var description: String {
         "the database is that of installation \(database), but \(source) names \(other): restore the database that belongs there, or correct \(source)"
     }
 }
@@ -129,13 +129,13 @@ struct WrongInstallation: Error, CustomStringConvertible {
 /// The lock that a running server holds on its data folder. The operating system releases it when the process ends, however it ends.
 ///
 /// Two servers on one folder would each apply the limits on their own. Commands such as `users` and `doctor` take no lock.
-struct DataFolderLock: ~Copyable {
+package struct DataFolderLock: ~Copyable {
     private let file: Int32
 
     /// Takes the lock.
     /// - Parameter isShared: Whether other servers on this machine may use the folder as well; all of them must say so.
     /// - Throws: ``DataFolderInUse`` if another server holds the lock; `POSIXError` if the file cannot be created.
-    init(_ folder: DataFolder, isShared: Bool = false) throws {
+    package init(_ folder: DataFolder, isShared: Bool = false) throws {
         let path = folder.url.appending(path: "serve.lock").path
         file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
@@ -151,20 +151,20 @@ struct DataFolderLock: ~Copyable {
 }
 
 /// Another server uses the data folder.
-struct DataFolderInUse: Error, CustomStringConvertible {
-    let path: String
+package struct DataFolderInUse: Error, CustomStringConvertible {
+    package let path: String
 
-    var description: String {
+    package var description: String {
         "another server uses \(path): stop it, name another folder with --data, or start all servers of this folder with --shared-data"
     }
 }
 
 /// The secret's file is damaged, or can't be read.
-struct UnreadableSecret: Error, CustomStringConvertible {
-    let path: String
+package struct UnreadableSecret: Error, CustomStringConvertible {
+    package let path: String
 
-    var problem: String { "\(path) does not hold a secret that can be read" }
-    let remedy = "restore it, or remove it to sign everybody out and begin anew"
+    package var problem: String { "\(path) does not hold a secret that can be read" }
+    package let remedy = "restore it, or remove it to sign everybody out and begin anew"
 
-    var description: String { "\(problem); \(remedy)" }
+    package var description: String { "\(problem); \(remedy)" }
 }

@@ -1,10 +1,10 @@
 import AccountContract
-import Email
+public import Email
 import Foundation
 import ServerMiddleware
 
 /// Where mails go.
-enum MailSettings: Sendable {
+public enum MailSettings: Sendable {
     /// Into the mailbox folder.
     case mailbox
     /// To a mail server.
@@ -74,13 +74,13 @@ extension MailSettings {
     }
 
     /// The time that one mail may take.
-    var timeout: Duration {
+    package var timeout: Duration {
         guard case .smtp(let smtp) = self else { return .zero }
         return smtp.timeout
     }
 
     /// A line for whoever starts the server.
-    var summary: String? {
+    package var summary: String? {
         guard case .smtp(let smtp) = self else { return nil }
         let security = smtp.security == .none ? "not encrypted" : smtp.security.rawValue
         return "\(smtp.host):\(smtp.port) (\(security)\(smtp.credentials == nil ? "" : ", with a login"))"

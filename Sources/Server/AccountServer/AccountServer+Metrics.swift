@@ -1,18 +1,15 @@
 import AccountCore
-import ArgumentParser
 import Foundation
-import Observability
+package import Observability
 import RateLimiting
 import SQLiteStores
 import ServerMiddleware
 
-extension HoldfastServer {
-    /// The figures of this server in Prometheus' text format.
-    func metricsText() async -> String { metrics.text(with: await readings()) }
-
-    private func readings() async -> [PrometheusReading] {
-        var readings = ProcessReadings.all(startedAt: startedAt)
-        let version = [("version", Holdfast.configuration.version)]
+extension AccountServer {
+    /// The gauges of this server, read now.
+    package func readings() async -> [PrometheusReading] {
+        var readings: [PrometheusReading] = []
+        let version = [("version", Self.version)]
         readings.append(.init("holdfast_build_info", .gauge, "The version that runs.", 1, labels: version))
         readings.append(
             .init("holdfast_hashing_queue_length", .gauge, "Passwords that wait to be hashed.", Double(gate.queueLength))
@@ -30,20 +27,6 @@ extension HoldfastServer {
             ),
             .init("holdfast_requests_waiting", .gauge, "Requests that wait for one of them to end.", Double(load.waiting)),
         ]
-        for (listener, connections) in [("public", connections), ("ops", opsConnections)] {
-            guard let connections else { continue }
-            let labels = [("listener", listener)]
-            readings += [
-                .init("holdfast_connections_open", .gauge, "Open connections.", Double(connections.count), labels: labels),
-                .init(
-                    "holdfast_connections_capacity",
-                    .gauge,
-                    "The most connections that may be open.",
-                    Double(connections.limits.capacity),
-                    labels: labels
-                ),
-            ]
-        }
         for (file, path) in [("database", stores.folder.database.path), ("wal", stores.folder.database.path + "-wal")] {
             guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber else { continue }
             let labels = [("file", file)]
@@ -86,7 +69,7 @@ extension HoldfastServer {
 
 extension PrometheusDescription {
     /// What the server counts, in words.
-    static let ofServer: [String: PrometheusDescription] = [
+    package static let ofServer: [String: PrometheusDescription] = [
         "http_server_requests": .init("Requests that were answered; route none is a path that nothing serves."),
         "http_server_request_duration": .init("Time until an answer was ready."),
         "http_server_requests_in_flight": .init("Requests that are being answered."),

@@ -1,25 +1,27 @@
-import AccountCore
-import AccountRoutes
-import RateLimiting
-import ServerMiddleware
+package import AccountCore
+public import AccountRoutes
+public import RateLimiting
+public import ServerMiddleware
 
 /// How the account routes are limited, and whom a request counts for.
-struct LimitSettings: Sendable {
+public struct LimitSettings: Sendable {
     /// What each limit admits; one that is absent is off.
-    var policies = Dictionary(uniqueKeysWithValues: AccountLimit.allCases.map { ($0, $0.standard) })
+    public var policies = Dictionary(uniqueKeysWithValues: AccountLimit.allCases.map { ($0, $0.standard) })
     /// How many reset emails an account gets, whatever limits of requests are off.
-    var resetMailsPerAccount = AccountLimit.resetEmail.standard
+    public var resetMailsPerAccount = AccountLimit.resetEmail.standard
     /// How many times its quota the networks of a client may take, for each limit that counts them.
-    var wide = Dictionary(
+    public var wide = Dictionary(
         uniqueKeysWithValues: AccountLimit.allCases.filter { $0.networkUse != nil }.map { ($0, WideLimits.standard) }
     )
     /// The bytes that all limits may take. It is read at the start alone.
-    var memory = 128 << 20
-    var mode: RateLimitRule.Mode = .enforce
-    var identity = ClientIdentity()
+    public var memory = 128 << 20
+    /// Whether refusals are enforced, only logged, or not decided at all.
+    public var mode: RateLimitRule.Mode = .enforce
+    /// How clients are identified: the trusted proxies, and the IPv6 prefix.
+    public var identity = ClientIdentity()
 
     /// The usual limits.
-    init() {}
+    public init() {}
 
     /// Reads the settings.
     /// - Parameter names: What is set at all: a limit whose name is mistyped would not be in force.
@@ -50,18 +52,18 @@ struct LimitSettings: Sendable {
     }
 
     /// The bounds of the emails that reset requests lead to.
-    var resetMails: ResetMailBounds {
+    package var resetMails: ResetMailBounds {
         ResetMailBounds(
             perAccount: policies[.resetEmail] ?? resetMailsPerAccount,
             overall: mode == .enforce ? policies[.resetGlobal] : nil
         )
     }
 
-    static let memorySetting = "LIMIT_MEMORY_MB"
-    static let megabytes = 1...65_536
+    package static let memorySetting = "LIMIT_MEMORY_MB"
+    package static let megabytes = 1...65_536
 
     /// The limits as rules, one for each.
-    var rules: [RateLimitRule] {
+    package var rules: [RateLimitRule] {
         AccountLimit.allCases.map { limit in
             limit.rule(policies[limit], mode: policies[limit] == nil ? .off : mode, wide: wide[limit] ?? .standard)
         }
@@ -70,7 +72,7 @@ struct LimitSettings: Sendable {
 
 extension AccountLimit {
     /// The name in the environment, such as `LIMIT_RESET_EMAIL`.
-    var setting: String { "LIMIT_" + rawValue.uppercased().replacing("-", with: "_") }
+    package var setting: String { "LIMIT_" + rawValue.uppercased().replacing("-", with: "_") }
     /// The name of the factors of its networks, such as `LIMIT_RESET_EMAIL_WIDE`.
     var wideSetting: String { setting + "_WIDE" }
     /// All names.

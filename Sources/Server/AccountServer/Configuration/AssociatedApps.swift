@@ -1,14 +1,14 @@
-import AppLinks
+public import AppLinks
 
 /// The files that tell phones which apps open our links.
-struct AssociatedApps: Sendable {
+public struct AssociatedApps: Sendable {
     /// For Apple's systems, from APPLE_APP_IDS.
-    var apple: AssociationFile?
+    public var apple: AssociationFile?
     /// For Android, from ANDROID_PACKAGE and ANDROID_CERT_SHA256.
-    var android: AssetLinks?
+    public var android: AssetLinks?
 
     /// No apps.
-    init() {}
+    public init() {}
 
     /// Reads the settings.
     /// - Parameter basePath: The path that the configured address adds before the routes.

@@ -1,16 +1,16 @@
-import Foundation
+package import Foundation
 
 /// The settings in a `.env` file: a `NAME=value` for each line.
 ///
 /// Lines end with LF or CRLF. Empty ones and those that begin with `#` are passed over, `export ` may stand in front, and a pair of quotes
 /// around a value is no part of it; nothing is substituted. A line that is none of these is told by its number and never quoted: it may
 /// hold a secret.
-struct EnvironmentFile: Hashable, Sendable {
-    let values: [String: String]
+package struct EnvironmentFile: Hashable, Sendable {
+    package let values: [String: String]
 
     /// Reads a file; one that is not there has no settings.
     /// - Throws: ``InvalidConfiguration``.
-    init(path: String) throws(InvalidConfiguration) {
+    package init(path: String) throws(InvalidConfiguration) {
         guard FileManager.default.fileExists(atPath: path) else {
             try self.init(Data())
             return
@@ -24,7 +24,7 @@ struct EnvironmentFile: Hashable, Sendable {
     /// Reads what stands in a file.
     /// - Parameter name: What the file is called in problems.
     /// - Throws: ``InvalidConfiguration``.
-    init(_ bytes: Data, name: String = ".env") throws(InvalidConfiguration) {
+    package init(_ bytes: Data, name: String = ".env") throws(InvalidConfiguration) {
         var values: [String: String] = [:]
         var problems: [ConfigurationProblem] = []
         let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]

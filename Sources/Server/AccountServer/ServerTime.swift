@@ -1,31 +1,31 @@
-import Foundation
-import RateLimiting
+package import Foundation
+package import RateLimiting
 
 /// The clocks that a server goes by: one that only runs forward, the wall's, and those that outlive the process. A test puts
 /// its own in their place and lives a year in seconds.
-struct ServerTime: Clock {
+package struct ServerTime: Clock {
     /// An instant, counted from when the time was made.
-    struct Instant: InstantProtocol {
+    package struct Instant: InstantProtocol {
         var offset: Duration
 
-        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        func duration(to other: Instant) -> Duration { other.offset - offset }
-        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+        package func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        package func duration(to other: Instant) -> Duration { other.offset - offset }
+        package static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
 
     /// The wall clock.
-    let wall: @Sendable () -> Date
+    package let wall: @Sendable () -> Date
     /// The clocks that outlive the process.
-    let snapshot: @Sendable () -> SnapshotTime
-    let minimumResolution: Duration
+    package let snapshot: @Sendable () -> SnapshotTime
+    package let minimumResolution: Duration
     private let elapsed: @Sendable () -> Duration
     private let wait: @Sendable (Duration, Duration?) async throws -> Void
 
     /// The machine's clocks.
-    static var system: ServerTime { ServerTime(ContinuousClock(), wall: { Date() }, snapshot: { .now() }) }
+    package static var system: ServerTime { ServerTime(ContinuousClock(), wall: { Date() }, snapshot: { .now() }) }
 
     /// Puts clocks together.
-    init<C: Clock>(
+    package init<C: Clock>(
         _ clock: C,
         wall: @escaping @Sendable () -> Date,
         snapshot: @escaping @Sendable () -> SnapshotTime
@@ -37,7 +37,7 @@ struct ServerTime: Clock {
         (self.wall, self.snapshot) = (wall, snapshot)
     }
 
-    var now: Instant { Instant(offset: elapsed()) }
+    package var now: Instant { Instant(offset: elapsed()) }
 
-    func sleep(until deadline: Instant, tolerance: Duration?) async throws { try await wait(deadline.offset, tolerance) }
+    package func sleep(until deadline: Instant, tolerance: Duration?) async throws { try await wait(deadline.offset, tolerance) }
 }

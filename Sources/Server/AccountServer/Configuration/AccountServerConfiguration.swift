@@ -1,93 +1,138 @@
-import AccountContract
-import AccountCore
-import AccountRoutes
-import Configuration
-import ErrorContract
-import Foundation
-import Logging
-import Observability
-import Pages
-import ServerMiddleware
+public import AccountContract
+public import AccountCore
+package import AccountRoutes
+public import Configuration
+public import ErrorContract
+public import Foundation
+package import Logging
+package import Observability
+public import Pages
+public import ServerMiddleware
 
-/// All that a server is told from outside: its command line and the environment. Nothing else reads the environment.
-struct ServerConfiguration: Sendable {
-    enum Environment: Sendable {
+/// The configuration of an account server: the defaults, the environment, or properties that an app sets.
+///
+/// ```swift
+/// var configuration = try AccountServerConfiguration.environment(dataFolder: URL(filePath: "data"))
+/// configuration.appName = "Notes"
+/// ```
+/// `holdfast serve --help` lists the environment variables.
+public struct AccountServerConfiguration: Sendable {
+    /// What the server is used for.
+    public enum Environment: Sendable {
         case production, development
     }
 
-    var host: String
-    /// 0 means any.
-    var port: Int
-    var dataFolder: URL
-    var environment: Environment = .production
-    var appName = "Holdfast"
-    var emailFrom = "Holdfast <no-reply@localhost>"
-    /// Where mails go.
-    var mail = MailSettings.mailbox
-    /// Mail templates in place of the usual ones.
-    var mailTemplates: MailTemplateFolder?
-    var defaultLanguage: Language = .english
-    var errorForm: ErrorForm = .standard
-    /// `nil` in development: the bound address.
-    var resetBaseURL: URL?
-    var resetLinkStyle: ResetLink.Style = .query
+    /// The name or address that the server listens on, without brackets. Only a loopback address serves pages for developers.
+    public var host: String
+    /// The port that the server listens on; 0 for any free port.
+    public var port: Int
+    /// The folder of the database, the local mailbox and the secret.
+    public var dataFolder: URL
+    /// Production by default.
+    public var environment: Environment = .production
+    /// The name of the app in emails and pages.
+    public var appName = "Holdfast"
+    /// The sender of emails.
+    public var emailFrom = "Holdfast <no-reply@localhost>"
+    /// How emails are delivered.
+    public var mail = MailSettings.mailbox
+    /// Email templates that replace the standard ones.
+    public var mailTemplates: MailTemplateFolder?
+    /// The language for clients that accept none of the supported ones.
+    public var defaultLanguage: Language = .english
+    /// The form of error responses.
+    public var errorForm: ErrorForm = .standard
+    /// The address that links in emails begin with; `nil` for the address that the server listens on, which is for development.
+    public var resetBaseURL: URL?
+    /// Where links contain their token.
+    public var resetLinkStyle: ResetLink.Style = .query
     /// The apps that universal links open, on Apple's systems and on Android.
-    var associatedApps = AssociatedApps()
+    public var associatedApps = AssociatedApps()
     /// The custom scheme that opens the app.
-    var appScheme: String?
-    var resetSubject: String?
-    var resetPreview: String?
-    var recoveryRules = RecoveryRules()
-    var passwordPolicy = PasswordPolicy()
-    var limits = LimitSettings()
-    /// The time between two batches of mails.
-    var mailPause: ClosedRange<Duration> = .milliseconds(200)...(.seconds(2))
+    public var appScheme: String?
+    /// The subject of reset emails; `nil` for the standard one.
+    public var resetSubject: String?
+    /// The preview text of reset emails; `nil` for the standard one.
+    public var resetPreview: String?
+    /// The lifetime and the number of reset links.
+    public var recoveryRules = RecoveryRules()
+    /// The passwords that are accepted.
+    public var passwordPolicy = PasswordPolicy()
+    /// The rate limits, and how clients are identified.
+    public var limits = LimitSettings()
+    /// The pause between two batches of emails.
+    package var mailPause: ClosedRange<Duration> = .milliseconds(200)...(.seconds(2))
     /// The time that a route may take.
-    var requestDeadline = RequestDeadline(.seconds(30))
-    /// How many requests are worked on at once; the rest is sent away.
-    var load = LoadSettings()
+    public var requestDeadline = RequestDeadline(.seconds(30))
+    /// How many requests are in flight at once; further ones are refused.
+    public var load = LoadSettings()
     /// How many connections are open, and for how long.
-    var connections = ConnectionLimits(perClient: 128)
-    /// The address that serves `/metrics` and `/health/ready` alone; `nil` if the public one does.
-    var ops: OpsAddress?
-    /// How long and how many keys of repeated requests are kept.
-    var idempotency = IdempotencySettings()
-    /// `nil` if a proxy ends TLS.
-    var tls: TLSSettings?
-    /// How bodies are read, and the time in which they must have come.
-    var reader = RequestReader()
+    package var connections = ConnectionLimits(perClient: 128)
+    /// The address that serves `/metrics` and `/health/ready`; `nil` if the public one does.
+    package var ops: OpsAddress?
+    /// How long and how many keys of repeated requests are stored.
+    public var idempotency = IdempotencySettings()
+    /// `nil` if a proxy terminates TLS.
+    package var tls: TLSSettings?
+    /// How bodies are read, and the time within which they must arrive.
+    public var reader = RequestReader()
     /// The installation that the database must belong to; `nil` for any.
-    var installation: String?
-    /// In place of the secret in the data folder.
-    var secret: HiddenText?
-    /// Asked for by whoever reads `/metrics`.
-    var metricsToken: HiddenText?
-    var logLevel: Logger.Level = .info
-    var logFormat = LogFormat.text
+    package var installation: String?
+    /// The secret that replaces the one in the data folder; 32 characters or more.
+    public var secret: HiddenText?
+    /// The bearer token that `/metrics` requires.
+    package var metricsToken: HiddenText?
+    package var logLevel: Logger.Level = .info
+    package var logFormat = LogFormat.text
 
-    init(host: String = "127.0.0.1", port: Int = 8080, dataFolder: URL) {
+    /// Creates a configuration with the defaults, for production.
+    /// - Parameters:
+    ///   - dataFolder: The folder of the database, the local mailbox and the secret; created if it is missing.
+    ///   - baseURL: The address that links in emails begin with, such as `https://accounts.example.com`.
+    public init(dataFolder: URL, baseURL: URL? = nil) {
+        self.init(port: 8080, dataFolder: dataFolder)
+        resetBaseURL = baseURL
+    }
+
+    package init(host: String = "127.0.0.1", port: Int, dataFolder: URL) {
         self.host = host
         self.port = port
         self.dataFolder = dataFolder
     }
 
     /// Whether the server can be reached from this machine only.
-    var isLoopback: Bool { RequestHost.isLoopback(host) }
+    package var isLoopback: Bool { RequestHost.isLoopback(host) }
 
     /// Who may read `/metrics`; `nil` if no client may, and then there is no such route.
-    var metricsAccess: MetricsAccess? {
+    package var metricsAccess: MetricsAccess? {
         metricsToken.map { .bearer($0.text) } ?? (offersDevelopmentPages || ops != nil ? .loopback : nil)
     }
 
     /// Whether `/dev` is served.
-    var offersDevelopmentPages: Bool { environment == .development && isLoopback }
+    package var offersDevelopmentPages: Bool { environment == .development && isLoopback }
 }
 
-extension ServerConfiguration {
+extension AccountServerConfiguration {
+    /// Reads the environment variables of the process and, for what they don't set, the file `.env` in the working folder.
+    /// - Throws: ``InvalidConfiguration`` with every problem.
+    public static func environment(dataFolder: URL) throws -> AccountServerConfiguration {
+        var configuration = AccountServerConfiguration(dataFolder: dataFolder)
+        try configuration.readEnvironment()
+        return configuration
+    }
+
+    /// Reads the environment variables of the process and `.env` over the current values.
+    package mutating func readEnvironment(isServing: Bool = true) throws {
+        let file = try EnvironmentFile(path: ".env").values
+        let providers = [EnvironmentVariablesProvider(), EnvironmentVariablesProvider(environmentVariables: file)]
+        let names = Set(ProcessInfo.processInfo.environment.keys).union(file.keys)
+        try read(ConfigReader(providers: providers), names: names, isServing: isServing)
+    }
+
     /// Reads the environment over the defaults.
     /// - Parameter isServing: Whether links will be made, so that production needs their address.
     /// - Throws: ``InvalidConfiguration`` with every problem.
-    mutating func read(_ reader: ConfigReader, names: Set<String> = [], isServing: Bool = true) throws {
+    public mutating func read(_ reader: ConfigReader, names: Set<String> = [], isServing: Bool = true) throws {
         var settings = SettingReader(reader: reader)
         environment = settings.choice(
             "ENVIRONMENT",
