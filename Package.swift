@@ -81,9 +81,9 @@ let appLibraries = [
     "AccountKit", "AccountUI", "HoldfastTesting",
 ]
 let serverLibraries = [
-    "ServerMiddleware", "Idempotency", "AccountCore", "AccountRoutes", "AccountImport", "SQLiteStores", "Email",
-    "Pages",
-    "OpenAPI", "PasswordHashes", "AppLinks", "Observability", "HoldfastAsyncHTTPClient", "ErrorLab", "AccountStoreTesting",
+    "AccountServer", "ServerMiddleware", "Idempotency", "Scheduling", "AccountCore", "AccountRoutes", "AccountImport",
+    "SQLiteStores", "Email", "Pages", "OpenAPI", "PasswordHashes", "AppLinks", "Observability", "ClientMetrics",
+    "HoldfastAsyncHTTPClient", "ErrorLab", "AccountStoreTesting",
 ]
 
 /// The plugin of `scripts/documentation`. Packages that depend on this one never resolve it.
@@ -113,7 +113,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
-        .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.0"),
@@ -165,9 +164,10 @@ let package = Package(
             pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
         ),
-        module("Server", "LoadControl"),
+        module("Server", "Scheduling", ["Timekeeping", lifecycle]),
         module("Server", "Idempotency", ["ErrorContract", "RateLimiting", httpTypes, crypto]),
-        module("Server", "Observability", ["ErrorContract", "ResilientHTTP", "Timekeeping", httpTypes, logging, metrics]),
+        module("Server", "Observability", ["Timekeeping", logging, metrics]),
+        module("Server", "ClientMetrics", ["ErrorContract", "ResilientHTTP", "Timekeeping", httpTypes, metrics]),
         module("Server", "AppLinks", ["ErrorContract", "StrictJSON"]),
         module(
             "Server",
@@ -181,7 +181,8 @@ let package = Package(
             "Server",
             "AccountCore",
             [
-                "AccountContract", "ErrorContract", "LoadControl", "Observability", "RateLimiting", "Timekeeping", crypto, lifecycle, logging,
+                "AccountContract", "ErrorContract", "Observability", "RateLimiting", "Scheduling", "Timekeeping", crypto, lifecycle,
+                logging,
                 metrics,
                 server("JWTKit", "jwt-kit"),
             ]
@@ -197,17 +198,17 @@ let package = Package(
             "Server",
             "SQLiteStores",
             [
-                "AccountContract", "AccountCore", "ErrorContract", "Idempotency", "Observability", "RateLimiting", grdb,
-                httpTypes,
-                lifecycle, logging,
+                "AccountContract", "AccountCore", "ErrorContract", "Idempotency", "Observability", "RateLimiting", "Scheduling",
+                grdb,
+                httpTypes, lifecycle, logging,
             ]
         ),
         module(
             "Server",
             "ServerMiddleware",
             [
-                "ErrorContract", "Idempotency", "LoadControl", "Observability", "RateLimiting", "StrictJSON", "Timekeeping", hummingbird,
-                hummingbirdCore,
+                "ErrorContract", "Idempotency", "Observability", "RateLimiting", "Scheduling", "StrictJSON", "Timekeeping",
+                hummingbird, hummingbirdCore,
                 httpTypes,
                 lifecycle, logging, metrics, nioCore, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1,
                 server("Instrumentation", "swift-distributed-tracing"),
@@ -254,18 +255,24 @@ let package = Package(
                 server("NIOHTTPCompression", "swift-nio-extras"), server("Tracing", "swift-distributed-tracing"),
             ]
         ),
+        module(
+            "Server",
+            "AccountServer",
+            [
+                "AccountContract", "AccountCore", "AccountRoutes", "AppLinks", "Email", "ErrorContract", "Idempotency",
+                "Observability", "OpenAPI", "Pages", "PasswordHashes", "RateLimiting", "SQLiteStores", "ServerMiddleware",
+                configuration, crypto, hummingbird, httpTypes, lifecycle, logging, metrics, nioCore, nioSSL,
+            ]
+        ),
         program(
             "HoldfastCommand",
             in: "Sources/Server/HoldfastCommand",
             [
-                "AccountContract", "AccountCore", "AccountImport", "AccountKit", "AccountRoutes", "AppLinks", "Email",
-                "ErrorContract",
-                "ErrorLab", "ErrorLabContract", "HoldfastURLSession", "Idempotency", "Observability", "OpenAPI", "Pages",
-                "PasswordHashes", "RateLimiting", "ResilientHTTP", "SQLiteStores", "ServerMiddleware", "StrictJSON", "Timekeeping",
-                argumentParser, configuration, crypto, hummingbird, hummingbirdCore, httpTypes, lifecycle, logging, nioCore,
-                nioSSL,
-                server("HummingbirdTLS", "hummingbird"), server("SystemPackage", "swift-system"),
-                server("UnixSignals", "swift-service-lifecycle"),
+                "AccountContract", "AccountCore", "AccountImport", "AccountKit", "AccountRoutes", "AccountServer", "AppLinks",
+                "Email", "ErrorContract", "ErrorLab", "ErrorLabContract", "HoldfastURLSession", "Observability", "OpenAPI", "Pages",
+                "RateLimiting", "ResilientHTTP", "SQLiteStores", "ServerMiddleware", "StrictJSON", "Timekeeping",
+                argumentParser, hummingbird, hummingbirdCore, httpTypes, lifecycle, logging, nioCore,
+                server("HummingbirdTLS", "hummingbird"), server("UnixSignals", "swift-service-lifecycle"),
             ]
         ),
 
@@ -279,7 +286,10 @@ let package = Package(
         program(
             "holdfast-notes-app",
             in: "Examples/NotesApp",
-            ["ErrorContract", "ServerMiddleware", argumentParser, hummingbird, httpTypes, logging, nioCore]
+            [
+                "AccountContract", "AccountServer", "ErrorContract", "ServerMiddleware", argumentParser, hummingbird, httpTypes,
+                logging, nioCore,
+            ]
         ),
         program(
             "holdfast-compared-notes",
@@ -351,19 +361,19 @@ let package = Package(
         ),
 
         // Tests of the server.
-        tests("LoadControlTests", ["LoadControl"]),
+        tests("SchedulingTests", ["Scheduling", lifecycle, server("ServiceLifecycleTestKit", "swift-service-lifecycle")]),
         tests(
-            "ObservabilityTests",
-            ["ErrorContract", "Observability", "ResilientHTTP", httpTypes, logging, metrics, metricsTestKit]
+            "ClientMetricsTests",
+            ["ClientMetrics", "ErrorContract", "ResilientHTTP", httpTypes, metrics, metricsTestKit]
         ),
+        tests("ObservabilityTests", ["Observability", logging, metrics]),
         tests("AppLinksTests", ["AppLinks", "ErrorContract", "StrictJSON"]),
         tests("PasswordHashesTests", ["PasswordHashes"]),
         tests(
             "AccountCoreTests",
             [
-                "AccountContract", "AccountCore", "AccountStoreTesting", "Email", "ErrorContract", "LoadControl", "Pages",
-                "RateLimiting", "ResilientHTTP",
-                crypto, httpTypes, inMemoryLogging, lifecycle, logging,
+                "AccountContract", "AccountCore", "AccountStoreTesting", "Email", "ErrorContract", "Pages", "RateLimiting",
+                "ResilientHTTP", "Scheduling", crypto, httpTypes, inMemoryLogging, lifecycle, logging,
             ]
         ),
         tests("EmailTests", ["AccountContract", "AccountCore", "Email", "ErrorContract", "MailServerTesting"]),
@@ -396,9 +406,9 @@ let package = Package(
         tests(
             "FuzzTests",
             [
-                "AccountContract", "AccountCore", "AccountImport", "AccountKit", "AccountRoutes", "AppLinks", "ErrorContract",
-                "HoldfastCommand", "Idempotency", "PasswordHashes", "RateLimiting", "ServerMiddleware", "StrictJSON",
-                configuration, crypto, hummingbird, httpTypes, logging, nioCore, nioEmbedded, nioHTTP1, nioHTTPTypes,
+                "AccountContract", "AccountCore", "AccountImport", "AccountKit", "AccountRoutes", "AccountServer", "AppLinks",
+                "ErrorContract", "Idempotency", "PasswordHashes", "RateLimiting", "ServerMiddleware", "StrictJSON",
+                configuration, crypto, hummingbird, httpTypes, logging, metrics, nioCore, nioEmbedded, nioHTTP1, nioHTTPTypes,
                 nioHTTPTypesHTTP1,
             ]
         ),
@@ -407,8 +417,9 @@ let package = Package(
             in: "Integration",
             exclude: ["Reference/Schemathesis", "Upgrades/Folders"],
             [
-                "AccountContract", "AccountCore", "AccountKit", "AccountRoutes", "AppLinks", "Attacks", "Email", "ErrorContract",
-                "ErrorLab", "ErrorLabContract", "HoldfastAsyncHTTPClient", "HoldfastCommand", "HoldfastURLSession", "Idempotency",
+                "AccountContract", "AccountCore", "AccountKit", "AccountRoutes", "AccountServer", "AppLinks", "Attacks", "Email",
+                "ErrorContract", "ErrorLab", "ErrorLabContract", "HoldfastAsyncHTTPClient", "HoldfastCommand",
+                "HoldfastURLSession", "Idempotency",
                 "MailServerTesting", "OpenAPI", "Pages", "PasswordHashes", "RateLimiting", "ResilientHTTP", "SQLiteStores",
                 "ServerMiddleware", "StrictJSON", "holdfast-notes-app", "holdfast-terminal-app",
                 configuration, grdb, hummingbird, httpTypes, lifecycle, logging, nioCore, nioEmbedded, nioPosix,

@@ -1,3 +1,4 @@
+import AccountContract
 import ErrorContract
 import Foundation
 import Synchronization
@@ -38,22 +39,31 @@ struct Title: Codable, Sendable {
 
 /// The notes, in memory. The first one is locked.
 final class NoteShelf: Sendable {
-    private let notes = Mutex<[Int: Note]>([:])
+    private let notes = Mutex<[Int: (note: Note, owner: UserID?)]>([:])
 
-    /// Keeps a note.
+    /// Stores a note.
+    /// - Parameter owner: The only user who may read and remove it; `nil` for any client.
     /// - Returns: Its number.
-    func add(_ note: Note) -> Int {
+    func add(_ note: Note, of owner: UserID?) -> Int {
         notes.withLock { notes in
             let id = notes.count + 2
-            notes[id] = note
+            notes[id] = (note, owner)
             return id
         }
     }
 
-    func note(_ id: Int) -> Note? { notes.withLock { $0[id] } }
+    /// Returns the notes that a user owns.
+    func notes(of owner: UserID) -> [Note] {
+        notes.withLock { $0.filter { $0.value.owner == owner }.sorted { $0.key < $1.key }.map(\.value.note) }
+    }
 
-    func remove(_ id: Int) throws {
+    /// Returns a note, as long as it belongs to the user or to no user.
+    func note(_ id: Int, for user: UserID?) -> Note? {
+        notes.withLock { $0[id].flatMap { $0.owner == nil || $0.owner == user ? $0.note : nil } }
+    }
+
+    func remove(_ id: Int, for user: UserID?) throws {
         guard id != 1 else { throw NoteLocked(id: id) }
-        notes.withLock { $0[id] = nil }
+        if note(id, for: user) != nil { notes.withLock { $0[id] = nil } }
     }
 }

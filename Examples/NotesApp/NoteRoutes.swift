@@ -1,3 +1,5 @@
+import AccountContract
+import AccountServer
 import ErrorContract
 import Foundation
 import HTTPTypes
@@ -7,12 +9,14 @@ import ServerMiddleware
 /// The routes: each does its work or throws.
 struct NoteRoutes<Context: ContractRequestContext & RemoteAddressRequestContext> {
     let notes: NoteShelf
+    let accounts: AccountServer
     /// By which a note that is sent twice is added once.
     let keys: IdempotencyKeys
 
     func add(to router: some RouterMethods<Context>) {
         router.group("/notes").idempotent(by: keys).post(use: create)
         router.group("/notes")
+            .get("/mine", use: list)
             .get("/archive", use: archive)
             .get("/:id", use: read)
             .delete("/:id", use: remove)
@@ -21,18 +25,30 @@ struct NoteRoutes<Context: ContractRequestContext & RemoteAddressRequestContext>
 
     @Sendable private func create(_ request: Request, _ context: Context) async throws -> EditedResponse<[String: Int]> {
         let note = try await request.decode(as: Note.self, context: context)
-        return EditedResponse(status: .created, response: ["id": notes.add(note)])
+        return EditedResponse(status: .created, response: ["id": notes.add(note, of: try await user(of: request))])
     }
 
-    @Sendable private func read(_ request: Request, _ context: Context) throws -> Note {
-        guard let note = notes.note(try context.parameters.require("id", as: Int.self)) else {
+    /// The signed-in user's notes: without a valid access token the response is a 401 in the contract.
+    @Sendable private func list(_ request: Request, _ context: Context) async throws -> [Note] {
+        guard let user = try await accounts.user(of: request).id else { return [] }
+        return notes.notes(of: user)
+    }
+
+    /// The signed-in user, or `nil` for a request without an access token.
+    private func user(of request: Request) async throws -> UserID? {
+        request.headers[.authorization] == nil ? nil : try await accounts.user(of: request).id
+    }
+
+    @Sendable private func read(_ request: Request, _ context: Context) async throws -> Note {
+        let id = try context.parameters.require("id", as: Int.self)
+        guard let note = notes.note(id, for: try await user(of: request)) else {
             throw ContractError(.resourceNotFound)
         }
         return note
     }
 
-    @Sendable private func remove(_ request: Request, _ context: Context) throws -> HTTPResponse.Status {
-        try notes.remove(try context.parameters.require("id", as: Int.self))
+    @Sendable private func remove(_ request: Request, _ context: Context) async throws -> HTTPResponse.Status {
+        try notes.remove(try context.parameters.require("id", as: Int.self), for: try await user(of: request))
         return .noContent
     }
 

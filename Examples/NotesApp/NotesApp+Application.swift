@@ -1,3 +1,4 @@
+import AccountServer
 import ErrorContract
 import Hummingbird
 import Logging
@@ -16,24 +17,32 @@ struct NotesContext: ContractRequestContext, RemoteAddressRequestContext {
 }
 
 /// Puts the app together.
-/// - Parameter onListening: Called with the port once the app listens.
+/// - Parameters:
+///   - accounts: The configuration of the accounts that the app mounts beside its own routes.
+///   - onListening: Called with the port once the app listens.
 func makeApplication(
     port: Int,
     deadline: RequestDeadline,
+    accounts configuration: AccountServerConfiguration,
     logger: Logger = Logger(label: "notes"),
     onListening: @escaping @Sendable (Int) -> Void = { _ in }
-) throws -> some ApplicationProtocol {
+) async throws -> some ApplicationProtocol {
+    let accounts = try await AccountServer(configuration, logger: logger)
     let renderer = ContractErrorRenderer(catalogue: try ErrorCatalogue.standard.adding([.noteLocked]))
     let router = ContractRouter(context: NotesContext.self, renderer: renderer, deadline: deadline)
     let keys = IdempotencyKeys(logger: logger)
     let guarded = router.group().add(middleware: LoadSheddingMiddleware(LoadShedding(limit: 64)))
-    NoteRoutes(notes: NoteShelf(), keys: keys).add(to: guarded)
+    NoteRoutes(notes: NoteShelf(), accounts: accounts, keys: keys).add(to: guarded)
+    try accounts.addRoutes(to: router)
     return Application(
         router: router,
         server: .contractHTTP1(renderer: renderer),
         configuration: .init(address: .hostname("127.0.0.1", port: port)),
-        services: [keys],
-        onServerRunning: { channel in onListening(channel.localAddress?.port ?? port) },
+        services: accounts.services + [keys],
+        onServerRunning: { channel in
+            accounts.serverRuns(on: channel)
+            onListening(channel.localAddress?.port ?? port)
+        },
         logger: logger
     )
 }

@@ -1,8 +1,10 @@
+import AccountServer
 import ArgumentParser
+import Foundation
 import Hummingbird
 import ServerMiddleware
 
-/// A small Hummingbird app whose errors are in the contract.
+/// A small Hummingbird app with accounts, whose errors are in the contract.
 @main
 struct NotesApp: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -17,6 +19,9 @@ struct NotesApp: AsyncParsableCommand {
               curl -i -X DELETE $URL/notes/1              the app's own code NOTE_LOCKED, 423
               curl -i $URL/notes/archive                  an error of the system's, of which the client learns nothing
               curl -i $URL/notes/1/translation            a route that hangs: 504 after --deadline
+              curl -i $URL/notes/mine                     401 without an access token; with one the notes of its user
+              curl -i $URL/api/auth/register -H 'Content-Type: application/json' \\
+                -d '{"email":"ana@example.com","password":"correct horse battery","first_name":"Ana"}'
             Add -H 'Accept: application/problem+json' for problem details, -H 'Accept-Language: es' for Spanish.
             """
     )
@@ -27,13 +32,20 @@ struct NotesApp: AsyncParsableCommand {
     @Option(help: "The seconds that a route may take.")
     var deadline = 5
 
+    @Option(help: "The folder of the accounts.")
+    var data = "./notes-data"
+
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535 (is \(port))") }
         guard deadline > 0 else { throw ValidationError("--deadline must be positive (is \(deadline))") }
     }
 
     func run() async throws {
-        let application = try makeApplication(port: port, deadline: RequestDeadline(.seconds(deadline))) { port in
+        var accounts = AccountServerConfiguration(dataFolder: URL(filePath: data))
+        accounts.environment = .development
+        accounts.port = port
+        let deadline = RequestDeadline(.seconds(deadline))
+        let application = try await makeApplication(port: port, deadline: deadline, accounts: accounts) { port in
             print("http://127.0.0.1:\(port)")
         }
         try await application.runService()

@@ -1,6 +1,7 @@
 public import Foundation
 public import Logging
 import Observability
+import Scheduling
 public import ServiceLifecycle
 
 /// Removes what has expired, every few minutes, all of it, a bounded amount in each transaction.
@@ -66,18 +67,11 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
 
     /// Sweeps until the group shuts down.
     public func run() async throws {
-        while !Task.isShuttingDownGracefully, !Task.isCancelled {
-            do {
-                try await sweep()
-            } catch is CancellationError {
-                return
-            } catch {
-                logger.error("Sweep failed", metadata: .failure(error))
-            }
-            try? await cancelWhenGracefulShutdown { [clock] in
-                try await clock.sleep(until: clock.now.advanced(by: interval), tolerance: nil)
-            }
-        }
+        await PeriodicService(every: interval, clock: clock) {
+            try await sweep()
+        } failure: { error in
+            logger.error("Sweep failed", metadata: .failure(error))
+        }.run()
     }
 
     /// Sweeps until nothing is left that has expired; others may write between any two of its steps.

@@ -1,4 +1,4 @@
-import AccountContract
+package import AccountContract
 public import AccountCore
 import ErrorContract
 import HTTPTypes
@@ -88,10 +88,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     }
 
     @Sendable private func me(_ request: Request, _ context: Context) async throws -> Response {
-        let token = try request.bearerToken()
-        return try await translatingDomainErrors {
-            try .json(UserAnswer(user: AccountUser(try await signIn.account(accessToken: token))))
-        }
+        try .json(UserAnswer(user: try await signIn.user(of: request)))
     }
 
     /// The asked-for language if there are texts in it, else the request's.
@@ -99,6 +96,15 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         let preferred = localization.language(of: request)
         guard let asked else { return preferred }
         return LanguagePreference(acceptLanguage: asked.rawValue).choose(from: localization.supported, fallback: preferred)
+    }
+}
+
+extension SignIn {
+    /// Returns the user whose access token a request has.
+    /// - Throws: ``ServerMiddleware/ContractError``.
+    package func user(of request: Request) async throws -> AccountUser {
+        let token = try request.bearerToken()
+        return try await translatingDomainErrors { AccountUser(try await account(accessToken: token)) }
     }
 }
 

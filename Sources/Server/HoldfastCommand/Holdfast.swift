@@ -1,3 +1,4 @@
+import AccountServer
 import ArgumentParser
 
 /// The command `holdfast`.
@@ -15,7 +16,7 @@ struct Holdfast: AsyncParsableCommand {
 
             Exit codes: 0 done, 1 failed, 64 bad usage, 78 bad configuration.
             """,
-        version: "0.1.0",
+        version: AccountServer.version,
         subcommands: [
             Serve.self, Demo.self, Call.self, Users.self, MailCommand.self, Links.self, Codes.self, DoctorCommand.self,
             Migrate.self,

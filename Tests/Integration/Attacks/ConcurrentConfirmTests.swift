@@ -6,6 +6,7 @@ import Foundation
 import SQLiteStores
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite(.timeLimit(.minutes(120))) struct ConcurrentConfirmTests {
@@ -24,8 +25,8 @@ import Testing
                 let link = try await server.resetLink(for: "ana@example.com")
                 let outcomes = await outcomes(of: link, callers, round, at: [server.url])
                 #expect(outcomes == ["success": 1, "AUTH_RESET_TOKEN_INVALID": callers - 1], "round \(round)")
-                try await eventually { try await server.server.stores.intents.count() == 0 }
-                try await oneUpdate(in: server.server.mailbox, round)
+                try await eventually { try await server.server.accounts.stores.intents.count() == 0 }
+                try await oneUpdate(in: server.server.accounts.mailbox, round)
             }
         }
     }

@@ -8,6 +8,7 @@ import SQLiteStores
 import ServerMiddleware
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// The attack `login-account-table` at full size, at the limits themselves: no request is made and no password hashed.

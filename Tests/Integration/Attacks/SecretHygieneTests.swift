@@ -4,6 +4,7 @@ import ErrorContract
 import Foundation
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct SecretHygieneTests {
@@ -38,7 +39,7 @@ import Testing
                 link.token.rawValue, unused.token.rawValue, refresh, access, device, "a very secret password",
                 "correct horse battery", secret, confirmedDevice,
             ]
-            let folder = server.server.configuration.dataFolder
+            let folder = server.server.accounts.configuration.dataFolder
             var searched = 0
             for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.contains("sqlite3") {
                 let bytes = try Data(contentsOf: folder.appending(path: name))
@@ -57,7 +58,7 @@ import Testing
         try await withServer { server in
             try await server.register("ana@example.com")
             _ = try await server.resetLink(for: "ana@example.com")
-            let folder = server.server.configuration.dataFolder
+            let folder = server.server.accounts.configuration.dataFolder
             #expect(try mode(folder) == 0o700)
             for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
                 let isFolder = ["mailbox", "servers"].contains(name)

@@ -6,6 +6,7 @@ import Pages
 import TestSupport
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct MailScreenshotTests {

@@ -6,6 +6,7 @@ import ErrorContract
 import Foundation
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite(.serialized) struct ResetPageTests {
@@ -63,7 +64,7 @@ import Testing
                     try await browser.open(link)
                     try await browser.shows(say("Link Expired", "Enlace Expirado", "פג תוקף הקישור"), in: "h1")
                     #expect(try await browser.attribute("value", of: "#email") == "ana@example.com")
-                    let mails = try server.server.mailbox.mails().count
+                    let mails = try server.server.accounts.mailbox.mails().count
                     try await browser.click("#request .primary")
                     try await browser.shows(say("Check your email", "Revisa tu correo", "נא לבדוק את תיבת האימייל"), in: "h1")
                     #expect(try await server.mails(atLeast: mails + 1).first?.link != nil)
@@ -245,7 +246,7 @@ import Testing
 
     /// Asks for a reset and takes the link from the mail.
     private func mailedLink(_ server: TestServer, _ language: Language) async throws -> String {
-        let before = try server.server.mailbox.mails().count
+        let before = try server.server.accounts.mailbox.mails().count
         _ = try await server.client(language).requestPasswordReset(email: try EmailAddress("ana@example.com"))
         return try #require(try await server.mails(atLeast: before + 1).first?.link?.absoluteString)
     }

@@ -4,6 +4,7 @@ import Email
 import Foundation
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct ScannerTests {
@@ -17,7 +18,7 @@ import Testing
         } _: { server in
             try await server.register("ana@example.com")
             let link = try await server.resetLink(for: "ana@example.com")
-            let mail = try #require(try server.server.mailbox.mails().first?.link)
+            let mail = try #require(try server.server.accounts.mailbox.mails().first?.link)
             let target = mail.path + (mail.query(percentEncoded: true).map { "?" + $0 } ?? "")
             for method in ["GET", "HEAD", "OPTIONS"] {
                 let answer = try await RawHTTP.send(method, target, to: server.url)

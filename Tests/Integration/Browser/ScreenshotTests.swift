@@ -6,6 +6,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct ScreenshotTests {
@@ -21,7 +22,7 @@ import Testing
         } _: { server in
             try await server.register("ana@example.com")
             _ = try await server.resetLink(for: "ana@example.com", language: .spanish)
-            let link = try #require(try server.server.mailbox.mails().first?.link?.absoluteString)
+            let link = try #require(try server.server.accounts.mailbox.mails().first?.link?.absoluteString)
             let dead = server.url.absoluteString + "/reset-password?token=dead&email=ana%40example.com"
             let request = server.url.absoluteString + "/reset-password"
             try await WebDriver.run { driver in
@@ -62,7 +63,7 @@ import Testing
         } _: { server in
             try await server.register("ana@example.com")
             _ = try await server.resetLink(for: "ana@example.com", language: .hebrew)
-            let mail = try #require(try server.server.mailbox.mails().first)
+            let mail = try #require(try server.server.accounts.mailbox.mails().first)
             let link = try #require(mail.link?.absoluteString)
             try await WebDriver.run { driver in
                 try await driver.browser(language: .hebrew, width: width) { browser in

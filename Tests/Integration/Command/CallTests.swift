@@ -4,6 +4,7 @@ import HoldfastTesting
 import StrictJSON
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// `holdfast call` as a process, against a server that writes its answers byte by byte.

@@ -5,6 +5,7 @@ import Pages
 import StrictJSON
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct CommandTests {
@@ -94,7 +95,7 @@ import Testing
             for (name, language) in [
                 ("en", Language.english), ("ES", .spanish), ("he", .hebrew), ("iw", .hebrew), ("de", .german),
             ] {
-                var configuration = ServerConfiguration(dataFolder: folder)
+                var configuration = AccountServerConfiguration(dataFolder: folder)
                 let settings = ["DEFAULT_LOCALE": name]
                 let provider = EnvironmentVariablesProvider(environmentVariables: settings)
                 try configuration.read(ConfigReader(provider: provider), isServing: false)

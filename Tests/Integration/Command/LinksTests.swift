@@ -4,6 +4,7 @@ import Foundation
 import StrictJSON
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct LinksTests {

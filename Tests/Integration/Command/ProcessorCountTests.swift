@@ -1,5 +1,6 @@
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct ProcessorCountTests {

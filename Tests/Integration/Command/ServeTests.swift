@@ -6,6 +6,7 @@ import HoldfastURLSession
 import ResilientHTTP
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite(.timeLimit(.minutes(5))) struct ServeTests {

@@ -3,6 +3,7 @@ import Foundation
 import ServerMiddleware
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// Limits of connections over real sockets, with short times.

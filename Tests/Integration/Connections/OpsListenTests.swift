@@ -4,11 +4,12 @@ import Foundation
 import ServerMiddleware
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite(.timeLimit(.minutes(2))) struct OpsListenTests {
     private func withOps(
-        configure: @escaping (inout ServerConfiguration) -> Void = { _ in },
+        configure: @escaping (inout AccountServerConfiguration) -> Void = { _ in },
         _ body: @escaping @Sendable (TestServer, URL) async throws -> Void
     ) async throws {
         try await withServer {
@@ -36,7 +37,7 @@ import Testing
 
     @Test("In production the loopback address needs no token, but a Host of the machine")
     func loopback() async throws {
-        let production = { (configuration: inout ServerConfiguration) in
+        let production = { (configuration: inout AccountServerConfiguration) in
             configuration.environment = .production
             configuration.resetBaseURL = URL(string: "https://accounts.example.com")
         }
@@ -87,7 +88,7 @@ import Testing
     func settings(text: String, token: String?, isUsable: Bool) throws {
         var variables = ["ENVIRONMENT": "development", "OPS_LISTEN": text]
         if let token { variables["METRICS_TOKEN"] = token }
-        var configuration = ServerConfiguration(dataFolder: URL(filePath: "/tmp"))
+        var configuration = AccountServerConfiguration(dataFolder: URL(filePath: "/tmp"))
         do {
             try configuration.read(ConfigReader(provider: EnvironmentVariablesProvider(environmentVariables: variables)))
             #expect(isUsable)

@@ -3,6 +3,7 @@ import Foundation
 import StrictJSON
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct DevelopmentPagesTests {

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct ExpectContinueTests {

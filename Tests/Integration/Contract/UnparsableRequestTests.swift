@@ -3,6 +3,7 @@ import Foundation
 import HoldfastTesting
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// Bytes that are no HTTP, over real sockets.

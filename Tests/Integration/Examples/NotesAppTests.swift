@@ -1,3 +1,4 @@
+import AccountServer
 import ErrorContract
 import Foundation
 import HoldfastTesting
@@ -15,10 +16,21 @@ import Testing
         _ body: (URL) async throws -> Void
     ) async throws {
         let deadline = RequestDeadline(.seconds(30), clock: clock)
-        try await withApplication(log: log) { logger, listening in
-            try makeApplication(port: 0, deadline: deadline, logger: logger, onListening: listening)
-        } _: { url in
-            try await body(url)
+        try await withFolder { folder in
+            var accounts = AccountServerConfiguration(dataFolder: folder.appending(path: "data"))
+            accounts.environment = .development
+            let configuration = accounts
+            try await withApplication(log: log) { logger, listening in
+                try await makeApplication(
+                    port: 0,
+                    deadline: deadline,
+                    accounts: configuration,
+                    logger: logger,
+                    onListening: listening
+                )
+            } _: { url in
+                try await body(url)
+            }
         }
     }
 
@@ -37,6 +49,30 @@ import Testing
             let read = try await RawHTTP.send("GET", "/notes/2", to: url)
             #expect(try read.json()["items.0.text"] == "Milk")
             #expect(read["X-Error-Code"] == nil && read["X-Request-Id"] != nil)
+        }
+    }
+
+    @Test("A note of a signed-in user is read by that user alone")
+    func ownNotes() async throws {
+        try await withNotes { url in
+            let json = #"{"email":"ana@example.com","password":"correct horse battery","first_name":"Ana"}"#
+            let registered = try await RawHTTP.send(
+                "POST",
+                "/api/auth/register",
+                to: url,
+                headers: ["Content-Type: application/json"],
+                body: Array(json.utf8)
+            )
+            #expect(registered.status == 201)
+            let authorization = "Authorization: Bearer \(try registered.json()["access_token"]?.stringValue ?? "")"
+            #expect(try await post(#"{"title":"Diary","items":[]}"#, to: url, headers: [authorization]).status == 201)
+            let own = try await RawHTTP.send("GET", "/notes/mine", to: url, headers: [authorization])
+            #expect(own.status == 200 && own.text.contains("Diary"))
+            #expect(try await RawHTTP.send("GET", "/notes/2", to: url, headers: [authorization]).status == 200)
+            let foreign = try await RawHTTP.send("GET", "/notes/2", to: url)
+            #expect(foreign.status == 404 && foreign["X-Error-Code"] == "RESOURCE_NOT_FOUND")
+            let anonymous = try await RawHTTP.send("GET", "/notes/mine", to: url)
+            #expect(anonymous.status == 401 && anonymous["X-Error-Code"] == "AUTH_TOKEN_MISSING")
         }
     }
 

@@ -6,6 +6,7 @@ import SQLiteStores
 import TestSupport
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct DjangoImportTests {
@@ -30,8 +31,8 @@ import Testing
             try await withServer {
                 $0.dataFolder = folder.appending(path: "data")
             } _: { server in
-                let accounts = server.server.stores.accounts
-                let foreignHashes = { [gate = server.server.gate] in
+                let accounts = server.server.accounts.stores.accounts
+                let foreignHashes = { [gate = server.server.accounts.gate] in
                     try await accounts.countForeignHashes(by: gate.decoy(like:)).counts.values.reduce(0, +)
                 }
                 #expect(try await foreignHashes() == 1_000)

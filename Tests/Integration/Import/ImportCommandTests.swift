@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct ImportCommandTests {

@@ -4,6 +4,7 @@ import Foundation
 import SQLiteStores
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// `users` of a Laravel application, as `sqlite3 -csv` writes them; the hashes are PHP's own.
@@ -34,8 +35,8 @@ import Testing
                 $0.dataFolder = folder.appending(path: "data")
             } _: { server in
                 // Somebody without an account may take as long as each of them.
-                let gate = server.server.gate
-                let costs = try await server.server.stores.accounts.countForeignHashes(by: gate.decoy(like:)).counts
+                let gate = server.server.accounts.gate
+                let costs = try await server.server.accounts.stores.accounts.countForeignHashes(by: gate.decoy(like:)).counts
                 #expect(
                     costs.values.sorted() == [1, 1, 2] && costs.keys.contains { $0.hasPrefix("$argon2id$v=19$m=8192,t=2,p=1$") }
                 )

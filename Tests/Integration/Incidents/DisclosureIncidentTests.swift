@@ -12,6 +12,7 @@ import ServerMiddleware
 import StrictJSON
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 @testable import SQLiteStores
 
@@ -43,7 +44,7 @@ import Testing
                 try await server.register("\(fault)@example.com")
                 if fault == .folder {
                     // A file in its place: no mail can be put down any more.
-                    let mailbox = server.server.mailbox.directory
+                    let mailbox = server.server.accounts.mailbox.directory
                     try FileManager.default.removeItem(at: mailbox)
                     try Data().write(to: mailbox)
                 }
@@ -144,7 +145,7 @@ import Testing
             #expect(told.utf8.count > 5_000 && told.contains("password_resets_total"))
             #expect(!told.contains(token))
             #expect(!server.log.text.contains(token))
-            let folder = server.server.configuration.dataFolder
+            let folder = server.server.accounts.configuration.dataFolder
             for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
             where !["mailbox", "servers"].contains(name) {
                 #expect(try Data(contentsOf: folder.appending(path: name)).range(of: Data(token.utf8)) == nil, "\(name)")
@@ -157,7 +158,7 @@ import Testing
         try await withServer { server in
             try await server.register("ana@example.com")
             let link = try await server.resetLink(for: "ana@example.com")
-            let found = try await server.server.stores.database.pool.read { database in
+            let found = try await server.server.accounts.stores.database.pool.read { database in
                 let tables = try String.fetchAll(database, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
                 return try tables.flatMap { table in
                     try Row.fetchAll(database, sql: "SELECT * FROM \(table)").flatMap { row in
@@ -199,14 +200,14 @@ import Testing
                 guard number < harmless.count else { continue }
                 // Accounts of earlier versions and of other systems may have such names.
                 try await server.register("person\(number)@example.com")
-                try await server.server.stores.database.pool.write { database in
+                try await server.server.accounts.stores.database.pool.write { database in
                     try database.execute(
                         sql: "UPDATE account SET first_name = ? WHERE email_key = ?",
                         arguments: [name, "person\(number)@example.com"]
                     )
                 }
                 _ = try await server.resetLink(for: "person\(number)@example.com")
-                let mail = try #require(try server.server.mailbox.mails(limit: 1).first)
+                let mail = try #require(try server.server.accounts.mailbox.mails(limit: 1).first)
                 // Nothing in it becomes a link by itself either: dots have a joiner behind them.
                 let (text, html) = (mail.text.withoutJoiners, mail.html.withoutJoiners)
                 #expect(text.contains(name), "\(name)")
@@ -223,7 +224,7 @@ import Testing
     func signInTells() async throws {
         try await withServer { server in
             for name in ["active", "inactive", "suspended", "frozen"] { try await server.register("\(name)@example.com") }
-            try await server.server.stores.database.pool.write { database in
+            try await server.server.accounts.stores.database.pool.write { database in
                 for state in ["inactive", "suspended", "frozen"] {
                     let arguments: StatementArguments = [state, "\(state)@example.com"]
                     try database.execute(sql: "UPDATE account SET state = ? WHERE email_key = ?", arguments: arguments)

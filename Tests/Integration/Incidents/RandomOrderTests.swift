@@ -4,6 +4,7 @@ import Foundation
 import HoldfastTesting
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// Keycloak's CVE-2026-18963: a step of the flow that could be reached by another way than through the mail.

@@ -7,6 +7,7 @@ import HoldfastTesting
 import SQLiteStores
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// Requests in random order to a server, beside a model that says which password each account must have after each of them.
@@ -44,7 +45,9 @@ struct RandomWalk {
         }
         // One link that has run out, as its clock goes.
         let expired = SecretToken()
-        let account = try #require(try await server.server.stores.accounts.account(email: try EmailAddress("ana@example.com")))
+        let account = try #require(
+            try await server.server.accounts.stores.accounts.account(email: try EmailAddress("ana@example.com"))
+        )
         let stored = StoredResetToken(
             digest: expired.digest,
             accountID: account.id,
@@ -52,7 +55,7 @@ struct RandomWalk {
             createdAt: Date(timeIntervalSinceNow: -3_601),
             expiresAt: Date(timeIntervalSinceNow: -1)
         )
-        try await server.server.stores.resetTokens.insert(stored, liveLimit: 3)
+        try await server.server.accounts.stores.resetTokens.insert(stored, liveLimit: 3)
         worthless.append(expired.text)
     }
 
@@ -185,7 +188,7 @@ struct RandomWalk {
     }
 
     private func compare() async throws {
-        let accounts = try await server.server.stores.accounts.accounts()
+        let accounts = try await server.server.accounts.stores.accounts.accounts()
         for owner in owners {
             let account = accounts.first { $0.email.text == owner.email }
             let isRight = account?.passwordHash == "readable:\(owner.password)"

@@ -7,6 +7,7 @@ import GRDB
 import StrictJSON
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 @testable import SQLiteStores
 
@@ -25,7 +26,7 @@ import Testing
                 #expect([200, 400].contains(answer.status), "\(typed): \(answer.text)")
             }
             try await server.settleMails()
-            let mails = try server.server.mailbox.mails(limit: 1_000)
+            let mails = try server.server.accounts.mailbox.mails(limit: 1_000)
             #expect(mails.count > 3, "some are a stored address, in other letters")
             for mail in mails {
                 #expect(stored.contains { $0.utf8.elementsEqual(mail.recipient.utf8) }, "\(mail.recipient)")
@@ -41,7 +42,7 @@ import Testing
         try await withServer {
             $0.resetEmailLimit = nil
         } _: { server in
-            let stores = server.server.stores
+            let stores = server.server.accounts.stores
             for email in stored { #expect(try await stores.addAccount(email)) }
             for email in ["mike@EXAMPLE.org", "KIM@example.org", "julian@XN--CRE53-LVA.de"] {
                 #expect(try await !stores.addAccount(email), "\(email) is taken")
@@ -57,7 +58,7 @@ import Testing
                 #expect(answer.status == 200)
             }
             try await server.settleMails()
-            let recipients = try server.server.mailbox.mails(limit: 1_000).map { Array($0.recipient.utf8) }
+            let recipients = try server.server.accounts.mailbox.mails(limit: 1_000).map { Array($0.recipient.utf8) }
             #expect(Set(recipients).count == recipients.count && recipients.count == stored.count + others.count)
             for email in stored { #expect(recipients.contains(Array(email.utf8)), "\(email)") }
         }
@@ -95,8 +96,8 @@ import Testing
                     #expect(answer.status != 200 || answer.text.contains("value=\"ana@example.com"), "\(body): \(answer.text)")
                 }
             }
-            #expect(try await server.server.stores.intents.count() == 0)
-            #expect(try server.server.mailbox.mails().isEmpty)
+            #expect(try await server.server.accounts.stores.intents.count() == 0)
+            #expect(try server.server.accounts.mailbox.mails().isEmpty)
         }
     }
 
@@ -115,7 +116,7 @@ import Testing
                 #expect(answer["Location"]?.contains("evil") != true)
             }
             try await server.settleMails()
-            let mails = try server.server.mailbox.mails(limit: 1_000)
+            let mails = try server.server.accounts.mailbox.mails(limit: 1_000)
             #expect(mails.count > 30)
             for mail in mails {
                 #expect(mail.link?.absoluteString.hasPrefix("https://accounts.example.com/app/reset-password?") == true)
@@ -131,7 +132,7 @@ import Testing
             let link = try await server.resetLink(for: "ana@example.com")
             let client = server.client()
             #expect(try await client.validateReset(link).valid)
-            try await server.server.stores.database.pool.write { database in
+            try await server.server.accounts.stores.database.pool.write { database in
                 try database.execute(sql: "UPDATE account SET email = 'new@example.com', email_key = 'new@example.com'")
             }
             for email in [nil, try EmailAddress("ana@example.com"), try EmailAddress("new@example.com")] {
@@ -190,6 +191,6 @@ extension TestServer {
 
     /// Returns once all mails that were asked for have been made or given up.
     func settleMails() async throws {
-        try await eventually { try await server.stores.intents.count() == 0 }
+        try await eventually { try await server.accounts.stores.intents.count() == 0 }
     }
 }

@@ -8,6 +8,7 @@ import Hummingbird
 import ResilientHTTP
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct ErrorLabDocumentTests {

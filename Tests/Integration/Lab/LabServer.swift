@@ -5,6 +5,7 @@ import Hummingbird
 import Logging
 import ServiceLifecycle
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// A server of somebody else, in which the lab is mounted: no middleware, another path, and a clock that a test moves.

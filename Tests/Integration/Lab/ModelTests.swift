@@ -6,6 +6,7 @@ import HoldfastTesting
 import HoldfastURLSession
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct ErrorLabModelTests {

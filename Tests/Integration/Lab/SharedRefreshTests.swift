@@ -6,6 +6,7 @@ import HoldfastURLSession
 import ResilientHTTP
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct SharedRefreshTests {

@@ -2,6 +2,7 @@ import AccountCore
 import HTTPTypes
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// A server over a day, four months and a year, in simulated time: whatever it keeps it forgets in time.

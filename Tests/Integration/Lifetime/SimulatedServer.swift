@@ -9,6 +9,7 @@ import RateLimiting
 import ServerMiddleware
 import ServiceLifecycle
 
+@testable import AccountServer
 @testable import HoldfastCommand
 @testable import SQLiteStores
 
@@ -42,7 +43,7 @@ struct SimulatedServer: Sendable {
 
     /// How many rows each table has, whatever tables there are.
     func rows() async throws -> [String: Int] {
-        try await server.stores.database.read { database in
+        try await server.accounts.stores.database.read { database in
             let names = try String.fetchAll(
                 database,
                 sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'"
@@ -55,17 +56,19 @@ struct SimulatedServer: Sendable {
 
     /// The number that a query gives.
     func number(_ sql: String) async throws -> Int {
-        try await server.stores.database.read { try Int.fetchOne($0, sql: sql) ?? 0 }
+        try await server.accounts.stores.database.read { try Int.fetchOne($0, sql: sql) ?? 0 }
     }
 
     /// How many keys each limit has in memory.
     var limitedKeys: [String: Int] {
-        let limiter = server.limitStore.limiter
+        let limiter = server.accounts.limitStore.limiter
         return Dictionary(uniqueKeysWithValues: AccountLimit.allCases.map { ($0.rawValue, limiter.count(of: $0.rawValue)) })
     }
 
     /// Requests that are in hand or wait, and hashes that wait.
-    var inHand: [Int] { [server.shedding.load.running, server.shedding.load.waiting, server.gate.queueLength] }
+    var inHand: [Int] {
+        [server.accounts.shedding.load.running, server.accounts.shedding.load.waiting, server.accounts.gate.queueLength]
+    }
 
     /// Runs a server with its usual limits and the services that the binary runs, for the time of a closure.
     static func run(_ body: (SimulatedServer) async throws -> Void) async throws {
@@ -76,8 +79,8 @@ struct SimulatedServer: Sendable {
             $0.mailPause = mailPause...mailPause
         } _: { memory in
             guard let url = URL(string: "http://127.0.0.1:8080") else { return }
-            memory.server.address.set(url)
-            let services = memory.server.services
+            memory.server.accounts.address.set(url)
+            let services = memory.server.accounts.services
             try await withThrowingTaskGroup { group in
                 for service in services { group.addTask { try await service.run() } }
                 let simulated = SimulatedServer(memory: memory, clock: clock, wall: time.wall, services: services.count)

@@ -4,6 +4,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// People who use a server hour by hour: six accounts that stay six, each with a device, and strangers.
@@ -141,7 +142,7 @@ struct SteadyTraffic {
     }
 
     private mutating func readMails() throws {
-        let mailbox = simulated.server.mailbox
+        let mailbox = simulated.server.accounts.mailbox
         guard FileManager.default.fileExists(atPath: mailbox.directory.path) else { return }
         for mail in try mailbox.mails(limit: 1_000).reversed() {
             let owner = try #require(people.firstIndex { $0.email == mail.recipient })
@@ -154,7 +155,7 @@ struct SteadyTraffic {
     }
 
     private func setMailbox(isThere: Bool) throws {
-        let here = simulated.server.mailbox.directory
+        let here = simulated.server.accounts.mailbox.directory
         let away = here.deletingLastPathComponent().appending(path: "mailbox-away")
         guard FileManager.default.fileExists(atPath: here.path) != isThere else { return }
         try FileManager.default.moveItem(at: isThere ? away : here, to: isThere ? here : away)

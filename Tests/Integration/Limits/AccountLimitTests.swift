@@ -6,6 +6,7 @@ import RateLimiting
 import SQLiteStores
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct AccountLimitTests {
@@ -157,7 +158,7 @@ import Testing
             }
             // Each of 41 networks has a share of one.
             #expect(try await server.call(route, 300, from: "203.0.100.2").status == 429)
-            let intents = try await server.server.stores.intents.mails(limit: 1_000).count
+            let intents = try await server.server.accounts.stores.intents.mails(limit: 1_000).count
             #expect(intents <= 50)
         }
     }

@@ -3,6 +3,7 @@ import AccountRoutes
 import Foundation
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct LimitAttackTests {

@@ -6,6 +6,7 @@ import OpenAPI
 import ServerMiddleware
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// A limited operation of the table, and how to call it.
@@ -54,7 +55,7 @@ struct LimitedRoute: Sendable, CustomTestStringConvertible {
     static let resetForm = of(.tokenIP).filter(\.isForm)[0]
 }
 
-extension ServerConfiguration {
+extension AccountServerConfiguration {
     /// Lets tests say which client a request comes from, as a proxy on this machine would.
     mutating func trustLoopback() {
         limits.identity = ClientIdentity(trustedProxies: (try? [IPRange("127.0.0.1")]) ?? [])

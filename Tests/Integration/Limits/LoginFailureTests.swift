@@ -9,13 +9,14 @@ import SQLiteStores
 import Synchronization
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite(.timeLimit(.minutes(5))) struct LoginFailureTests {
     private static let right = "correct horse battery"
 
     /// Limits of the account as usual, and the limits of clients out of the way.
-    private static func configure(_ configuration: inout ServerConfiguration, failures: Int = 5) {
+    private static func configure(_ configuration: inout AccountServerConfiguration, failures: Int = 5) {
         configuration.limits.policies[.loginFailures] = AccountLimit.loginFailures.policy(failures, perSeconds: 3_600)
         configuration.limits.policies[.loginDevice] = AccountLimit.loginDevice.standard
         configuration.resetEmailLimit = nil
@@ -90,8 +91,10 @@ import Testing
             try await server.register("ana@example.com")
             for _ in 0..<5 { #expect(try await signIn(server, Self.right).status == 200) }
             #expect(try await signIn(server).status == 401)
-            let account = try #require(try await server.server.stores.accounts.account(email: EmailAddress("ana@example.com")))
-            _ = try await server.server.stores.accounts.setState(.suspended, of: account.id)
+            let account = try #require(
+                try await server.server.accounts.stores.accounts.account(email: EmailAddress("ana@example.com"))
+            )
+            _ = try await server.server.accounts.stores.accounts.setState(.suspended, of: account.id)
             for _ in 0..<5 { #expect(try await signIn(server, Self.right).status == 403) }
             #expect(try await signIn(server).status == 401)
             #expect(try await signIn(server).status == 429)
@@ -157,8 +160,10 @@ import Testing
             let void = try deviceToken(try await signIn(server, Self.right))
             let link = try await server.resetLink(for: "ana@example.com")
             _ = try await server.client().confirmReset(link, newPassword: Password("another one"))
-            let account = try #require(try await server.server.stores.accounts.account(email: EmailAddress("ana@example.com")))
-            let devices = DeviceTokens(keys: try server.server.stores.keys(secret: nil))
+            let account = try #require(
+                try await server.server.accounts.stores.accounts.account(email: EmailAddress("ana@example.com"))
+            )
+            let devices = DeviceTokens(keys: try server.server.accounts.stores.keys(secret: nil))
             let tokens = [
                 "foreign": try deviceToken(try await signIn(server, Self.right, as: "bea@example.com")), "void": void,
                 "expired": devices.issue(for: account, device: UUID(), at: Date(timeIntervalSinceNow: -180 * 86_400)).rawValue,
@@ -249,7 +254,7 @@ import Testing
             try await server.register("ana@example.com")
             let device = try deviceToken(try await signIn(server, Self.right))
             try await exhaust(server)
-            let stores = server.server.stores
+            let stores = server.server.accounts.stores
             let account = try #require(try await stores.accounts.account(email: EmailAddress("ana@example.com")))
             let token = SecretToken()
             try await stores.freezeTokens.insert(token.digest, account: account.id, expiresAt: Date(timeIntervalSinceNow: 60))
@@ -322,7 +327,7 @@ import Testing
                         }
                         for try await status in attempts { #expect(status == 504) }
                     }
-                    try await eventually { server.server.gate.queueLength == 0 }
+                    try await eventually { server.server.accounts.gate.queueLength == 0 }
                 }
                 hashing.letGo()
                 try await group.waitForAll()

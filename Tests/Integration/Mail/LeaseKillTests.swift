@@ -4,6 +4,7 @@ import MailServerTesting
 import SQLiteStores
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// What becomes of an email in flight when its server is killed: its lease lasts five minutes here, and no test waits for that.

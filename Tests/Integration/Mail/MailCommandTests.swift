@@ -5,6 +5,7 @@ import SQLiteStores
 import StrictJSON
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct MailCommandTests {

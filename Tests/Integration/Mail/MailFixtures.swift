@@ -9,6 +9,7 @@ import SQLiteStores
 import Synchronization
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// A wall clock that runs ahead of the real one as far as a test says.

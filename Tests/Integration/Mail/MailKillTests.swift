@@ -6,6 +6,7 @@ import MailServerTesting
 import SQLiteStores
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite(.timeLimit(.minutes(60))) struct MailKillTests {

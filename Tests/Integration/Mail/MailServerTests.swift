@@ -8,6 +8,7 @@ import MailServerTesting
 import SQLiteStores
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite(.timeLimit(.minutes(5))) struct MailServerTests {
@@ -42,7 +43,7 @@ import Testing
                 let both = try await mails.received(atLeast: 2)
                 #expect(both.map(\.recipients) == [["ana@example.com"], ["ana@example.com"]])
                 #expect(try both[1].link().path.hasSuffix("/not-me"))
-                #expect(try server.server.mailbox.mails().isEmpty)
+                #expect(try server.server.accounts.mailbox.mails().isEmpty)
                 let log = server.log.text
                 for secret in ["ana@", "nobody@", "a login's password", link.token.rawValue] { #expect(!log.contains(secret)) }
                 #expect(log.contains("Mail handed over"))

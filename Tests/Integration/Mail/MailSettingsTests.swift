@@ -3,11 +3,12 @@ import Email
 import Foundation
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct MailSettingsTests {
-    private func read(_ environment: [String: String]) throws -> ServerConfiguration {
-        var configuration = ServerConfiguration(dataFolder: FileManager.default.temporaryDirectory)
+    private func read(_ environment: [String: String]) throws -> AccountServerConfiguration {
+        var configuration = AccountServerConfiguration(dataFolder: FileManager.default.temporaryDirectory)
         let provider = EnvironmentVariablesProvider(environmentVariables: environment)
         try configuration.read(ConfigReader(provider: provider), isServing: false)
         return configuration

@@ -4,6 +4,7 @@ import MailServerTesting
 import SQLiteStores
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite(.timeLimit(.minutes(5))) struct MailShutdownTests {

@@ -4,6 +4,7 @@ import Foundation
 import SQLiteStores
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct MetricsTests {
@@ -76,7 +77,7 @@ import Testing
         try await withServer { server in
             try await server.register("ana@example.com")
             let email = try EmailAddress("ana@example.com")
-            let account = try #require(try await server.server.stores.accounts.account(email: email))
+            let account = try #require(try await server.server.accounts.stores.accounts.account(email: email))
             let secret = SecretToken()
             let token = StoredResetToken(
                 digest: secret.digest,
@@ -85,7 +86,7 @@ import Testing
                 createdAt: Date().addingTimeInterval(-7_200),
                 expiresAt: Date().addingTimeInterval(-3_600)
             )
-            try await server.server.stores.resetTokens.insert(token, liveLimit: 3)
+            try await server.server.accounts.stores.resetTokens.insert(token, liveLimit: 3)
             let expired = try await server.post("/api/validate-reset-token/", #"{"token":"\#(secret.text)"}"#)
             let unknown = try await server.post("/api/validate-reset-token/", #"{"token":"\#(SecretToken().text)"}"#)
             #expect(expired.status == 400)

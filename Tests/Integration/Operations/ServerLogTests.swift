@@ -5,6 +5,7 @@ import Foundation
 import GRDB
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite(.timeLimit(.minutes(5))) struct ServerLogTests {

@@ -5,6 +5,7 @@ import ErrorContract
 import Foundation
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct AccessibilityTests {

@@ -4,6 +4,7 @@ import Email
 import Foundation
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct PageAnswerTests {

@@ -2,6 +2,7 @@ import ErrorContract
 import Foundation
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct ReferenceBrowserTests {

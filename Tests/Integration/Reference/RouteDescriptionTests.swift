@@ -6,6 +6,7 @@ import OpenAPI
 import ServerMiddleware
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// A server as it may be configured.
@@ -14,7 +15,7 @@ enum ServedAs: String, CaseIterable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
-    func configure(_ configuration: inout ServerConfiguration) throws {
+    func configure(_ configuration: inout AccountServerConfiguration) throws {
         guard self != .development else { return }
         configuration.environment = .production
         configuration.resetBaseURL = URL(string: "https://accounts.example.com/app/")
@@ -32,14 +33,14 @@ enum ServedAs: String, CaseIterable, CustomTestStringConvertible {
     @Test("Every route is described, and every description has a route", arguments: ServedAs.allCases)
     func routes(served: ServedAs) async throws {
         try await withFolder { folder in
-            var configuration = ServerConfiguration(port: 0, dataFolder: folder)
+            var configuration = AccountServerConfiguration(port: 0, dataFolder: folder)
             configuration.environment = .development
             try served.configure(&configuration)
             let server = try await HoldfastServer(configuration: configuration, logger: Logger(label: "test"))
             // The lab answers with whatever it is asked for, and describes itself.
             let offered = try server.router().routes.filter { !$0.path.description.hasPrefix("/dev/lab") }
             let routes = Set(offered.map { "\($0.method) \(plain($0.path.description))" })
-            let described = Set(server.apiDescription.operations.map { "\($0.method.rawValue) \(plain($0.path))" })
+            let described = Set(server.accounts.apiDescription.operations.map { "\($0.method.rawValue) \(plain($0.path))" })
             #expect(routes.subtracting(described).sorted() == [], "add an operation to a group in APIReference/Operations")
             #expect(described.subtracting(routes).sorted() == [], "no route serves this")
         }

@@ -2,6 +2,7 @@ import ErrorContract
 import Foundation
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// Schemathesis reads the document, makes requests that fit it and requests that do not, and looks whether the answers are as

@@ -9,6 +9,7 @@ import SQLiteStores
 import ServerMiddleware
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// What keys do on the account server's routes.
@@ -131,7 +132,7 @@ import Testing
                     #expect(refreshTokens.insert(next).inserted)
                 }
             }
-            #expect(try await server.server.stores.keyCount() == 0)
+            #expect(try await server.server.accounts.stores.keyCount() == 0)
         }
     }
 
@@ -153,9 +154,9 @@ import Testing
             let refresh = try #require(try first.json()["refresh_token"]?.stringValue)
             _ = try await server.post("/api/auth/logout", #"{"refresh_token":"\#(refresh)"}"#, headers: headers)
             // The reset request, the confirmation and the sign-out.
-            #expect(try await server.server.stores.keyCount() == 3)
+            #expect(try await server.server.accounts.stores.keyCount() == 3)
             let secrets = [refresh, link, "another horse battery", "correct horse battery", "key-that-nobody-knows"]
-            for file in try server.server.stores.databaseFiles() {
+            for file in try server.server.accounts.stores.databaseFiles() {
                 let bytes = try Data(contentsOf: file)
                 for secret in secrets {
                     #expect(bytes.range(of: Data(secret.utf8)) == nil, "\(secret) in \(file.lastPathComponent)")

@@ -3,11 +3,12 @@ import Foundation
 import Idempotency
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct ResilienceSettingsTests {
-    private func configuration(_ environment: [String: String]) throws -> ServerConfiguration {
-        var configuration = ServerConfiguration(dataFolder: URL(fileURLWithPath: "/nonexistent"))
+    private func configuration(_ environment: [String: String]) throws -> AccountServerConfiguration {
+        var configuration = AccountServerConfiguration(dataFolder: URL(fileURLWithPath: "/nonexistent"))
         let variables = environment.merging(["ENVIRONMENT": "development"]) { $1 }
         try configuration.read(ConfigReader(provider: EnvironmentVariablesProvider(environmentVariables: variables)))
         return configuration

@@ -5,6 +5,7 @@ import Hummingbird
 import ServerMiddleware
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// Every 503 says when to come back.

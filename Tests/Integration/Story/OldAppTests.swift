@@ -6,6 +6,7 @@ import ErrorContract
 import Foundation
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// Apps that are in the field and know only the old endpoint: what they send, byte by byte, and what they read of the answers.

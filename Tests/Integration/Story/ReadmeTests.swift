@@ -8,6 +8,7 @@ import ResilientHTTP
 import ServerMiddleware
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct ReadmeTests {

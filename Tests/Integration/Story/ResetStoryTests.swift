@@ -7,6 +7,7 @@ import Foundation
 import SQLiteStores
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct ResetStoryTests {
@@ -85,7 +86,7 @@ import Testing
             var links: [ResetLink] = []
             for _ in 0..<4 { links.append(try await server.resetLink(for: "ana@example.com")) }
             // Older links end once the newer one's mail is out.
-            try await eventually { try await server.server.stores.intents.count() == 0 }
+            try await eventually { try await server.server.accounts.stores.intents.count() == 0 }
             var live = 0
             for link in links where (try? await server.client().validateReset(link)) != nil { live += 1 }
             #expect(live == limit)

@@ -4,6 +4,7 @@ import ErrorContract
 import ResilientHTTP
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct SessionStoryTests {

@@ -8,11 +8,11 @@ import Testing
 /// - Parameter make: Makes the app, and has it call back with its port.
 func withApplication(
     log: CapturedLog = CapturedLog(),
-    _ make: (Logger, @escaping @Sendable (Int) -> Void) throws -> some ApplicationProtocol,
+    _ make: (Logger, @escaping @Sendable (Int) -> Void) async throws -> some ApplicationProtocol,
     _ body: (URL) async throws -> Void
 ) async throws {
     let (ports, port) = AsyncStream<Int>.makeStream()
-    let application = try make(log.logger) { port.yield($0) }
+    let application = try await make(log.logger) { port.yield($0) }
     let group = ServiceGroup(services: [application], logger: log.logger)
     try await withThrowingTaskGroup { tasks in
         tasks.addTask { try await group.run() }

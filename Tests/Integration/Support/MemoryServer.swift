@@ -11,6 +11,7 @@ import NIOEmbedded
 import ServerMiddleware
 import Synchronization
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// A whole server without a socket: requests go to its router, mails are caught. For tests of very many requests.
@@ -21,7 +22,7 @@ struct MemoryServer: Sendable {
     private let channel: NIOAsyncTestingChannel
 
     init(
-        _ configuration: ServerConfiguration,
+        _ configuration: AccountServerConfiguration,
         hashing: any PasswordHashing = ReadableHashing(),
         time: ServerTime = .system
     ) async throws {
@@ -58,13 +59,13 @@ struct MemoryServer: Sendable {
     /// Makes the mails that are due, and catches them.
     func deliver() async throws {
         let worker = MailWorker(
-            intents: server.stores.intents,
-            accounts: server.stores.accounts,
-            tokens: server.stores.resetTokens,
-            freezeTokens: server.stores.freezeTokens,
+            intents: server.accounts.stores.intents,
+            accounts: server.accounts.stores.accounts,
+            tokens: server.accounts.stores.resetTokens,
+            freezeTokens: server.accounts.stores.freezeTokens,
             rendering: post,
             delivery: post,
-            rules: server.configuration.recoveryRules,
+            rules: server.accounts.configuration.recoveryRules,
             clock: ContinuousClock(),
             now: { Date() },
             logger: Self.silent
@@ -128,7 +129,7 @@ private final class BodyWriter: ResponseBodyWriter {
 /// Runs a server without a socket, with a fresh data folder, for the time of a closure.
 func withMemoryServer<Result>(
     time: ServerTime = .system,
-    _ configure: (inout ServerConfiguration) -> Void = { _ in },
+    _ configure: (inout AccountServerConfiguration) -> Void = { _ in },
     _ body: (MemoryServer) async throws -> Result
 ) async throws -> Result {
     // Very many requests: where the system has a folder in memory, the disk need not see their commits.
@@ -136,7 +137,7 @@ func withMemoryServer<Result>(
     let parent = FileManager.default.isWritableFile(atPath: memory.path) ? memory : FileManager.default.temporaryDirectory
     let folder = parent.appending(path: "holdfast-test-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
-    var configuration = ServerConfiguration(port: 0, dataFolder: folder)
+    var configuration = AccountServerConfiguration(port: 0, dataFolder: folder)
     configuration.environment = .development
     for limit in AccountLimit.allCases { configuration.limits.policies[limit] = nil }
     configuration.resetEmailLimit = nil

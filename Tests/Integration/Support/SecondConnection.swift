@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 extension DatabaseQueue {
@@ -10,6 +11,6 @@ extension DatabaseQueue {
         var configuration = Configuration()
         configuration.busyMode = .timeout(30)
         configuration.allowsUnsafeTransactions = true
-        try self.init(path: server.stores.folder.database.path, configuration: configuration)
+        try self.init(path: server.accounts.stores.folder.database.path, configuration: configuration)
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import HoldfastTesting
 import RateLimiting
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 extension ServerTime {

@@ -11,6 +11,7 @@ import RateLimiting
 import ResilientHTTP
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// A server for one test: a free port, a fresh data folder, cheap hashing, a mail worker that hardly waits.
@@ -58,7 +59,7 @@ struct TestServer: Sendable {
         let clock = ContinuousClock()
         let deadline = clock.now.advanced(by: .seconds(20))
         while clock.now < deadline {
-            let mails = try server.mailbox.mails()
+            let mails = try server.accounts.mailbox.mails()
             if mails.count >= count { return mails }
             await Task.yield()
         }
@@ -67,14 +68,14 @@ struct TestServer: Sendable {
 
     /// Asks for a reset and takes the link from the newest mail.
     func resetLink(for email: String, language: Language = .english) async throws -> ResetLink {
-        let before = try server.mailbox.mails(limit: 1_000).count
+        let before = try server.accounts.mailbox.mails(limit: 1_000).count
         _ = try await client(language).requestPasswordReset(email: try EmailAddress(email))
         let mail = try #require(try await mails(atLeast: before + 1).first)
         return try ResetLink(try #require(mail.link), hosts: ["127.0.0.1"])
     }
 }
 
-extension ServerConfiguration {
+extension AccountServerConfiguration {
     /// How many reset requests one address may make, and how many emails it gets; `nil` for any number.
     var resetEmailLimit: RateLimitPolicy? {
         get { limits.policies[.resetEmail] }
@@ -92,12 +93,12 @@ extension ServerConfiguration {
 func withServer<Result: Sendable>(
     hashing: (any PasswordHashing)? = nil,
     time: ServerTime = .system,
-    _ configure: (inout ServerConfiguration) -> Void = { _ in },
+    _ configure: (inout AccountServerConfiguration) -> Void = { _ in },
     _ body: @escaping @Sendable (TestServer) async throws -> Result
 ) async throws -> Result {
     let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-test-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
-    var configuration = ServerConfiguration(port: 0, dataFolder: folder)
+    var configuration = AccountServerConfiguration(port: 0, dataFolder: folder)
     configuration.environment = .development
     configuration.appName = "Crowns"
     configuration.mailPause = .milliseconds(1)...(.milliseconds(3))

@@ -1,5 +1,6 @@
 import ErrorContract
 import HTTPTypes
+import HoldfastTesting
 import Hummingbird
 import InMemoryLogging
 import ServerMiddleware
@@ -138,5 +139,28 @@ import Testing
         #expect(answer.status == .serviceUnavailable)
         #expect(try answer.error["code"] == "SERVER_MAINTENANCE")
         #expect(answer.headers[.retryAfter] == "60")
+    }
+
+    @Test("A group of another router has errors, ids and deadlines in the contract; the router's own routes stay as they are")
+    func group() async throws {
+        let router = Router(context: ReadingContext.self)
+        let clock = ManualClock()
+        router.get("/own") { _, _ -> Response in throw HTTPError(.badRequest) }
+        let group = ContractGroup(in: router.group("/api"), deadline: RequestDeadline(.seconds(5), clock: clock)) {
+            SecurityHeadersMiddleware(SecurityHeaders(isStrictTransport: false))
+        }
+        group.get("/sold") { _, _ -> Response in throw Sold() }
+        group.get("/slow") { _, _ -> Response in
+            try await Task.sleep(for: .seconds(86_400))
+            return Response(status: .ok)
+        }
+        let responder = router.buildResponder()
+        let sold = try await Answer(try await responder.respond(to: .make(.get, "/api/sold"), context: .make()))
+        #expect(sold.status == .gone && sold[header: "X-Request-Id"] != nil && sold[header: "X-Frame-Options"] == "DENY")
+        async let slow = responder.respond(to: .make(.get, "/api/slow"), context: .make())
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(5))
+        #expect(try await slow.status == .gatewayTimeout)
+        await #expect(throws: HTTPError.self) { try await responder.respond(to: .make(.get, "/own"), context: .make()) }
     }
 }

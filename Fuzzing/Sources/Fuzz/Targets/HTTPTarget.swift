@@ -1,6 +1,8 @@
 import AccountContract
 import AccountCore
 import AccountRoutes
+import AccountServer
+import CoreMetrics
 import ErrorContract
 import Foundation
 import HTTPTypes
@@ -15,28 +17,52 @@ import Synchronization
 
 @testable import ServerMiddleware
 
-#if canImport(ServerProgram)
-    @testable import ServerProgram
-#else
-    @testable import HoldfastCommand
-#endif
+/// What a request of the target carries.
+private struct FuzzContext: LimitedRequestContext {
+    var coreContext: CoreRequestContextStorage
+    let remoteAddress: SocketAddress?
+    let limits = RequestLimits()
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        remoteAddress = source.channel.remoteAddress
+    }
+}
 
 /// Reads the bytes of a connection: the parser, the handlers of the engine, and a whole server without its sockets.
 struct HTTPTarget: FuzzTarget {
-    private let responder: any HTTPResponder<HoldfastContext>
+    private let responder: any HTTPResponder<FuzzContext>
 
     init(folder: URL) throws {
         let data = folder.appending(path: "data-\(UUID().uuidString)")
         // Not on the loopback: the error lab responds with errors on purpose.
-        var settings = ServerConfiguration(host: "0.0.0.0", port: 0, dataFolder: data)
+        var settings = AccountServerConfiguration(host: "0.0.0.0", port: 0, dataFolder: data)
         settings.environment = .development
-        settings.metricsToken = HiddenText(text: "0123456789abcdef0123456789abcdef")
         settings.resetBaseURL = URL(string: "https://accounts.example.com")
         for limit in AccountLimit.allCases { settings.limits.policies[limit] = nil }
         let configuration = settings
         responder = try waiting {
-            let server = try await HoldfastServer(configuration: configuration, logger: .silent, hashing: PlainHashing())
-            return try server.router().buildResponder()
+            let server = try await AccountServer(
+                configuration,
+                logger: .silent,
+                metrics: NOOPMetricsHandler.instance,
+                hashing: PlainHashing()
+            )
+            let router = ContractRouter(
+                context: FuzzContext.self,
+                renderer: server.renderer,
+                deadline: configuration.requestDeadline,
+                outermost: [
+                    TraceContextMiddleware(), AccessLogMiddleware(), RequestMetricsMiddleware(metrics: server.metrics),
+                    SecurityHeadersMiddleware(server.securityHeaders), RateLimitFieldsMiddleware(),
+                ]
+            )
+            let health = server.healthRoutes(FuzzContext.self)
+            health.addLive(to: router)
+            health.addReady(to: router)
+            MetricsRoute(access: .bearer("0123456789abcdef0123456789abcdef")) { "" }.add(to: router)
+            try server.addAccountRoutes(to: router)
+            return router.buildResponder()
         }
     }
 
@@ -184,12 +210,12 @@ private final class Connection: ChannelInboundHandler {
     }
 }
 
-extension HTTPResponder where Context == HoldfastContext {
+extension HTTPResponder where Context == FuzzContext {
     /// The response of the routes to a request.
     fileprivate func reply(to message: Connection.Message) async throws -> Connection.Reply {
         let channel = NIOAsyncTestingChannel()
         channel.remoteAddress = try SocketAddress(ipAddress: "127.0.0.1", port: 40_000)
-        let context = HoldfastContext(source: ApplicationRequestContextSource(channel: channel, logger: .silent))
+        let context = FuzzContext(source: ApplicationRequestContextSource(channel: channel, logger: .silent))
         let request = Request(head: message.head, body: RequestBody(buffer: ByteBuffer(bytes: message.body)))
         let response = try await respond(to: request, context: context)
         let writer = BodyCollector()

@@ -1,15 +1,10 @@
 import AccountCore
 import AccountRoutes
+import AccountServer
 import Configuration
 import Foundation
 import RateLimiting
 import ServerMiddleware
-
-#if canImport(ServerProgram)
-    @testable import ServerProgram
-#else
-    @testable import HoldfastCommand
-#endif
 
 /// Reads settings as they stand in `.env`.
 struct SettingTarget: FuzzTarget {
@@ -29,7 +24,7 @@ struct SettingTarget: FuzzTarget {
         }
         try checkWritten(file)
         let values = file.values.filter { !Self.files.contains($0.key) }
-        var settings = ServerConfiguration(dataFolder: URL(filePath: "/nonexistent"))
+        var settings = AccountServerConfiguration(dataFolder: URL(filePath: "/nonexistent"))
         do {
             let reader = ConfigReader(provider: EnvironmentVariablesProvider(environmentVariables: values))
             try settings.read(reader, names: Set(values.keys))
@@ -53,7 +48,7 @@ struct SettingTarget: FuzzTarget {
     }
 
     /// Accepted settings are within their ranges.
-    private func check(_ settings: ServerConfiguration) throws {
+    private func check(_ settings: AccountServerConfiguration) throws {
         if settings.environment == .production {
             try require(settings.resetBaseURL?.scheme == "https", "links in production are not https")
         }

@@ -1,6 +1,7 @@
 public import Foundation
 public import Logging
 import Observability
+import Scheduling
 public import ServiceLifecycle
 import Synchronization
 
@@ -46,12 +47,7 @@ public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration =
 
     /// Has events kept until the group shuts down, those of the last requests too.
     public func run() async throws {
-        while !Task.isShuttingDownGracefully, !Task.isCancelled {
-            try? await cancelWhenGracefulShutdown { [clock, interval] in
-                try await clock.sleep(until: clock.now.advanced(by: interval), tolerance: nil)
-            }
-            await flush()
-        }
+        await PeriodicService(every: interval, order: .pauseFirst, clock: clock) { [self] in await flush() }.run()
     }
 
     /// Has all that was noted kept.

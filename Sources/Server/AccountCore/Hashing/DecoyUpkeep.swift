@@ -1,5 +1,6 @@
 public import Logging
 import Observability
+import Scheduling
 public import ServiceLifecycle
 
 /// Keeps the decoys of a gate like the hashes that accounts have.
@@ -30,18 +31,11 @@ public struct DecoyUpkeep<C: Clock>: Service where C.Duration == Duration {
 
     /// Looks at the accounts now and then until the group shuts down.
     public func run() async throws {
-        while !Task.isShuttingDownGracefully, !Task.isCancelled {
-            do {
-                try await renew()
-            } catch is CancellationError {
-                return
-            } catch {
-                logger.error("Decoys could not be renewed", metadata: .failure(error))
-            }
-            try? await cancelWhenGracefulShutdown { [clock] in
-                try await clock.sleep(until: clock.now.advanced(by: interval), tolerance: nil)
-            }
-        }
+        await PeriodicService(every: interval, clock: clock) {
+            try await renew()
+        } failure: { error in
+            logger.error("Decoys could not be renewed", metadata: .failure(error))
+        }.run()
     }
 
     /// Looks at the accounts once.

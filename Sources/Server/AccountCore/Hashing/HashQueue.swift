@@ -1,4 +1,4 @@
-import LoadControl
+import Scheduling
 
 /// Why a password is hashed, which decides who waits behind whom.
 public enum HashingPurpose: Hashable, Sendable {

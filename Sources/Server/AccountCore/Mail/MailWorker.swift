@@ -2,6 +2,7 @@ import AccountContract
 public import Foundation
 public import Logging
 import Observability
+import Scheduling
 public import ServiceLifecycle
 import Synchronization
 
@@ -125,9 +126,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         let span = schedule.pause.upperBound - schedule.pause.lowerBound
         let pause = schedule.pause.lowerBound + span * Double.random(in: 0...1)
         // Only the pause is cut short by a shutdown: a cancelled write would repeat a mail.
-        try? await cancelWhenGracefulShutdown { [clock] in
-            try await clock.sleep(until: clock.now.advanced(by: pause), tolerance: nil)
-        }
+        await clock.pauseUntilShutdown(for: pause)
     }
 
     /// Works through the intents that are due, at most a batch of them, several at a time; each is taken when its turn comes.

@@ -1,3 +1,4 @@
+import AccountServer
 import ArgumentParser
 import ErrorContract
 import OpenAPI
@@ -28,10 +29,40 @@ struct Codes: ParsableCommand {
 
     func run() {
         guard !openAPI else {
-            let document = ErrorComponents().document(version: Holdfast.configuration.version)
+            let document = ErrorComponents().document(version: AccountServer.version)
             return Terminal.say(String(decoding: document.encoded(), as: UTF8.self))
         }
         let listing = CatalogueListing(catalogue: .standard)
         Terminal.say(json ? listing.json : markdown ? ErrorReference().markdown : listing.table)
+    }
+}
+
+/// The catalogue in the ways in which `holdfast codes` prints it.
+struct CatalogueListing {
+    let catalogue: ErrorCatalogue
+
+    /// Columns for a terminal.
+    var table: String {
+        let width = catalogue.definitions.map(\.code.rawValue.count).max() ?? 0
+        return catalogue.definitions.map { definition in
+            let padding = String(repeating: " ", count: width - definition.code.rawValue.count)
+            return "\(definition.code)\(padding)  \(definition.status)  \(definition.summary)"
+        }.joined(separator: "\n")
+    }
+
+    /// An array with one object for each code.
+    var json: String {
+        let items = catalogue.definitions.map { definition -> JSONValue in
+            let messages = definition.message.languages.sorted { $0.rawValue < $1.rawValue }
+                .map { ($0.rawValue, JSONValue.string(definition.message.text(in: $0))) }
+            return [
+                "code": .string(definition.code.rawValue), "status": .integer(Int64(definition.status)),
+                "family": .string(definition.family.rawValue), "summary": .string(definition.summary),
+                "user_action": .string(definition.userAction), "retry": .string(definition.retry.rawValue),
+                "recovery": .string(definition.recovery.rawValue), "since": .string(definition.since),
+                "reveals_account": .bool(definition.mayRevealAccount), "messages": .object(JSONObject(messages)),
+            ]
+        }
+        return String(decoding: JSONValue.array(items).encoded(), as: UTF8.self)
     }
 }

@@ -1,7 +1,6 @@
+import AccountServer
 import ArgumentParser
-import Configuration
 import Foundation
-import SystemPackage
 
 /// Where the data is.
 struct DataOptions: ParsableArguments {
@@ -24,7 +23,7 @@ struct DataOptions: ParsableArguments {
     }
 }
 
-extension ServerConfiguration {
+extension AccountServerConfiguration {
     /// The configuration of a command, read from the environment and `.env`; complains about every problem at once.
     /// - Throws: `ExitCode` 78 if a setting can't be used.
     static func load(
@@ -32,22 +31,14 @@ extension ServerConfiguration {
         port: Int = 8080,
         data: URL,
         isServing: Bool = true
-    ) throws -> ServerConfiguration {
-        var configuration = ServerConfiguration(host: host, port: port, dataFolder: data)
+    ) throws -> AccountServerConfiguration {
+        var configuration = AccountServerConfiguration(host: host, port: port, dataFolder: data)
         do {
-            try configuration.read(isServing: isServing)
+            try configuration.readEnvironment(isServing: isServing)
             return configuration
         } catch {
             Terminal.complain("\(error)")
             throw ExitCode.badConfiguration
         }
-    }
-
-    /// Reads the environment and, behind it, `.env` in the working folder.
-    mutating func read(isServing: Bool) throws {
-        let file = try EnvironmentFile(path: ".env").values
-        let providers = [EnvironmentVariablesProvider(), EnvironmentVariablesProvider(environmentVariables: file)]
-        let names = Set(ProcessInfo.processInfo.environment.keys).union(file.keys)
-        try read(ConfigReader(providers: providers), names: names, isServing: isServing)
     }
 }

@@ -1,3 +1,4 @@
+import AccountServer
 import ArgumentParser
 import Foundation
 import Logging
@@ -15,7 +16,7 @@ struct Demo: AsyncParsableCommand {
     func run() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-demo-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        var configuration = ServerConfiguration(port: 0, dataFolder: folder)
+        var configuration = AccountServerConfiguration(port: 0, dataFolder: folder)
         configuration.environment = .development
         configuration.appName = "Holdfast Demo"
         configuration.mailPause = .milliseconds(10)...(.milliseconds(20))

@@ -1,3 +1,4 @@
+import AccountServer
 import ArgumentParser
 import ErrorContract
 import Foundation
@@ -25,9 +26,9 @@ struct DoctorCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        var configuration = ServerConfiguration(dataFolder: data.folder)
+        var configuration = AccountServerConfiguration(dataFolder: data.folder)
         do {
-            try configuration.read(isServing: true)
+            try configuration.readEnvironment()
         } catch let error as InvalidConfiguration {
             report(error.problems.map { .wrong("configuration", $0.setting, $0.text) })
             throw ExitCode.badConfiguration

@@ -1,3 +1,4 @@
+import AccountServer
 import ArgumentParser
 import Foundation
 import SQLiteStores

@@ -1,3 +1,4 @@
+import AccountServer
 import ArgumentParser
 import Foundation
 import Logging
@@ -89,7 +90,7 @@ struct Serve: AsyncParsableCommand {
         signal(SIGHUP, SIG_IGN)
         // Before the first event loop.
         NIOSingletons.groupLoopCountSuggestion = ProcessorCount.available
-        let configuration = try ServerConfiguration.load(host: host, port: port, data: data.folder)
+        let configuration = try AccountServerConfiguration.load(host: host, port: port, data: data.folder)
         let logger = Logger.standard(level: configuration.logLevel, format: configuration.logFormat)
         do {
             if case .mailbox = configuration.mail, configuration.environment == .production {
@@ -98,13 +99,13 @@ struct Serve: AsyncParsableCommand {
             try DataFolder.requireDatabase(in: data.folder, mayCreate: create || configuration.environment == .development)
             let lock = try DataFolderLock(DataFolder(configuration.dataFolder), isShared: sharedData)
             let server = try await HoldfastServer(configuration: configuration, logger: logger)
-            let stores = server.stores
+            let stores = server.accounts.stores
             do {
                 try stores.folder.requireInstallation(stores.database.installation(), configured: configuration.installation)
                 try await server.runUntilSignalled(logger: logger) { announce($0, configuration) }
             } catch {
                 // A server that could not listen has ended in good order: the next one must not take it for killed.
-                try? await server.limitStore.close()
+                try? await server.accounts.limitStore.close()
                 try? stores.database.close()
                 throw error
             }
@@ -117,7 +118,7 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    private func announce(_ url: URL, _ configuration: ServerConfiguration) {
+    private func announce(_ url: URL, _ configuration: AccountServerConfiguration) {
         Terminal.say(url.absoluteString)
         let mode = configuration.environment == .development ? "development" : "production"
         Terminal.say("Holdfast serves the account API (\(mode)).")

@@ -1,4 +1,5 @@
 import AccountCore
+import AccountServer
 import Foundation
 import RateLimiting
 import SQLiteStores

@@ -1,3 +1,4 @@
+import AccountServer
 import Timekeeping
 import AppLinks
 import ErrorContract

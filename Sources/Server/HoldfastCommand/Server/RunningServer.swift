@@ -1,6 +1,7 @@
-import AccountCore
+import AccountServer
 import Foundation
 import Logging
+import NIOCore
 import ServiceLifecycle
 import UnixSignals
 
@@ -19,7 +20,7 @@ func withRunningServer<Result: Sendable>(
         }
         tasks.addTask {
             // Without an address the server could not start, and says why itself.
-            guard let bound = try? await server.address.get() else { return nil }
+            guard let bound = try? await server.accounts.address.get() else { return nil }
             do {
                 let result = try await body(bound)
                 await group.triggerGracefulShutdown()
@@ -33,7 +34,7 @@ func withRunningServer<Result: Sendable>(
         do {
             while let next = try await tasks.next() { result = next ?? result }
         } catch {
-            server.address.abandon()
+            server.accounts.address.abandon()
             tasks.cancelAll()
             throw error
         }
@@ -49,14 +50,14 @@ extension HoldfastServer {
     func runUntilSignalled(logger: Logger, announce: @escaping @Sendable (URL) -> Void) async throws {
         var group = ServiceGroupConfiguration(
             services: [
-                .init(service: try application()), .init(service: Announcement(address: address, announce: announce)),
-                .init(service: limitReload),
+                .init(service: try application()), .init(service: Announcement(address: accounts.address, announce: announce)),
+                .init(service: LimitReload(accounts: accounts)),
             ],
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
         // One client that never ends its request must not hold the process for ever; a mail that is cut off may come twice.
-        group.maximumGracefulShutdownDuration = max(.seconds(20), configuration.mail.timeout + .seconds(5))
+        group.maximumGracefulShutdownDuration = max(.seconds(20), accounts.configuration.mail.timeout + .seconds(5))
         try await ServiceGroup(configuration: group).run()
     }
 }
@@ -69,5 +70,56 @@ private struct Announcement: Service {
     func run() async throws {
         if let url = try? await cancelWhenGracefulShutdown({ try await address.get() }) { announce(url) }
         try? await gracefulShutdown()
+    }
+}
+
+/// Reads the limits anew at each SIGHUP, so that they change without a restart and without a fresh burst for any client.
+///
+/// Settings that can't be used change nothing: the limits stay as they were, and the log says why.
+private struct LimitReload: Service, CustomStringConvertible {
+    let accounts: AccountServer
+    /// The service group logs its services by their descriptions.
+    var description: String { "LimitReload" }
+
+    func run() async throws {
+        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() { await reload() }
+    }
+
+    private func reload() async {
+        do {
+            try await accounts.change(
+                to: AccountServerConfiguration.environment(dataFolder: accounts.configuration.dataFolder).limits
+            )
+            accounts.logger.notice("Limits were read anew")
+        } catch {
+            accounts.logger.error("Limits stay as they were", metadata: ["error": "\(error)"])
+        }
+    }
+}
+
+/// Why a server could not start, in words that tell its operator what to do.
+struct StartFailure: CustomStringConvertible {
+    let description: String
+
+    /// - Parameters:
+    ///   - host: Where it was to listen, if it was.
+    init(_ error: any Error, host: String = "", port: Int = 0) {
+        switch error {
+        case let failure as OpsListenFailure:
+            let reason = (failure.error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(failure.error)"
+            description = "OPS_LISTEN \(failure.address) can't be listened on: \(reason)"
+        case let error as IOError where error.errnoCode == EADDRINUSE:
+            description = "port \(port) of \(host) is in use by another program; choose another with --port"
+        case let error as IOError where error.errnoCode == EACCES:
+            description = "port \(port) is for the system's services; choose one above 1023 with --port"
+        case let error as IOError where error.errnoCode == EADDRNOTAVAIL:
+            description = "\(host) is no address of this machine; choose another with --host"
+        case let error as CocoaError:
+            let underlying = error.underlying as? POSIXError
+            let path = error.filePath ?? (error.userInfo[NSURLErrorKey] as? URL)?.path
+            let reason = underlying.map { String(cString: strerror($0.code.rawValue)) } ?? "it can't be used as it is"
+            description = path.map { "\($0): \(reason)" } ?? error.localizedDescription
+        default: description = "\(error)"
+        }
     }
 }

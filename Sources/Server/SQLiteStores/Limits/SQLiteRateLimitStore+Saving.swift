@@ -3,6 +3,7 @@ import GRDB
 import Logging
 import Observability
 import RateLimiting
+import Scheduling
 public import ServiceLifecycle
 import Synchronization
 
@@ -13,13 +14,22 @@ extension SQLiteRateLimitStore: Service {
             try? await gracefulShutdown()
             return
         }
-        while !Task.isShuttingDownGracefully, !Task.isCancelled {
-            try? await cancelWhenGracefulShutdown { [clock] in
-                try await clock.sleep(until: clock.now.advanced(by: .milliseconds(500)), tolerance: nil)
-            }
-            await saveLogging { try await save() }
+        await PeriodicService(every: .milliseconds(500), order: .pauseFirst, clock: clock) { [self] in
+            try await save()
+        } failure: { [self] error in
+            logSavingFailure(error)
+        }.run()
+        do {
+            try await close()
+        } catch is CancellationError {
+            // The journal tells the next process what is missing.
+        } catch {
+            logSavingFailure(error)
         }
-        await saveLogging { try await close() }
+    }
+
+    private func logSavingFailure(_ error: any Error) {
+        logger.error("Limits could not be saved", metadata: .failure(error))
     }
 
     /// Returns if limits can be kept: their table answers.
@@ -50,16 +60,6 @@ extension SQLiteRateLimitStore: Service {
         try await save()
         try await database.write { database in
             try database.execute(sql: "UPDATE rate_limit_process SET is_clean = 1")
-        }
-    }
-
-    private func saveLogging(_ body: () async throws -> Void) async {
-        do {
-            try await body()
-        } catch is CancellationError {
-            // The journal tells the next process what is missing.
-        } catch {
-            logger.error("Limits could not be saved", metadata: .failure(error))
         }
     }
 }

@@ -5,6 +5,7 @@ import Hummingbird
 public import Idempotency
 public import Logging
 import Observability
+import Scheduling
 public import ServiceLifecycle
 import StrictJSON
 import Synchronization
@@ -17,16 +18,11 @@ public final class IdempotencyKeys: Sendable {
     let secret: IdempotencySecret
     private let lifetime: Duration
     private let lease: Duration
-    private let sweeping: Sweeping
+    private let sweeping: PeriodicService
     private let now: @Sendable () -> Date
     private let metrics: IdempotencyMetrics
     /// What this process works on. A lease is for those who died; who is alive keeps the key however slow he is.
     private let running = Mutex<[RequestDigest: RequestDigest]>([:])
-
-    private struct Sweeping: Sendable {
-        let pause: @Sendable () async throws -> Void
-        let logger: Logger
-    }
 
     /// Creates the keys of a store.
     /// - Parameters:
@@ -56,10 +52,11 @@ public final class IdempotencyKeys: Sendable {
         precondition(lease > .zero, "lease must be positive (is \(lease))")
         precondition(sweepInterval > .zero, "sweepInterval must be positive (is \(sweepInterval))")
         (self.store, self.secret, self.lifetime, self.lease, self.now) = (store, secret, lifetime, lease, now)
-        sweeping = Sweeping(
-            pause: { try await clock.sleep(until: clock.now.advanced(by: sweepInterval), tolerance: nil) },
-            logger: logger
-        )
+        sweeping = PeriodicService(every: sweepInterval, clock: clock) {
+            while try await store.sweep(at: now()), !Task.isCancelled {}
+        } failure: { error in
+            logger.error("Sweep of idempotency keys failed", metadata: .failure(error))
+        }
         self.metrics = IdempotencyMetrics(factory: metrics ?? MetricsSystem.factory)
     }
 
@@ -153,20 +150,42 @@ public final class IdempotencyKeys: Sendable {
 extension IdempotencyKeys: Service {
     /// Removes what has expired until the group shuts down.
     public func run() async throws {
-        while !Task.isShuttingDownGracefully, !Task.isCancelled {
-            do {
-                while try await store.sweep(at: now()), !Task.isCancelled {}
-            } catch is CancellationError {
-                return
-            } catch {
-                sweeping.logger.error("Sweep of idempotency keys failed", metadata: .failure(error))
-            }
-            try? await cancelWhenGracefulShutdown { [sweeping] in try await sweeping.pause() }
-        }
+        await sweeping.run()
     }
 }
 
 extension IdempotencyKeys: CustomStringConvertible {
     /// The service group logs its services by their descriptions.
     public var description: String { "IdempotencyKeys" }
+}
+
+/// The counter of requests with an idempotency key: `idempotency_requests`, by `outcome`.
+struct IdempotencyMetrics: Sendable {
+    enum Outcome: String, CaseIterable {
+        /// Worked on.
+        case executed
+        /// Answered from what was kept.
+        case replayed
+        /// Refused, since the first is still being worked on.
+        case running
+        /// Refused, since the key was used for another request.
+        case reused
+        /// Refused, since the answer was not kept.
+        case notKept = "not_kept"
+        /// The store could not say, keep or take any more.
+        case failed
+    }
+
+    private let counters: [Outcome: Counter]
+
+    init(factory: any MetricsFactory) {
+        let pairs = Outcome.allCases.map { outcome in
+            (outcome, Counter(label: "idempotency_requests", dimensions: [("outcome", outcome.rawValue)], factory: factory))
+        }
+        counters = Dictionary(uniqueKeysWithValues: pairs)
+    }
+
+    func count(_ outcome: Outcome) {
+        counters[outcome]?.increment()
+    }
 }

@@ -150,3 +150,14 @@ extension HTTPRequest.Method {
     /// Whether it asks for nothing to be done (RFC 9110 §9.2.1).
     var isSafe: Bool { [.get, .head, .options, .trace].contains(self) }
 }
+
+/// Gathers the body of an answer in memory.
+final class BufferedBody: ResponseBodyWriter {
+    private(set) var buffer = ByteBuffer()
+
+    func write(_ buffer: ByteBuffer) {
+        self.buffer.writeImmutableBuffer(buffer)
+    }
+
+    func finish(_ trailingHeaders: HTTPFields?) {}
+}

@@ -1,3 +1,5 @@
+public import NIOCore
+
 /// An IP address, version 4 or 6, as a number.
 ///
 /// An IPv4 address that is mapped into IPv6 (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2) is the IPv4 address, however it is spelled: a
@@ -151,5 +153,19 @@ extension IPAddress: CustomStringConvertible {
             if current.count > longest.count { longest = current }
         }
         return longest
+    }
+}
+
+extension IPAddress {
+    /// The address of a socket's other end; `nil` if it is a file.
+    public init?(_ address: SocketAddress) {
+        // The members of the C structures are named differently on every system; where the address stands is the same.
+        switch address {
+        case .v4(let address):
+            self.init(v4: withUnsafeBytes(of: address.address) { $0[4..<8].reduce(0) { $0 << 8 | UInt32($1) } })
+        case .v6(let address):
+            self.init(v6: withUnsafeBytes(of: address.address) { $0[8..<24].reduce(0) { $0 << 8 | UInt128($1) } })
+        case .unixDomainSocket: return nil
+        }
     }
 }

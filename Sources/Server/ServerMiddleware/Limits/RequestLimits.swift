@@ -1,3 +1,4 @@
+public import Hummingbird
 import RateLimiting
 import Synchronization
 
@@ -52,4 +53,23 @@ public final class RequestLimits: Sendable {
         for (limits, claims) in pending { note(await limits.look(at: claims)) }
         return RateLimitAnswer(limits: state.withLock { $0.limits })
     }
+}
+
+/// The context of requests that can be limited: it knows the connection's peer, and keeps what the limits said.
+///
+/// ```swift
+/// struct AppContext: LimitedRequestContext {
+///     var coreContext: CoreRequestContextStorage
+///     let remoteAddress: SocketAddress?
+///     let limits = RequestLimits()
+///
+///     init(source: ApplicationRequestContextSource) {
+///         coreContext = .init(source: source)
+///         remoteAddress = source.channel.remoteAddress
+///     }
+/// }
+/// ```
+public protocol LimitedRequestContext: RemoteAddressRequestContext {
+    /// What the limits said of this request; a new one for each.
+    var limits: RequestLimits { get }
 }

@@ -3,12 +3,19 @@ import HTTPTypes
 public import Hummingbird
 import Logging
 import Observability
+import Synchronization
 
 /// Gives each request an id: the one of its `X-Request-Id` if that is sane, else a new one. The id stands in the answer's
 /// headers and in the metadata of every log line, and error answers name it.
 public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
+    private let adoptsContextID: Bool
+
     /// Creates the middleware.
-    public init() {}
+    /// - Parameter adoptsContextID: Whether a request that brings no id has the one that its context's logger has already, such as in a
+    ///   group of a router that logs it, instead of a new one.
+    public init(adoptsContextID: Bool = false) {
+        self.adoptsContextID = adoptsContextID
+    }
 
     public func handle(
         _ request: Request,
@@ -16,7 +23,7 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
         next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         let given = request.headers.value(of: .requestID)
-        let id = given.flatMap { Self.isSane($0) ? $0 : nil } ?? NewRequestID.make()
+        let id = given.flatMap { Self.isSane($0) ? $0 : nil } ?? (adoptsContextID ? context.requestID : NewRequestID.make())
         var context = context
         context.logger[metadataKey: Logger.requestIDKey] = .string(id)
         var response = try await next(request, context)
@@ -40,4 +47,60 @@ public struct RequestIDMiddleware<Context: RequestContext>: RouterMiddleware {
 extension RequestContext {
     /// The id of the request, or a new one if the logger keeps no metadata, where `id` would trap.
     package var requestID: String { logger[metadataKey: Logger.requestIDKey].map { "\($0)" } ?? NewRequestID.make() }
+}
+
+/// Ids for requests that bring none.
+package enum NewRequestID {
+    /// A new id, written as a UUID of version 8 (RFC 9562 §5.8).
+    ///
+    /// It is no secret and may be guessed: a request may bring any id itself.
+    package static func make() -> String {
+        let numbers = UniqueNumbers.next()
+        let high = numbers.0 & ~0xF000 | 0x8000
+        let low = numbers.1 & ~(0b11 << 62) | 0b10 << 62
+        return String(unsafeUninitializedCapacity: 36) { text in
+            for hyphen in [8, 13, 18, 23] { text[hyphen] = UInt8(ascii: "-") }
+            text.write(high >> 32, digits: 8, at: 0)
+            text.write(high >> 16, digits: 4, at: 9)
+            text.write(high, digits: 4, at: 14)
+            text.write(low >> 48, digits: 4, at: 19)
+            text.write(low, digits: 12, at: 24)
+            return 36
+        }
+    }
+}
+
+extension UnsafeMutableBufferPointer<UInt8> {
+    /// Writes the last digits of a number: hexadecimal, in lower case.
+    func write(_ number: UInt64, digits: Int, at start: Int) {
+        var rest = number
+        for place in (start..<start + digits).reversed() {
+            let digit = UInt8(truncatingIfNeeded: rest & 0xF)
+            self[place] = digit < 10 ? 0x30 + digit : 0x57 + digit
+            rest >>= 4
+        }
+    }
+}
+
+/// Numbers for ids that differ within a process and between processes.
+///
+/// A count, mixed with random numbers of the process. They are no secret and may be guessed. Made without a call of the system, since each request
+/// takes some.
+enum UniqueNumbers {
+    private static let seeds = (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max))
+    private static let count = Atomic<UInt64>(0)
+
+    /// Two numbers that nobody else gets.
+    static func next() -> (UInt64, UInt64) {
+        let number = count.wrappingAdd(1, ordering: .relaxed).newValue
+        return (mixed(number &+ seeds.0), mixed(number &+ seeds.1))
+    }
+
+    /// The last steps of SplitMix64: different numbers stay different.
+    private static func mixed(_ number: UInt64) -> UInt64 {
+        var mixed = number
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
 }

@@ -1,4 +1,5 @@
 import HTTPTypes
+public import Hummingbird
 
 /// The headers that keep browsers from guessing, framing, caching and leaking.
 ///
@@ -26,5 +27,25 @@ public struct SecurityHeaders: Sendable {
     /// Adds those that a response doesn't have.
     func add(to headers: inout HTTPFields) {
         for field in fields where !headers.contains(field.name) { headers.append(field) }
+    }
+}
+
+/// Adds ``SecurityHeaders`` to every response that does not set them itself.
+public struct SecurityHeadersMiddleware<Context: RequestContext>: RouterMiddleware {
+    private let securityHeaders: SecurityHeaders
+
+    /// Creates the middleware.
+    public init(_ securityHeaders: SecurityHeaders) {
+        self.securityHeaders = securityHeaders
+    }
+
+    public func handle(
+        _ request: Request,
+        context: Context,
+        next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        var response = try await next(request, context)
+        securityHeaders.add(to: &response.headers)
+        return response
     }
 }

@@ -51,11 +51,7 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
         method: HTTPRequest.Method,
         responder: Responder
     ) -> Self where Responder.Context == Context {
-        if let deadline {
-            router.on(path, method: method, responder: DeadlineResponder(base: responder, deadline: deadline))
-        } else {
-            router.on(path, method: method, responder: responder)
-        }
+        router.on(path, method: method, responder: responder, within: deadline)
         return self
     }
 
@@ -70,5 +66,100 @@ public struct ContractRouter<Context: RequestContext & Sendable>: RouterMethods,
         let responder = router.buildResponder()
         index.fill(from: router)
         return responder
+    }
+}
+
+/// Routes of any router whose errors are in the contract, while the router's other routes stay as they are.
+///
+/// Requests have ids and deadlines as in a ``ContractRouter``. the router itself responds to a path that no route has.
+///
+/// ```swift
+/// let contract = ContractGroup(in: router.group("/api")) { RateLimitFieldsMiddleware() }
+/// contract.post("/notes", use: create)
+/// ```
+public struct ContractGroup<Context: RequestContext & Sendable>: RouterMethods {
+    private let group: RouterGroup<Context>
+    private let deadline: RequestDeadline?
+
+    /// Creates a group.
+    /// - Parameters:
+    ///   - group: A new group of the router.
+    ///   - renderer: Renders errors.
+    ///   - deadline: The time that a route may take; `nil` for no limit.
+    ///   - outermost: Middleware that sees errors as responses.
+    public init(
+        in group: RouterGroup<Context>,
+        renderer: ContractErrorRenderer = ContractErrorRenderer(),
+        deadline: RequestDeadline? = RequestDeadline(.seconds(30)),
+        @MiddlewareFixedTypeBuilder<Request, Response, Context> outermost: () -> some MiddlewareProtocol<
+            Request, Response, Context
+        >
+    ) {
+        self.group = group
+        self.deadline = deadline
+        group.add(middleware: outermost())
+        group.addMiddleware {
+            RequestIDMiddleware(adoptsContextID: true)
+            ContractErrorMiddleware(renderer: renderer)
+        }
+    }
+
+    /// Adds a route.
+    @discardableResult public func on<Responder: HTTPResponder>(
+        _ path: RouterPath,
+        method: HTTPRequest.Method,
+        responder: Responder
+    ) -> Self where Responder.Context == Context {
+        group.on(path, method: method, responder: responder, within: deadline)
+        return self
+    }
+
+    /// Adds middleware around the routes that are added from now on, within the contract.
+    @discardableResult public func add(middleware: any MiddlewareProtocol<Request, Response, Context>) -> Self {
+        group.add(middleware: middleware)
+        return self
+    }
+}
+
+/// A context whose bodies are read by ``RequestReader``: `request.decode(as:context:)` takes JSON and forms, and tells every problem
+/// of a body at once, each with its place, for any `Decodable` type.
+///
+/// ```swift
+/// struct AppContext: ContractRequestContext {
+///     var coreContext: CoreRequestContextStorage
+///     init(source: Source) { coreContext = .init(source: source) }
+/// }
+/// ```
+public protocol ContractRequestContext: RequestContext, Sendable where Decoder == RequestReader {}
+
+extension ContractRequestContext {
+    /// The largest body that is read, in bytes: 64 KiB unless the context says otherwise.
+    public var maxUploadSize: Int { 65_536 }
+    /// Reads bodies up to `maxUploadSize`.
+    public var requestDecoder: RequestReader { RequestReader(maximumBodySize: maxUploadSize) }
+}
+
+/// The context of an app that keeps nothing of its own about a request.
+public struct BasicContractContext: ContractRequestContext {
+    public var coreContext: CoreRequestContextStorage
+
+    public init(source: Source) {
+        coreContext = .init(source: source)
+    }
+}
+
+extension RouterMethods where Context: Sendable {
+    /// Adds a route that may have a deadline.
+    fileprivate func on<Responder: HTTPResponder>(
+        _ path: RouterPath,
+        method: HTTPRequest.Method,
+        responder: Responder,
+        within deadline: RequestDeadline?
+    ) where Responder.Context == Context {
+        if let deadline {
+            on(path, method: method, responder: DeadlineResponder(base: responder, deadline: deadline))
+        } else {
+            on(path, method: method, responder: responder)
+        }
     }
 }

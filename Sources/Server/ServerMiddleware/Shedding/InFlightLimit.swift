@@ -1,4 +1,4 @@
-import LoadControl
+import Scheduling
 import Synchronization
 
 /// Which requests a busy server refuses first.

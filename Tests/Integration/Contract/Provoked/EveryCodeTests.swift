@@ -6,6 +6,7 @@ import ServerMiddleware
 import StrictJSON
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// An app whose routes throw what they are asked for, on a socket.

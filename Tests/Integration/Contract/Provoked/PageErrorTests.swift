@@ -1,6 +1,7 @@
 import ErrorContract
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 @Suite struct PageErrorTests {

@@ -6,6 +6,7 @@ import SQLiteStores
 import StrictJSON
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 extension ProvokedError {
@@ -24,7 +25,7 @@ extension ProvokedError {
         ProvokedError(.authTokenInvalid, "a token that is none", "GET", "/api/auth/me", nil, "Authorization: Bearer garbage"),
         ProvokedError(.authTokenExpired, "a token of an hour ago") { provocation in
             let account = try await provocation.account(.active)
-            let stores = provocation.server.server.stores
+            let stores = provocation.server.server.accounts.stores
             let token = try await AccessTokens(keys: try stores.keys(secret: nil)).issue(
                 for: account,
                 session: Session.ID(rawValue: UUID()),
@@ -77,7 +78,7 @@ extension Provocation {
             language: .english,
             createdAt: Date()
         )
-        #expect(try await server.server.stores.accounts.insert(account))
+        #expect(try await server.server.accounts.stores.accounts.insert(account))
         return account
     }
 

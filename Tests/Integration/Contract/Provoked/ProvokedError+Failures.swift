@@ -5,6 +5,7 @@ import GRDB
 import HoldfastTesting
 import Testing
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 extension ProvokedError {

@@ -4,6 +4,7 @@ import HoldfastTesting
 import ServerMiddleware
 import Synchronization
 
+@testable import AccountServer
 @testable import HoldfastCommand
 
 /// One error that the account server answers with, and how it is brought to do so.

@@ -1,4 +1,5 @@
 import AccountCore
+import AccountServer
 import ArgumentParser
 import ErrorContract
 import Foundation

@@ -1,4 +1,5 @@
 import AccountImport
+import AccountServer
 import ArgumentParser
 import ErrorContract
 import Foundation

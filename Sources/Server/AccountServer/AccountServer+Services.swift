@@ -1,0 +1,138 @@
+package import AccountCore
+import Email
+package import Foundation
+import Logging
+public import NIOCore
+import Pages
+import RateLimiting
+import SQLiteStores
+import ServerMiddleware
+public import ServiceLifecycle
+import Synchronization
+
+extension AccountServer {
+    /// The services that run beside the routes, in the order of their start. The first ends last: it saves the consumed quota of the
+    /// last requests.
+    public var services: [any Service] {
+        [
+            limitStore,
+            idempotency,
+            audit,
+            DecoyUpkeep(accounts: stores.accounts, decoys: stores.decoys, gate: gate, clock: time, logger: logger),
+            MailService(server: self),
+            Sweeper(
+                sessions: stores.sessions,
+                tokens: stores.resetTokens,
+                freezeTokens: stores.freezeTokens,
+                intents: stores.intents,
+                sentResets: stores.sentResets,
+                audit: stores.audit,
+                rules: signIn.rules,
+                clock: time,
+                now: time.wall,
+                steady: steady.now,
+                keepTime: { [steady] in try await steady.keep() },
+                logger: logger
+            ),
+        ]
+    }
+
+    /// The worker that makes mails, with links that begin with the configured address or, failing that, `bound`.
+    package func mailWorker(bound: URL) throws -> MailWorker<ServerTime> {
+        let templates = try MailTemplates(
+            settings: .init(
+                appName: configuration.appName,
+                sender: configuration.emailFrom,
+                linkBase: configuration.resetBaseURL ?? bound,
+                linkStyle: configuration.resetLinkStyle,
+                linkLifetime: configuration.recoveryRules.linkLifetime,
+                resetSubject: configuration.resetSubject,
+                resetPreview: configuration.resetPreview
+            ),
+            folder: configuration.mailTemplates
+        )
+        return MailWorker(
+            intents: stores.intents,
+            accounts: stores.accounts,
+            tokens: stores.resetTokens,
+            freezeTokens: stores.freezeTokens,
+            rendering: templates,
+            delivery: mailDelivery,
+            rules: configuration.recoveryRules,
+            schedule: mailSchedule,
+            clock: time,
+            now: time.wall,
+            steady: steady.now,
+            quota: ResetMailQuota(stores.sentResets) { [mailBounds] in mailBounds.now },
+            audit: audit,
+            metrics: accountMetrics,
+            isServerBusy: { [shedding] in shedding.load.running > 4 * ProcessorCount.available },
+            logger: logger
+        )
+    }
+
+    private var mailDelivery: any MailDelivery {
+        switch configuration.mail {
+        case .mailbox: mailbox
+        case .smtp(let settings): SMTPDelivery(settings: settings, now: time.wall)
+        }
+    }
+
+    private var mailSchedule: MailWorker<ServerTime>.Schedule {
+        var schedule = MailWorker<ServerTime>.Schedule(pause: configuration.mailPause)
+        if case .smtp(let settings) = configuration.mail {
+            // A delivery ends by itself before its lease does; what is left is for the database.
+            schedule.lease = settings.timeout + .seconds(15)
+            schedule.width = settings.connectionLimit
+        }
+        return schedule
+    }
+
+    /// Makes the address known that the server listens on. Without ``AccountServerConfiguration/resetBaseURL`` links begin with it.
+    ///
+    /// ```swift
+    /// Application(router: router, onServerRunning: accounts.serverRuns(on:))
+    /// ```
+    @Sendable public func serverRuns(on channel: any Channel) {
+        address.set(
+            to: channel,
+            scheme: configuration.tls == nil ? "http" : "https",
+            host: configuration.host,
+            port: configuration.port
+        )
+    }
+
+    /// Changes the rate limits without a restart, and without a fresh burst for any client.
+    /// - Throws: The error of the store.
+    public func change(to settings: LimitSettings) async throws {
+        for rule in settings.rules { try await limits.change(to: rule) }
+        mailBounds.now = settings.resetMails
+    }
+}
+
+/// The bounds of reset emails as they are now.
+final class MailBounds: Sendable {
+    private let bounds: Mutex<ResetMailBounds>
+
+    init(_ bounds: ResetMailBounds) {
+        self.bounds = Mutex(bounds)
+    }
+
+    var now: ResetMailBounds {
+        get { bounds.withLock { $0 } }
+        set { bounds.withLock { $0 = newValue } }
+    }
+}
+
+/// Runs the mail worker once it is known where the server listens.
+private struct MailService: Service, CustomStringConvertible {
+    let server: AccountServer
+    /// The service group logs its services by their descriptions.
+    var description: String { "MailService" }
+
+    func run() async throws {
+        let bound = try? await cancelWhenGracefulShutdown { try await server.address.get() }
+        guard let bound else { return }
+        try await server.mailWorker(bound: bound).run()
+    }
+}

@@ -1,0 +1,181 @@
+public import AccountContract
+package import AccountCore
+import AccountRoutes
+public import CoreMetrics
+package import Email
+import ErrorContract
+import Foundation
+public import Hummingbird
+import Idempotency
+public import Logging
+package import PasswordHashes
+import RateLimiting
+package import SQLiteStores
+package import ServerMiddleware
+import ServiceLifecycle
+
+/// Accounts, sessions, password recovery and their pages, as a part of a Hummingbird app or as a server of their own.
+///
+/// An app adds the routes to its router and the services to its application:
+///
+/// ```swift
+/// let accounts = try await AccountServer(try .environment(dataFolder: URL(filePath: "data")))
+/// let router = Router(context: AppContext.self)
+/// accounts.addRoutes(to: router)
+/// router.get("/hello") { request, context in "Hello, \(try await accounts.user(of: request).firstName)" }
+/// var application = Application(router: router, onServerRunning: accounts.serverRuns(on:))
+/// application.addServices(accounts.services)
+/// ```
+/// One process at a time serves a data folder: two would each apply the rate limits on their own.
+public struct AccountServer: Sendable {
+    /// The version of Holdfast.
+    public static let version = "0.1.0"
+
+    /// The configuration that the server was created with.
+    public let configuration: AccountServerConfiguration
+    package let stores: Stores
+    package let mailbox: MailboxFolder
+    package let signIn: SignIn
+    /// Where the server listens.
+    package let address = BoundAddress()
+    package let shedding: LoadShedding
+    package let gate: HashingGate
+    package let limitStore: SQLiteRateLimitStore<ServerTime>
+    package let metrics: any MetricsFactory
+    let recovery: PasswordRecovery
+    let localization: Localization
+    let limits: RateLimits
+    let shares: FairShares
+    let idempotency: IdempotencyKeys
+    let audit: AuditTrail<ServerTime>
+    let accountMetrics: AccountMetrics
+    let time: ServerTime
+    let steady: SteadyTime
+    let mailBounds: MailBounds
+    package let logger: Logger
+
+    /// Opens the data folder, creating it if it is missing.
+    /// - Parameters:
+    ///   - configuration: The configuration; see ``AccountServerConfiguration/environment(dataFolder:)``.
+    ///   - logger: The logger of the services.
+    ///   - metrics: The factory of all counters and timers.
+    /// - Throws: An error of the file system or of the database.
+    public init(
+        _ configuration: AccountServerConfiguration,
+        logger: Logger = Logger(label: "holdfast.accounts"),
+        metrics: any MetricsFactory = MetricsSystem.factory
+    ) async throws {
+        try await self.init(configuration, logger: logger, metrics: metrics, hashing: nil, time: .system)
+    }
+
+    /// Opens the data folder.
+    /// - Parameters:
+    ///   - hashing: Makes and checks password hashes; Argon2id if `nil`.
+    ///   - time: The clocks of the server.
+    package init(
+        _ configuration: AccountServerConfiguration,
+        logger: Logger,
+        metrics: any MetricsFactory,
+        hashing: (any PasswordHashing)? = nil,
+        time: ServerTime = .system
+    ) async throws {
+        self.metrics = metrics
+        self.configuration = configuration
+        self.time = time
+        self.logger = logger
+        stores = try Stores(configuration.dataFolder, isServing: true)
+        steady = try await SteadyTime(stores.database, snapshot: time.snapshot)
+        let keys = try stores.keys(secret: configuration.secret)
+        mailbox = try MailboxFolder(directory: stores.folder.mailbox, now: time.wall)
+        localization = Localization(fallback: configuration.defaultLanguage)
+        limitStore = try await SQLiteRateLimitStore(
+            configuration.limits.rules,
+            database: stores.database,
+            journal: stores.folder.limitJournal,
+            committed: AccountLimit.committed,
+            memory: configuration.limits.memory,
+            secret: keys.limitKeys,
+            clock: time,
+            time: time.snapshot,
+            logger: logger
+        )
+        limits = RateLimits(store: limitStore, identity: configuration.limits.identity, metrics: metrics)
+        shares = FairShares(of: AccountLimit.resetGlobal.rawValue, clock: time, metrics: metrics)
+        idempotency = IdempotencyKeys(
+            store: SQLiteIdempotencyStore(stores.database, bounds: configuration.idempotency.bounds),
+            secret: IdempotencySecret(keys.idempotencyKeys),
+            lifetime: configuration.idempotency.lifetime,
+            clock: time,
+            logger: logger,
+            metrics: metrics,
+            now: steady.now
+        )
+        shedding = LoadShedding(
+            limit: configuration.load.requestsInFlight,
+            waiting: configuration.load.requestsWaiting,
+            refusalDelay: .milliseconds(500),
+            clock: time,
+            metrics: metrics
+        )
+        accountMetrics = AccountMetrics(factory: metrics)
+        gate = try HashingGate(
+            hashing: hashing ?? Argon2Hashing(),
+            width: ProcessorCount.available,
+            decoyKey: keys.decoys,
+            clock: time
+        )
+        audit = AuditTrail(store: stores.audit, clock: time, now: time.wall, logger: logger)
+        signIn = SignIn(
+            accounts: stores.accounts,
+            sessions: stores.sessions,
+            gate: gate,
+            tokens: await AccessTokens(keys: keys),
+            devices: DeviceTokens(keys: keys),
+            policy: configuration.passwordPolicy,
+            audit: audit,
+            metrics: accountMetrics,
+            now: time.wall,
+            steady: steady.now
+        )
+        recovery = PasswordRecovery(
+            intents: stores.intents,
+            tokens: stores.resetTokens,
+            gate: gate,
+            devices: DeviceTokens(keys: keys),
+            policy: configuration.passwordPolicy,
+            audit: audit,
+            metrics: accountMetrics,
+            now: time.wall,
+            steady: steady.now
+        )
+        mailBounds = MailBounds(configuration.limits.resetMails)
+    }
+
+    /// Returns the user whose access token a request has in its header `Authorization`, for an app's own routes.
+    /// - Throws: ``ServerMiddleware/ContractError`` with `AUTH_TOKEN_MISSING`, `AUTH_TOKEN_INVALID`, `AUTH_TOKEN_EXPIRED` or the state of the account.
+    public func user(of request: Request) async throws -> AccountUser {
+        try await signIn.user(of: request)
+    }
+}
+
+/// Password hashes by Argon2id. Those of other systems are verified as they are, and made anew at the next sign-in.
+package struct Argon2Hashing: PasswordHashing {
+    private let argon2: Argon2id
+
+    package init(parameters: Argon2id.Parameters = .standard) {
+        argon2 = Argon2id(parameters: parameters)
+    }
+
+    package func hash(_ password: String) throws -> String { try argon2.hash(password) }
+
+    package func verify(_ password: String, against hash: String) -> Bool {
+        guard !hash.hasPrefix("$argon2") else { return argon2.verify(password, against: hash) }
+        return (try? ImportedHash(hash))?.verify(password) ?? false
+    }
+
+    package func needsRehash(_ hash: String) -> Bool { argon2.needsRehash(hash) }
+
+    package func decoy(like hash: String) -> String? {
+        hash.hasPrefix("$argon2") ? argon2.decoy(like: hash) : (try? ImportedHash(hash))?.decoy
+    }
+}

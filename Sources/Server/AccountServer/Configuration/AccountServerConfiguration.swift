@@ -1,0 +1,239 @@
+public import AccountContract
+public import AccountCore
+package import AccountRoutes
+public import Configuration
+public import ErrorContract
+public import Foundation
+package import Logging
+package import Observability
+public import Pages
+public import ServerMiddleware
+
+/// The configuration of an account server: the defaults, the environment, or properties that an app sets.
+///
+/// ```swift
+/// var configuration = try AccountServerConfiguration.environment(dataFolder: URL(filePath: "data"))
+/// configuration.appName = "Notes"
+/// ```
+/// `holdfast serve --help` lists the environment variables.
+public struct AccountServerConfiguration: Sendable {
+    /// What the server is used for.
+    public enum Environment: Sendable {
+        case production, development
+    }
+
+    /// The name or address that the server listens on, without brackets. Only a loopback address serves pages for developers.
+    public var host: String
+    /// The port that the server listens on; 0 for any free port.
+    public var port: Int
+    /// The folder of the database, the local mailbox and the secret.
+    public var dataFolder: URL
+    /// Production by default.
+    public var environment: Environment = .production
+    /// The name of the app in emails and pages.
+    public var appName = "Holdfast"
+    /// The sender of emails.
+    public var emailFrom = "Holdfast <no-reply@localhost>"
+    /// How emails are delivered.
+    public var mail = MailSettings.mailbox
+    /// Email templates that replace the standard ones.
+    public var mailTemplates: MailTemplateFolder?
+    /// The language for clients that accept none of the supported ones.
+    public var defaultLanguage: Language = .english
+    /// The form of error responses.
+    public var errorForm: ErrorForm = .standard
+    /// The address that links in emails begin with; `nil` for the address that the server listens on, which is for development.
+    public var resetBaseURL: URL?
+    /// Where links contain their token.
+    public var resetLinkStyle: ResetLink.Style = .query
+    /// The apps that universal links open, on Apple's systems and on Android.
+    public var associatedApps = AssociatedApps()
+    /// The custom scheme that opens the app.
+    public var appScheme: String?
+    /// The subject of reset emails; `nil` for the standard one.
+    public var resetSubject: String?
+    /// The preview text of reset emails; `nil` for the standard one.
+    public var resetPreview: String?
+    /// The lifetime and the number of reset links.
+    public var recoveryRules = RecoveryRules()
+    /// The passwords that are accepted.
+    public var passwordPolicy = PasswordPolicy()
+    /// The rate limits, and how clients are identified.
+    public var limits = LimitSettings()
+    /// The pause between two batches of emails.
+    package var mailPause: ClosedRange<Duration> = .milliseconds(200)...(.seconds(2))
+    /// The time that a route may take.
+    public var requestDeadline = RequestDeadline(.seconds(30))
+    /// How many requests are in flight at once; further ones are refused.
+    public var load = LoadSettings()
+    /// How many connections are open, and for how long.
+    package var connections = ConnectionLimits(perClient: 128)
+    /// The address that serves `/metrics` and `/health/ready`; `nil` if the public one does.
+    package var ops: OpsAddress?
+    /// How long and how many keys of repeated requests are stored.
+    public var idempotency = IdempotencySettings()
+    /// `nil` if a proxy terminates TLS.
+    package var tls: TLSSettings?
+    /// How bodies are read, and the time within which they must arrive.
+    public var reader = RequestReader()
+    /// The installation that the database must belong to; `nil` for any.
+    package var installation: String?
+    /// The secret that replaces the one in the data folder; 32 characters or more.
+    public var secret: HiddenText?
+    /// The bearer token that `/metrics` requires.
+    package var metricsToken: HiddenText?
+    package var logLevel: Logger.Level = .info
+    package var logFormat = LogFormat.text
+
+    /// Creates a configuration with the defaults, for production.
+    /// - Parameters:
+    ///   - dataFolder: The folder of the database, the local mailbox and the secret; created if it is missing.
+    ///   - baseURL: The address that links in emails begin with, such as `https://accounts.example.com`.
+    public init(dataFolder: URL, baseURL: URL? = nil) {
+        self.init(port: 8080, dataFolder: dataFolder)
+        resetBaseURL = baseURL
+    }
+
+    package init(host: String = "127.0.0.1", port: Int, dataFolder: URL) {
+        self.host = host
+        self.port = port
+        self.dataFolder = dataFolder
+    }
+
+    /// Whether the server can be reached from this machine only.
+    package var isLoopback: Bool { RequestHost.isLoopback(host) }
+
+    /// Who may read `/metrics`; `nil` if no client may, and then there is no such route.
+    package var metricsAccess: MetricsAccess? {
+        metricsToken.map { .bearer($0.text) } ?? (offersDevelopmentPages || ops != nil ? .loopback : nil)
+    }
+
+    /// Whether `/dev` is served.
+    package var offersDevelopmentPages: Bool { environment == .development && isLoopback }
+}
+
+extension AccountServerConfiguration {
+    /// Reads the environment variables of the process and, for what they don't set, the file `.env` in the working folder.
+    /// - Throws: ``InvalidConfiguration`` with every problem.
+    public static func environment(dataFolder: URL) throws -> AccountServerConfiguration {
+        var configuration = AccountServerConfiguration(dataFolder: dataFolder)
+        try configuration.readEnvironment()
+        return configuration
+    }
+
+    /// Reads the environment variables of the process and `.env` over the current values.
+    package mutating func readEnvironment(isServing: Bool = true) throws {
+        let file = try EnvironmentFile(path: ".env").values
+        let providers = [EnvironmentVariablesProvider(), EnvironmentVariablesProvider(environmentVariables: file)]
+        let names = Set(ProcessInfo.processInfo.environment.keys).union(file.keys)
+        try read(ConfigReader(providers: providers), names: names, isServing: isServing)
+    }
+
+    /// Reads the environment over the defaults.
+    /// - Parameter isServing: Whether links will be made, so that production needs their address.
+    /// - Throws: ``InvalidConfiguration`` with every problem.
+    public mutating func read(_ reader: ConfigReader, names: Set<String> = [], isServing: Bool = true) throws {
+        var settings = SettingReader(reader: reader)
+        environment = settings.choice(
+            "ENVIRONMENT",
+            ["production": .production, "development": .development],
+            default: .production
+        )
+        appName = settings.text("APP_NAME") ?? appName
+        emailFrom =
+            settings.text("EMAIL_FROM") ?? settings.text("DEFAULT_FROM_EMAIL")
+            ?? settings.text("EMAIL_HOST_USER").map { "\(appName) <\($0)>" } ?? "\(appName) <no-reply@localhost>"
+        mail = MailSettings(&settings, sender: emailFrom)
+        if let folder = settings.folder("TEMPLATES_DIR") {
+            do throws(MailTemplateFolder.Refusal) {
+                mailTemplates = try MailTemplateFolder(folder)
+            } catch {
+                for problem in error.problems { settings.refuse("TEMPLATES_DIR", problem) }
+            }
+        }
+        defaultLanguage = settings.language("DEFAULT_LOCALE", default: defaultLanguage)
+        errorForm = settings.choice(
+            "ERROR_FORMAT",
+            ["standard": .standard, "flat": .flat, "success": .success, "detail": .detail, "problem": .problem],
+            default: errorForm
+        )
+        readRecovery(&settings, isServing: isServing)
+        limits = LimitSettings(&settings, names: names)
+        load = LoadSettings(&settings)
+        connections = ConnectionLimits(&settings)
+        idempotency = IdempotencySettings(&settings)
+        tls = TLSSettings(&settings)
+        if settings.text("REQUEST_TIMEOUT_SECONDS") != nil {
+            let seconds = settings.integer("REQUEST_TIMEOUT_SECONDS", in: 1...600, default: 30)
+            requestDeadline = RequestDeadline(.seconds(seconds))
+        }
+        installation = settings.text("INSTALLATION_ID")
+        secret = settings.text("HOLDFAST_SECRET", isSecret: true).map(HiddenText.init)
+        if let secret, secret.text.utf8.count < 32 { settings.refuse("HOLDFAST_SECRET", "must have at least 32 characters") }
+        metricsToken = settings.text("METRICS_TOKEN", isSecret: true).map(HiddenText.init)
+        if let metricsToken, metricsToken.text.utf8.count < 32 {
+            settings.refuse("METRICS_TOKEN", "must have at least 32 characters")
+        }
+        ops = OpsAddress(&settings, hasToken: metricsToken != nil)
+        if let level = settings.text("LOG_LEVEL") {
+            if let known = Logger.Level(rawValue: level.lowercased()) {
+                logLevel = known
+            } else {
+                settings.refuse("LOG_LEVEL", "must be one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))")
+            }
+        }
+        logFormat = settings.choice("LOG_FORMAT", ["text": .text, "json": .json], default: logFormat)
+        refuseUnsupported(&settings)
+        guard settings.problems.isEmpty else { throw InvalidConfiguration(problems: settings.problems) }
+    }
+
+    private mutating func readRecovery(_ settings: inout SettingReader, isServing: Bool) {
+        resetBaseURL = settings.webAddress("PASSWORD_RESET_BASE_URL")
+        if environment == .production, isServing {
+            if settings.text("PASSWORD_RESET_BASE_URL") == nil {
+                settings.refuse(
+                    "PASSWORD_RESET_BASE_URL",
+                    "is required in production: the https address that reset links begin with"
+                )
+            } else if let base = resetBaseURL, base.scheme?.lowercased() != "https" {
+                settings.refuse("PASSWORD_RESET_BASE_URL", "must begin with https:// in production (is “\(base)”)")
+            }
+        }
+        resetLinkStyle = settings.choice("RESET_LINK_STYLE", ["query": .query, "fragment": .fragment], default: .query)
+        associatedApps = AssociatedApps(&settings, basePath: resetBaseURL?.path(percentEncoded: true) ?? "/")
+        appScheme = settings.text("APP_LINK_SCHEME")
+        if let appScheme,
+            appScheme.wholeMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*/) == nil
+                || ["http", "https", "javascript", "data", "file", "mailto"].contains(appScheme.lowercased())
+        {
+            settings.refuse("APP_LINK_SCHEME", "must be a custom scheme such as myapp, without :// (is “\(appScheme)”)")
+        }
+        resetSubject = settings.text("PASSWORD_RESET_SUBJECT")
+        resetPreview = settings.text("PASSWORD_RESET_PREVIEW")
+        recoveryRules = RecoveryRules(
+            linkLifetime: settings.hours("PASSWORD_RESET_TOKEN_EXPIRY_HOURS", in: 0.05...24, default: .seconds(3_600)),
+            liveLinks: settings.integer("RESET_LIVE_LINKS", in: 1...100, default: 3)
+        )
+        passwordPolicy = PasswordPolicy(
+            minimumLength: settings.integer("PASSWORD_MIN_LENGTH", in: 6...64, default: 8),
+            requiresLettersAndDigits: settings.choice(
+                "PASSWORD_POLICY",
+                ["length": false, "letters-and-digits": true],
+                default: false
+            )
+        )
+    }
+
+    /// A setting that asks for what this version does not have must not be passed over in silence.
+    private func refuseUnsupported(_ settings: inout SettingReader) {
+        let unsupported = [
+            "DATABASE_URL", "VALKEY_URL", "ADMIN_TOKEN",
+        ]
+        for name in unsupported where settings.text(name) != nil {
+            settings.refuse(name, "is not supported by this version; leave it out")
+        }
+        if let text = settings.text("REGISTRATION_REVEALS_ACCOUNTS"), !["true", "1", "yes", "on"].contains(text.lowercased()) {
+            settings.refuse("REGISTRATION_REVEALS_ACCOUNTS", "can only be true in this version (is “\(text)”)")
+        }
+    }
+}

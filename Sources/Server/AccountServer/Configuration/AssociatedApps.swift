@@ -1,0 +1,40 @@
+public import AppLinks
+
+/// The files that tell phones which apps open our links.
+public struct AssociatedApps: Sendable {
+    /// For Apple's systems, from APPLE_APP_IDS.
+    public var apple: AssociationFile?
+    /// For Android, from ANDROID_PACKAGE and ANDROID_CERT_SHA256.
+    public var android: AssetLinks?
+
+    /// No apps.
+    public init() {}
+
+    /// Reads the settings.
+    /// - Parameter basePath: The path that the configured address adds before the routes.
+    init(_ settings: inout SettingReader, basePath: String) {
+        if let ids = settings.list("APPLE_APP_IDS") {
+            do throws(AppLinksError) {
+                var apps: [AppIdentifier] = []
+                for id in ids { apps.append(try AppIdentifier(id)) }
+                apple = try AssociationFile(apps: apps, basePath: basePath)
+            } catch {
+                settings.refuse("APPLE_APP_IDS", "can't be used: \(error)")
+            }
+        }
+        let package = settings.text("ANDROID_PACKAGE")
+        let fingerprints = settings.list("ANDROID_CERT_SHA256")
+        guard package != nil || fingerprints != nil else { return }
+        guard let package, let fingerprints else {
+            settings.refuse("ANDROID_PACKAGE", "and ANDROID_CERT_SHA256 are needed together")
+            return
+        }
+        do throws(AppLinksError) {
+            var certificates: [CertificateFingerprint] = []
+            for text in fingerprints { certificates.append(try CertificateFingerprint(text)) }
+            android = try AssetLinks(package: try AndroidPackage(package), fingerprints: certificates)
+        } catch {
+            settings.refuse("ANDROID_PACKAGE", "or ANDROID_CERT_SHA256 can't be used: \(error)")
+        }
+    }
+}

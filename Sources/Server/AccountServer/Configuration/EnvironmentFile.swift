@@ -1,0 +1,62 @@
+package import Foundation
+
+/// The settings in a `.env` file: a `NAME=value` for each line.
+///
+/// Lines end with LF or CRLF. Empty ones and those that begin with `#` are passed over, `export ` may stand in front, and a pair of quotes
+/// around a value is no part of it; nothing is substituted. A line that is none of these is told by its number and never quoted: it may
+/// hold a secret.
+package struct EnvironmentFile: Hashable, Sendable {
+    package let values: [String: String]
+
+    /// Reads a file; one that is not there has no settings.
+    /// - Throws: ``InvalidConfiguration``.
+    package init(path: String) throws(InvalidConfiguration) {
+        guard FileManager.default.fileExists(atPath: path) else {
+            try self.init(Data())
+            return
+        }
+        guard let bytes = try? Data(contentsOf: URL(filePath: path)) else {
+            throw InvalidConfiguration(problems: [.init(setting: path, text: "can't be read")])
+        }
+        try self.init(bytes, name: path)
+    }
+
+    /// Reads what stands in a file.
+    /// - Parameter name: What the file is called in problems.
+    /// - Throws: ``InvalidConfiguration``.
+    package init(_ bytes: Data, name: String = ".env") throws(InvalidConfiguration) {
+        var values: [String: String] = [:]
+        var problems: [ConfigurationProblem] = []
+        let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
+        let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (number, bytes) in zip(1..., lines) {
+            let line = bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes
+            do throws(Refusal) {
+                guard let (name, value) = try Self.setting(line) else { continue }
+                values[name] = value
+            } catch {
+                problems.append(.init(setting: "\(name) line \(number)", text: error.text))
+            }
+        }
+        guard problems.isEmpty else { throw InvalidConfiguration(problems: problems) }
+        self.values = values
+    }
+
+    private struct Refusal: Error {
+        let text: String
+    }
+
+    /// The name and the value of a line; `nil` if it has none.
+    private static func setting(_ bytes: Data.SubSequence) throws(Refusal) -> (String, String)? {
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw Refusal(text: "is no UTF-8") }
+        let line = text.trimmingCharacters(in: .whitespaces)
+        if line.isEmpty || line.hasPrefix("#") { return nil }
+        guard let match = line.wholeMatch(of: /(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*([^\p{Cc}]*)/) else {
+            throw Refusal(text: "is no NAME=value")
+        }
+        let value = match.2
+        guard let quote = value.first, quote == "\"" || quote == "'" else { return (String(match.1), String(value)) }
+        guard value.count > 1, value.last == quote else { throw Refusal(text: "has a quote that is not closed") }
+        return (String(match.1), String(value.dropFirst().dropLast()))
+    }
+}

@@ -1,0 +1,119 @@
+public import AccountContract
+package import AccountCore
+public import AccountRoutes
+public import RateLimiting
+public import ServerMiddleware
+
+/// How the account routes are limited, and whom a request counts for.
+public struct LimitSettings: Sendable {
+    /// What each limit admits; one that is absent is off.
+    public var policies = Dictionary(uniqueKeysWithValues: AccountLimit.allCases.map { ($0, $0.standard) })
+    /// How many reset emails an account gets, whatever limits of requests are off.
+    public var resetMailsPerAccount = AccountLimit.resetEmail.standard
+    /// How many times its quota the networks of a client may take, for each limit that counts them.
+    public var wide = Dictionary(
+        uniqueKeysWithValues: AccountLimit.allCases.filter { $0.networkUse != nil }.map { ($0, WideLimits.standard) }
+    )
+    /// The bytes that all limits may take. It is read at the start alone.
+    public var memory = 128 << 20
+    /// Whether refusals are enforced, only logged, or not decided at all.
+    public var mode: RateLimitRule.Mode = .enforce
+    /// How clients are identified: the trusted proxies, and the IPv6 prefix.
+    public var identity = ClientIdentity()
+
+    /// The usual limits.
+    public init() {}
+
+    /// Reads the settings.
+    /// - Parameter names: What is set at all: a limit whose name is mistyped would not be in force.
+    init(_ settings: inout SettingReader, names: Set<String>) {
+        let known = AccountLimit.allCases.flatMap(\.settings) + [Self.memorySetting]
+        for name in names.sorted() where name.hasPrefix("LIMIT_") && !known.contains(name) {
+            settings.refuse(name, "is no limit; there are \(known.joined(separator: ", "))")
+        }
+        mode = settings.choice("RATE_LIMIT_MODE", ["enforce": .enforce, "shadow": .shadow, "off": .off], default: .enforce)
+        let perHour = settings.integer("PASSWORD_RESET_MAX_ATTEMPTS_PER_HOUR", in: 1...10_000, default: 3)
+        resetMailsPerAccount = AccountLimit.resetEmail.policy(perHour, perSeconds: 3_600)
+        policies[.resetEmail] = resetMailsPerAccount
+        for limit in AccountLimit.allCases {
+            policies[limit] = settings.quota(limit.setting, default: policies[limit], limit.policy)
+            if let standard = wide[limit] { wide[limit] = settings.factors(limit.wideSetting, default: standard) }
+        }
+        memory = settings.integer(Self.memorySetting, in: Self.megabytes, default: 128) << 20
+        var proxies: [IPRange] = []
+        for text in settings.list("TRUSTED_PROXIES") ?? [] {
+            do throws(IPRange.Refusal) {
+                proxies.append(try IPRange(text))
+            } catch {
+                settings.refuse("TRUSTED_PROXIES", "can't be used: \(error)")
+            }
+        }
+        let prefix = settings.integer("CLIENT_IPV6_PREFIX", in: ClientIdentity.ipv6Prefixes, default: 64)
+        identity = ClientIdentity(trustedProxies: proxies, ipv6Prefix: prefix)
+    }
+
+    /// The bounds of the emails that reset requests lead to.
+    package var resetMails: ResetMailBounds {
+        ResetMailBounds(
+            perAccount: policies[.resetEmail] ?? resetMailsPerAccount,
+            overall: mode == .enforce ? policies[.resetGlobal] : nil
+        )
+    }
+
+    package static let memorySetting = "LIMIT_MEMORY_MB"
+    package static let megabytes = 1...65_536
+
+    /// The limits as rules, one for each.
+    package var rules: [RateLimitRule] {
+        AccountLimit.allCases.map { limit in
+            limit.rule(policies[limit], mode: policies[limit] == nil ? .off : mode, wide: wide[limit] ?? .standard)
+        }
+    }
+}
+
+extension AccountLimit {
+    /// The name in the environment, such as `LIMIT_RESET_EMAIL`.
+    package var setting: String { "LIMIT_" + rawValue.uppercased().replacing("-", with: "_") }
+    /// The name of the factors of its networks, such as `LIMIT_RESET_EMAIL_WIDE`.
+    var wideSetting: String { setting + "_WIDE" }
+    /// All names.
+    fileprivate var settings: [String] { networkUse == nil ? [setting] : [setting, wideSetting] }
+}
+
+extension SettingReader {
+    /// Two factors, such as `4,16`.
+    fileprivate mutating func factors(_ name: String, default value: WideLimits) -> WideLimits {
+        guard let text = text(name) else { return value }
+        let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { number($0.drop { $0 == " " }) }
+        if numbers.count == 2, let near = numbers[0], let far = numbers[1], near <= far,
+            WideLimits.factors.contains(near), WideLimits.factors.contains(far)
+        {
+            return WideLimits(near: near, far: far)
+        }
+        refuse(name, "must be two factors from 1 to 10000 such as 4,16, the second not below the first (is “\(text)”)")
+        return value
+    }
+
+    /// A quota and seconds, such as `3/3600`; `off` is `nil`.
+    fileprivate mutating func quota(
+        _ name: String,
+        default value: RateLimitPolicy?,
+        _ policy: (Int, Int) -> RateLimitPolicy
+    ) -> RateLimitPolicy? {
+        guard let text = text(name) else { return value }
+        guard text.lowercased() != "off" else { return nil }
+        let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map(number)
+        if numbers.count == 2, let quota = numbers[0], let seconds = numbers[1], (1...1_000_000).contains(quota),
+            (1...31_536_000).contains(seconds)
+        {
+            return policy(quota, seconds)
+        }
+        refuse(name, "must be a quota and seconds such as 3/3600, or off (is “\(text)”)")
+        return value
+    }
+
+    /// A whole number in the ten digits of ASCII.
+    private func number(_ text: Substring) -> Int? {
+        text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
+    }
+}

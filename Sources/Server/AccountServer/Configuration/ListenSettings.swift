@@ -1,0 +1,107 @@
+package import Foundation
+package import NIOSSL
+import ServerMiddleware
+
+/// The address for operators, which serves `/metrics`, `/health/ready` and `/health/live`.
+package struct OpsAddress: Hashable, Sendable, CustomStringConvertible {
+    /// The name or address, without brackets.
+    package let host: String
+    /// 0 means any.
+    package let port: Int
+
+    /// The address as it is set, such as `127.0.0.1:9100` or `[::1]:9100`.
+    package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+    package init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    /// Reads `OPS_LISTEN`.
+    /// - Parameter hasToken: Whether `METRICS_TOKEN` is required of clients, so that other machines may reach the address.
+    init?(_ settings: inout SettingReader, hasToken: Bool) {
+        guard let text = settings.text("OPS_LISTEN") else { return nil }
+        guard let host = RequestHost(text)?.name, let colon = text.lastIndex(of: ":"),
+            let port = Int(text[text.index(after: colon)...]),
+            (0...65_535).contains(port), host.contains(":") == text.hasPrefix("[")
+        else {
+            settings.refuse("OPS_LISTEN", "must be an address and a port such as 127.0.0.1:9100 or [::1]:9100 (is “\(text)”)")
+            return nil
+        }
+        guard hasToken || RequestHost.isLoopback(host) else {
+            settings.refuse(
+                "OPS_LISTEN",
+                "must be a loopback address such as 127.0.0.1:9100 unless METRICS_TOKEN is set (is “\(text)”)"
+            )
+            return nil
+        }
+        self.init(host: host, port: port)
+    }
+}
+
+/// The certificate that the server shows, and its key.
+package struct TLSSettings: Sendable {
+    package let certificates: [NIOSSLCertificate]
+    package let configuration: TLSConfiguration
+
+    /// Reads the settings; `nil` if there are none, or they can't be used.
+    init?(_ settings: inout SettingReader) {
+        let (certificate, key) = (settings.text("TLS_CERT"), settings.text("TLS_KEY"))
+        guard certificate != nil || key != nil else { return nil }
+        guard let certificate, let key else {
+            settings.refuse(certificate == nil ? "TLS_CERT" : "TLS_KEY", "is missing: a certificate and its key go together")
+            return nil
+        }
+        guard let chain = try? NIOSSLCertificate.fromPEMFile(certificate), !chain.isEmpty else {
+            settings.refuse(
+                "TLS_CERT",
+                "must be a readable file of certificates in PEM, the server's own first (is “\(certificate)”)"
+            )
+            return nil
+        }
+        guard let privateKey = try? NIOSSLPrivateKey(file: key, format: .pem) else {
+            settings.refuse("TLS_KEY", "must be a readable file of a key in PEM, without a password (is “\(key)”)")
+            return nil
+        }
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) },
+            privateKey: .privateKey(privateKey)
+        )
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.cipherSuiteValues = Self.cipherSuites
+        configuration.applicationProtocols = ["http/1.1"]
+        guard (try? NIOSSLContext(configuration: configuration)) != nil else {
+            settings.refuse("TLS_KEY", "is not the key of the first certificate in TLS_CERT")
+            return nil
+        }
+        certificates = chain
+        self.configuration = configuration
+    }
+
+    /// The suites of TLS 1.2: forward secrecy and authenticated encryption only. Those of TLS 1.3 have both.
+    private static let cipherSuites: [NIOTLSCipher] = [
+        .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
+        .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+        .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+    ]
+
+    /// When the first of the certificates ends.
+    package var end: Date? {
+        certificates.map { Date(timeIntervalSince1970: TimeInterval($0.notValidAfter)) }.min()
+    }
+}
+
+extension ConnectionLimits {
+    /// Reads the settings of connections.
+    init(_ settings: inout SettingReader) {
+        let idleSeconds = settings.integer("IDLE_TIMEOUT_SECONDS", in: 1...3_600, default: 60)
+        self.init(
+            capacity: settings.integer("MAX_CONNECTIONS", in: 16...65_536, default: 4_096),
+            perClient: settings.integer("MAX_CONNECTIONS_PER_CLIENT", in: 1...65_536, default: 128),
+            headTime: .seconds(settings.integer("HEADER_TIMEOUT_SECONDS", in: 1...600, default: 10)),
+            idleTime: .seconds(idleSeconds),
+            crowdedIdleTime: min(.seconds(15), .seconds(idleSeconds)),
+            writeTime: .seconds(settings.integer("WRITE_TIMEOUT_SECONDS", in: 1...600, default: 30))
+        )
+    }
+}

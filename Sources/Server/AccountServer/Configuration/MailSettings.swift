@@ -1,0 +1,88 @@
+import AccountContract
+public import Email
+import Foundation
+import ServerMiddleware
+
+/// Where mails go.
+public enum MailSettings: Sendable {
+    /// Into the mailbox folder.
+    case mailbox
+    /// To a mail server.
+    case smtp(SMTPSettings)
+}
+
+extension MailSettings {
+    /// Reads the settings of the mail server; `EMAIL_HOST` switches it on.
+    /// - Parameter sender: Who mails are from.
+    init(_ settings: inout SettingReader, sender: String) {
+        self = .mailbox
+        let user = settings.text("EMAIL_HOST_USER")
+        let password = settings.text("EMAIL_HOST_PASSWORD", isSecret: true)
+        guard let host = settings.text("EMAIL_HOST") else {
+            for name in ["EMAIL_PORT", "EMAIL_USE_TLS", "EMAIL_USE_SSL", "EMAIL_HOST_PASSWORD", "EMAIL_TIMEOUT", "EMAIL_CA_FILE"]
+            where settings.text(name, isSecret: name == "EMAIL_HOST_PASSWORD") != nil {
+                settings.refuse(name, "needs EMAIL_HOST, the name of the mail server")
+            }
+            return
+        }
+        if host.wholeMatch(of: /[A-Za-z0-9.\-_]{1,253}|[0-9A-Fa-f:.]{2,45}/) == nil {
+            settings.refuse("EMAIL_HOST", "must be a name or an address, without scheme and port (is “\(host)”)")
+        }
+        let startsTLS = settings.boolean("EMAIL_USE_TLS", default: false)
+        let isTLS = settings.boolean("EMAIL_USE_SSL", default: false)
+        if startsTLS, isTLS {
+            settings.refuse(
+                "EMAIL_USE_TLS",
+                "and EMAIL_USE_SSL exclude each other: the first is STARTTLS (port 587), the second TLS from the first byte (465)"
+            )
+        }
+        let security: SMTPSettings.Security = isTLS ? .tls : startsTLS ? .startTLS : .none
+        let port = settings.integer("EMAIL_PORT", in: 1...65_535, default: security.usualPort)
+        let timeout = settings.integer("EMAIL_TIMEOUT", in: 1...300, default: 30)
+        var smtp = SMTPSettings(host: host, port: port, security: security, timeout: .seconds(timeout))
+        if let user, let password {
+            smtp.credentials = .init(user: user, password: password)
+            if security == .none, !RequestHost.isLoopback(host) {
+                settings.refuse(
+                    "EMAIL_HOST_PASSWORD",
+                    "would cross the network in clear: set EMAIL_USE_TLS=true (port 587) or EMAIL_USE_SSL=true (port 465)"
+                )
+            }
+        } else if password != nil {
+            settings.refuse("EMAIL_HOST_PASSWORD", "needs EMAIL_HOST_USER")
+        }
+        if let file = settings.text("EMAIL_CA_FILE") {
+            smtp.authorities = URL(filePath: file).path
+            if !((try? String(contentsOfFile: file, encoding: .utf8))?.contains("-----BEGIN CERTIFICATE-----") ?? false) {
+                settings.refuse("EMAIL_CA_FILE", "is no readable file of certificates in PEM (is “\(file)”)")
+            }
+        }
+        if Self.address(of: sender) == nil {
+            settings.refuse(
+                "EMAIL_FROM",
+                "must name the address that mails are from, such as Crowns <no-reply@example.com> (is “\(sender)”)"
+            )
+        }
+        self = .smtp(smtp)
+    }
+
+    private static func address(of sender: String) -> EmailAddress? {
+        guard sender.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else { return nil }
+        guard let open = sender.lastIndex(of: "<") else { return try? EmailAddress(sender) }
+        guard sender.hasSuffix(">") else { return nil }
+        return try? EmailAddress(String(sender[sender.index(after: open)...].dropLast()))
+    }
+
+    /// The time that one mail may take.
+    package var timeout: Duration {
+        guard case .smtp(let smtp) = self else { return .zero }
+        return smtp.timeout
+    }
+
+    /// A line for whoever starts the server.
+    package var summary: String? {
+        guard case .smtp(let smtp) = self else { return nil }
+        let security = smtp.security == .none ? "not encrypted" : smtp.security.rawValue
+        return "\(smtp.host):\(smtp.port) (\(security)\(smtp.credentials == nil ? "" : ", with a login"))"
+    }
+}

@@ -1,0 +1,170 @@
+package import Crypto
+package import Foundation
+
+/// The folder that holds all that a server keeps: database, local mailbox, secret. Its owner alone may read it.
+package struct DataFolder: Sendable {
+    package let url: URL
+
+    package var database: URL { Self.database(in: url) }
+    package var mailbox: URL { url.appending(path: "mailbox") }
+    package var serverLocks: URL { url.appending(path: "servers") }
+    package var limitJournal: URL { url.appending(path: "limits.journal") }
+
+    /// Where the database of a folder is.
+    package static func database(in folder: URL) -> URL { folder.appending(path: "holdfast.sqlite3") }
+
+    /// Opens the folder, creating it if need be.
+    package init(_ url: URL) throws {
+        self.url = url
+        try FileManager.default.createDirectory(
+            at: url,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        // SQLite gives its WAL the permissions of the database.
+        try Self.createExclusively(database, contents: Data())
+    }
+
+    /// The secret of this folder: 256 random bits that are made once.
+    /// - Throws: ``UnreadableSecret``.
+    package func secret() throws -> SymmetricKey {
+        let fresh = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
+        try Self.createExclusively(Self.secretFile(in: url), contents: Data(fresh.base64EncodedString().utf8))
+        guard let secret = try Self.existingSecret(in: url) else { throw UnreadableSecret(path: Self.secretFile(in: url).path) }
+        return secret
+    }
+
+    /// The secret that a folder has; `nil` if it has none yet.
+    /// - Throws: ``UnreadableSecret``.
+    package static func existingSecret(in folder: URL) throws -> SymmetricKey? {
+        let file = secretFile(in: folder)
+        guard FileManager.default.fileExists(atPath: file.path) else { return nil }
+        guard let text = try? Data(contentsOf: file),
+            let bytes = Data(
+                base64Encoded: String(decoding: text, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            ),
+            bytes.count >= 32
+        else { throw UnreadableSecret(path: file.path) }
+        return SymmetricKey(data: bytes)
+    }
+
+    private static func secretFile(in folder: URL) -> URL { folder.appending(path: "secret") }
+
+    /// Creates a file unless it is there, also when two processes try at once.
+    private static func createExclusively(_ file: URL, contents: Data) throws {
+        guard !FileManager.default.fileExists(atPath: file.path) else { return }
+        let draft = file.deletingLastPathComponent().appending(path: ".\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: draft) }
+        guard FileManager.default.createFile(atPath: draft.path, contents: contents, attributes: [.posixPermissions: 0o600])
+        else { throw CocoaError(.fileWriteNoPermission) }
+        do {
+            try FileManager.default.linkItem(at: draft, to: file)
+        } catch  where FileManager.default.fileExists(atPath: file.path) {
+            return
+        }
+    }
+}
+
+extension DataFolder {
+    /// A file that names the installation whose database belongs into the folder.
+    package static func installationFile(in folder: URL) -> URL { folder.appending(path: "installation-id") }
+
+    /// Checks that a server finds the database that it is meant to serve, before anything is created.
+    ///
+    /// A volume that is not mounted resembles a new folder. A server that created a database there would be ready, and every account would be unknown.
+    /// - Parameters:
+    ///   - folder: The data folder.
+    ///   - mayCreate: Whether a folder without a database is a new installation.
+    /// - Throws: ``MissingDatabase``.
+    package static func requireDatabase(in folder: URL, mayCreate: Bool) throws {
+        let file = database(in: folder).path
+        let size = (try? FileManager.default.attributesOfItem(atPath: file)[.size] as? NSNumber)?.intValue ?? 0
+        guard size == 0 else { return }
+        let name = installationFile(in: folder)
+        let isKnown = FileManager.default.fileExists(atPath: name.path)
+        guard mayCreate else { throw MissingDatabase(path: folder.path, isKnown: isKnown) }
+        if isKnown { try FileManager.default.removeItem(at: name) }
+    }
+
+    /// Checks that a database is that of its folder and of the configuration, and names the installation in the folder if it is new.
+    /// - Parameters:
+    ///   - installation: The name in the database.
+    ///   - configured: The name that the configuration requires; `nil` for any.
+    /// - Throws: ``WrongInstallation``.
+    package func requireInstallation(_ installation: String, configured: String?) throws {
+        let file = Self.installationFile(in: url)
+        try Self.createExclusively(file, contents: Data((installation + "\n").utf8))
+        let named = try String(contentsOf: file, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
+        if named != installation { throw WrongInstallation(database: installation, other: named, source: file.path) }
+        if let configured, configured != installation {
+            throw WrongInstallation(database: installation, other: configured, source: "INSTALLATION_ID")
+        }
+    }
+}
+
+/// A server in production found no database.
+package struct MissingDatabase: Error, CustomStringConvertible {
+    package let path: String
+    /// Whether the folder has had one.
+    package let isKnown: Bool
+
+    package var description: String {
+        isKnown
+            ? "the database is missing from \(path): restore it, or start once with --create to begin a new installation"
+            : "there is no data in \(path): mount its volume, name another folder with --data, or start once with --create for a new installation"
+    }
+}
+
+/// The database belongs to another installation.
+package struct WrongInstallation: Error, CustomStringConvertible {
+    package let database: String
+    package let other: String
+    package let source: String
+
+    package var description: String {
+        "the database is that of installation \(database), but \(source) names \(other): restore the database that belongs there, or correct \(source)"
+    }
+}
+
+/// The lock that a running server holds on its data folder. The operating system releases it when the process ends, however it ends.
+///
+/// Two servers on one folder would each apply the limits on their own. Commands such as `users` and `doctor` take no lock.
+package struct DataFolderLock: ~Copyable {
+    private let file: Int32
+
+    /// Takes the lock.
+    /// - Parameter isShared: Whether other servers on this machine may use the folder as well; all of them must say so.
+    /// - Throws: ``DataFolderInUse`` if another server holds the lock; `POSIXError` if the file cannot be created.
+    package init(_ folder: DataFolder, isShared: Bool = false) throws {
+        let path = folder.url.appending(path: "serve.lock").path
+        file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        guard flock(file, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 else {
+            close(file)
+            throw DataFolderInUse(path: folder.url.path)
+        }
+    }
+
+    deinit {
+        close(file)
+    }
+}
+
+/// Another server uses the data folder.
+package struct DataFolderInUse: Error, CustomStringConvertible {
+    package let path: String
+
+    package var description: String {
+        "another server uses \(path): stop it, name another folder with --data, or start all servers of this folder with --shared-data"
+    }
+}
+
+/// The secret's file is damaged, or can't be read.
+package struct UnreadableSecret: Error, CustomStringConvertible {
+    package let path: String
+
+    package var problem: String { "\(path) does not hold a secret that can be read" }
+    package let remedy = "restore it, or remove it to sign everybody out and begin anew"
+
+    package var description: String { "\(problem); \(remedy)" }
+}

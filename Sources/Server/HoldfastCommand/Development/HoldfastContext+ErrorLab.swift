@@ -1,3 +1,0 @@
-import ErrorLab
-
-extension HoldfastContext: ErrorLabRequestContext {}

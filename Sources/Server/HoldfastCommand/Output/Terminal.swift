@@ -1,0 +1,63 @@
+import ArgumentParser
+import Foundation
+
+/// Standard output and standard error, written through at once, so that a pipe sees each line when it is written.
+enum Terminal {
+    /// Writes a line to standard output.
+    static func say(_ line: String = "") {
+        FileHandle.standardOutput.write(Data((line + "\n").utf8))
+    }
+
+    /// Writes a line to standard error.
+    static func complain(_ line: String) {
+        FileHandle.standardError.write(Data((line + "\n").utf8))
+    }
+
+    /// Whether a person is looking at standard output, and has not asked for plain text (no-color.org).
+    static var isColourful: Bool {
+        isatty(STDOUT_FILENO) != 0 && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
+    }
+
+    /// Reads a line from standard input; on a terminal after a prompt, and without showing what is typed.
+    static func secretLine(prompt: String) -> String? {
+        guard isatty(STDIN_FILENO) != 0 else { return readLine() }
+        FileHandle.standardError.write(Data(prompt.utf8))
+        var shown = termios()
+        tcgetattr(STDIN_FILENO, &shown)
+        var hidden = shown
+        hidden.c_lflag &= ~tcflag_t(ECHO)
+        tcsetattr(STDIN_FILENO, TCSANOW, &hidden)
+        defer {
+            tcsetattr(STDIN_FILENO, TCSANOW, &shown)
+            complain("")
+        }
+        return readLine()
+    }
+}
+
+/// The exit codes that `--help` names.
+extension ExitCode {
+    /// Bad configuration (EX_CONFIG of sysexits).
+    static let badConfiguration = ExitCode(78)
+}
+
+/// How text is shown on a terminal, and what must never be.
+struct TextStyle: Sendable {
+    let isColourful: Bool
+    /// What is left out wherever it would stand.
+    let secret: String?
+
+    func good(_ text: String) -> String { coloured(text, "32") }
+    func bad(_ text: String) -> String { coloured(text, "31") }
+    func waiting(_ text: String) -> String { coloured(text, "33") }
+    func faint(_ text: String) -> String { coloured(text, "2") }
+
+    /// The text without the secret, even if a server sent it back.
+    func redacted(_ text: String) -> String {
+        secret.map { text.replacing($0, with: "[token]") } ?? text
+    }
+
+    private func coloured(_ text: String, _ colour: String) -> String {
+        isColourful ? "\u{1B}[\(colour)m\(text)\u{1B}[0m" : text
+    }
+}

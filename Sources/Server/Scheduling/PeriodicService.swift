@@ -1,0 +1,68 @@
+public import ServiceLifecycle
+
+/// A service that repeats its work at an interval until the service group shuts down.
+///
+/// ```swift
+/// let sweeping = PeriodicService(every: .seconds(300)) {
+///     try await store.sweep()
+/// } failure: { error in
+///     logger.error("Sweep failed", metadata: .failure(error))
+/// }
+/// ```
+/// Work that fails is repeated after the interval. A shutdown cuts a pause short, never the work.
+public struct PeriodicService: Service {
+    /// When the work is done within an interval.
+    public enum Order: Hashable, Sendable {
+        /// Before the pause, the first time when the service starts.
+        case workFirst
+        /// After the pause, and once more when the service group shuts down: for work that stores what has piled up.
+        case pauseFirst
+    }
+
+    private let order: Order
+    private let pause: @Sendable () async -> Void
+    private let work: @Sendable () async throws -> Void
+    private let failure: @Sendable (any Error) -> Void
+
+    /// Creates a service.
+    /// - Parameters:
+    ///   - interval: The pause between two rounds of work.
+    ///   - order: Whether the service starts with the work or with the pause.
+    ///   - clock: The clock that measures pauses.
+    ///   - work: The work. A `CancellationError` ends the service.
+    ///   - failure: Called with each other error.
+    public init<C: Clock>(
+        every interval: Duration,
+        order: Order = .workFirst,
+        clock: C = ContinuousClock(),
+        work: @escaping @Sendable () async throws -> Void,
+        failure: @escaping @Sendable (any Error) -> Void = { _ in }
+    ) where C.Duration == Duration {
+        self.order = order
+        pause = { await clock.pauseUntilShutdown(for: interval) }
+        self.work = work
+        self.failure = failure
+    }
+
+    /// Works until the group shuts down or the task is canceled.
+    public func run() async {
+        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            if order == .pauseFirst { await pause() }
+            do {
+                try await work()
+            } catch is CancellationError {
+                return
+            } catch {
+                failure(error)
+            }
+            if order == .workFirst { await pause() }
+        }
+    }
+}
+
+extension Clock where Duration == Swift.Duration {
+    /// Sleeps for a time. Returns early if the service group shuts down or the task is canceled.
+    package func pauseUntilShutdown(for time: Duration) async {
+        try? await cancelWhenGracefulShutdown { try await sleep(until: now.advanced(by: time), tolerance: nil) }
+    }
+}

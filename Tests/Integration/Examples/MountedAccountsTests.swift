@@ -1,0 +1,110 @@
+import AccountContract
+import AccountRoutes
+import AccountServer
+import ErrorContract
+import Foundation
+import Hummingbird
+import NIOCore
+import RateLimiting
+import ServerMiddleware
+import Testing
+
+/// The context of an app that knows nothing of Holdfast but the address of the connection.
+private struct AppContext: RemoteAddressRequestContext {
+    var coreContext: CoreRequestContextStorage
+    let remoteAddress: SocketAddress?
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        remoteAddress = source.channel.remoteAddress
+    }
+}
+
+/// An ``AccountServer`` within an app that has routes of its own.
+@Suite struct MountedAccountsTests {
+    private static let registration = #"{"email":"ana@example.com","password":"correct horse battery","first_name":"Ana"}"#
+
+    private func withApp(
+        _ configure: (inout AccountServerConfiguration) -> Void = { _ in },
+        _ body: (URL) async throws -> Void
+    ) async throws {
+        try await withFolder { folder in
+            var settings = AccountServerConfiguration(dataFolder: folder.appending(path: "data"))
+            settings.environment = .development
+            configure(&settings)
+            let configuration = settings
+            try await withApplication { logger, listening in
+                // snippet: readme-hummingbird
+                let accounts = try await AccountServer(configuration)
+                let router = Router(context: AppContext.self)
+                try accounts.addRoutes(to: router)
+                router.get("/hello") { request, _ in "Hello, \(try await accounts.user(of: request).firstName)" }
+                let application = Application(
+                    router: router,
+                    configuration: .init(address: .hostname("127.0.0.1", port: configuration.port)),
+                    services: accounts.services,
+                    onServerRunning: accounts.serverRuns(on:),
+                    logger: logger
+                )
+                // snippet end
+                Task { if let url = try? await accounts.address.get() { listening(url.port ?? 0) } }
+                return application
+            } _: { url in
+                try await body(url)
+            }
+        }
+    }
+
+    private func post(_ path: String, _ json: String, to url: URL) async throws -> RawHTTP.Answer {
+        try await RawHTTP.send("POST", path, to: url, headers: ["Content-Type: application/json"], body: Array(json.utf8))
+    }
+
+    @Test("A mounted server registers and signs in a user, whom the app's own route then knows")
+    func session() async throws {
+        try await withApp { url in
+            let registered = try await post("/api/auth/register", Self.registration, to: url)
+            #expect(registered.status == 201)
+            #expect(registered["X-Request-Id"] != nil && registered["X-Content-Type-Options"] == "nosniff")
+            #expect(registered["RateLimit"]?.contains("register-ip") == true)
+            let login = #"{"email":"ana@example.com","password":"correct horse battery"}"#
+            let signedIn = try await post("/api/auth/login", login, to: url)
+            #expect(signedIn.status == 200)
+            let token = try signedIn.json()["access_token"]?.stringValue ?? ""
+            let hello = try await RawHTTP.send("GET", "/hello", to: url, headers: ["Authorization: Bearer \(token)"])
+            #expect(hello.status == 200 && hello.text == "Hello, Ana")
+            #expect(hello["X-Content-Type-Options"] == nil && hello["RateLimit"] == nil)
+            let anonymous = try await RawHTTP.send("GET", "/hello", to: url)
+            #expect(anonymous.status == 401 && anonymous["X-Error-Code"] == "AUTH_TOKEN_MISSING")
+        }
+    }
+
+    @Test("Errors of mounted routes are in the contract; unknown paths are the app's affair")
+    func errors() async throws {
+        try await withApp { url in
+            let invalid = try await RawHTTP.send(
+                "POST",
+                "/api/auth/register",
+                to: url,
+                headers: ["Content-Type: application/json", "X-Request-Id: abc"],
+                body: Array(#"{"email":7}"#.utf8)
+            )
+            #expect(invalid.status == 400 && invalid["X-Error-Code"] != nil && invalid["X-Request-Id"] == "abc")
+            let unknown = try await RawHTTP.send("GET", "/nothing", to: url)
+            #expect(unknown.status == 404 && unknown["X-Error-Code"] == nil)
+            #expect(try await RawHTTP.send("GET", "/reset-password", to: url).status == 200)
+            #expect(try await RawHTTP.send("GET", "/dev/mailbox", to: url).status == 200)
+        }
+    }
+
+    @Test("Mounted routes limit each client by the address of its connection")
+    func limits() async throws {
+        try await withApp {
+            $0.limits.policies[.registerIP] = AccountLimit.registerIP.policy(1, perSeconds: 3_600)
+        } _: { url in
+            #expect(try await post("/api/auth/register", Self.registration, to: url).status == 201)
+            let other = Self.registration.replacing("ana@", with: "eva@")
+            let refused = try await post("/api/auth/register", other, to: url)
+            #expect(refused.status == 429 && refused["X-Error-Code"] == "RATE_LIMIT_EXCEEDED" && refused["Retry-After"] != nil)
+        }
+    }
+}

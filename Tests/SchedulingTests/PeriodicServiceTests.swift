@@ -1,0 +1,69 @@
+import HoldfastTesting
+import Scheduling
+import ServiceLifecycle
+import ServiceLifecycleTestKit
+import Synchronization
+import Testing
+
+@Suite struct PeriodicServiceTests {
+    private struct Failure: Error {}
+
+    private final class Journal: Sendable {
+        private let state = Mutex((rounds: 0, failures: 0))
+        var rounds: Int { state.withLock { $0.rounds } }
+        var failures: Int { state.withLock { $0.failures } }
+
+        func work(failing: Bool = false) throws {
+            state.withLock { $0.rounds += 1 }
+            if failing { throw Failure() }
+        }
+        func fail() { state.withLock { $0.failures += 1 } }
+    }
+
+    @Test("Works once per interval, and goes on after a failure")
+    func interval() async {
+        let (clock, journal) = (ManualClock(), Journal())
+        let service = PeriodicService(every: .seconds(60), clock: clock) {
+            try journal.work(failing: true)
+        } failure: { _ in
+            journal.fail()
+        }
+        let running = Task { await service.run() }
+        for round in 1...3 {
+            await clock.waitForSleepers()
+            #expect(journal.rounds == round && journal.failures == round)
+            clock.advance(by: .seconds(60))
+        }
+        running.cancel()
+        await running.value
+    }
+
+    @Test("A shutdown ends the pause; only work that follows the pause is done once more", arguments: [false, true])
+    func shutdown(pausesFirst: Bool) async {
+        let (clock, journal) = (ManualClock(), Journal())
+        let service = PeriodicService(every: .seconds(60), order: pausesFirst ? .pauseFirst : .workFirst, clock: clock) {
+            try journal.work()
+        }
+        await testGracefulShutdown { trigger in
+            async let running: Void = service.run()
+            await clock.waitForSleepers()
+            #expect(journal.rounds == (pausesFirst ? 0 : 1))
+            trigger.triggerGracefulShutdown()
+            await running
+        }
+        #expect(journal.rounds == 1)
+    }
+
+    @Test("Work that is canceled ends the service")
+    func cancellation() async {
+        let journal = Journal()
+        let service = PeriodicService(every: .seconds(60)) {
+            try journal.work()
+            throw CancellationError()
+        } failure: { _ in
+            journal.fail()
+        }
+        await service.run()
+        #expect(journal.rounds == 1 && journal.failures == 0)
+    }
+}
