@@ -1,3 +1,4 @@
+import Timekeeping
 import AccountContract
 public import AccountCore
 import ErrorContract

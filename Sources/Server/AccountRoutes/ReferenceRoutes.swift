@@ -1,3 +1,4 @@
+import StrictJSON
 import AccountCore
 import ErrorContract
 public import Foundation

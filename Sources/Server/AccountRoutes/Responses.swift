@@ -1,3 +1,4 @@
+import StrictJSON
 import AccountContract
 import AccountCore
 import ErrorContract

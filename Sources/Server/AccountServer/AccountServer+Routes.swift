@@ -61,6 +61,16 @@ extension AccountServer {
         ])
     }
 
+    /// Adds the page at `/`, for a server that is nothing but an account server.
+    package func addHomePage<Context: RequestContext>(to router: some RouterMethods<Context>) throws {
+        let home = try HomePage(
+            appName: configuration.appName,
+            basePath: pageSettings.basePath,
+            isDevelopment: configuration.offersDevelopmentPages
+        )
+        HomeRoute<Context>(page: home, localization: localization).add(to: router)
+    }
+
     private func addRoutes<Context: LimitedRequestContext & Sendable>(behind router: RouterGroup<Context>) throws {
         SessionRoutes<Context>(
             signIn: signIn,

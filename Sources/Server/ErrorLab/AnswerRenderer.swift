@@ -1,3 +1,5 @@
+import Timekeeping
+import StrictJSON
 import ErrorContract
 import ErrorLabContract
 import Foundation

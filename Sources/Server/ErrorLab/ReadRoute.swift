@@ -1,3 +1,4 @@
+import Timekeeping
 import ErrorContract
 import ErrorLabContract
 import Foundation

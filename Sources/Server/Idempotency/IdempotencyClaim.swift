@@ -74,7 +74,7 @@ public struct IdempotencySecret: Sendable {
     ///   - route: The route's template: one key names different requests on different routes.
     ///   - path: The path with its query.
     ///   - body: The body.
-    public func claim(
+    package func claim(
         _ key: IdempotencyKey,
         client: some PartitionKey,
         method: String,

@@ -1,3 +1,4 @@
+import Timekeeping
 import RateLimiting
 import Synchronization
 

@@ -1,3 +1,4 @@
+import Timekeeping
 import ArgumentParser
 import ErrorContract
 import Foundation

@@ -1,3 +1,4 @@
+import Timekeeping
 import AccountContract
 import AccountKit
 import ErrorContract

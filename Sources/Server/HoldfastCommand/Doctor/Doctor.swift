@@ -1,3 +1,4 @@
+import StrictJSON
 import AccountCore
 import AccountServer
 import Email

@@ -124,6 +124,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
         }
         // Those above are never refused for their number: who looks after the server must see it when it is busy.
         try accounts.addAccountRoutes(to: router)
+        try accounts.addHomePage(to: router)
         return router
     }
 

@@ -1,3 +1,4 @@
+import StrictJSON
 public import ErrorContract
 import Mustache
 import OpenAPI

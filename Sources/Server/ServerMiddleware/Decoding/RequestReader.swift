@@ -1,7 +1,7 @@
 package import ErrorContract
 import HTTPTypes
 public import Hummingbird
-import StrictJSON
+package import StrictJSON
 
 /// Reads bodies of requests: JSON and forms, bounded, with every problem told at once.
 ///

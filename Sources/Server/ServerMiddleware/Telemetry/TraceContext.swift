@@ -1,3 +1,4 @@
+import ErrorContract
 import HTTPTypes
 public import Hummingbird
 public import Instrumentation
