@@ -76,7 +76,8 @@ func tests(
 }
 
 let appLibraries = [
-    "Holdfast", "StrictJSON", "Timekeeping", "PrivateFiles", "ErrorContract", "RateLimiting", "AccountContract", "ErrorLabContract", "ResilientHTTP",
+    "Holdfast", "StrictJSON", "Timekeeping", "PrivateFiles", "ErrorContract", "RateLimiting", "AccountContract",
+    "ErrorLabContract", "ResilientHTTP",
     "HoldfastURLSession",
     "AccountKit", "AccountUI", "HoldfastTesting",
 ]
@@ -181,7 +182,8 @@ let package = Package(
             "Server",
             "AccountCore",
             [
-                "AccountContract", "ErrorContract", "Observability", "RateLimiting", "Scheduling", "Timekeeping", crypto, lifecycle,
+                "AccountContract", "ErrorContract", "Observability", "RateLimiting", "Scheduling", "Timekeeping", crypto,
+                lifecycle,
                 logging,
                 metrics,
                 server("JWTKit", "jwt-kit"),
@@ -241,7 +243,8 @@ let package = Package(
             "Server",
             "ErrorLab",
             [
-                "ErrorContract", "ErrorLabContract", "Pages", "RateLimiting", "ServerMiddleware", "StrictJSON", "Timekeeping", hummingbird, httpTypes,
+                "ErrorContract", "ErrorLabContract", "Pages", "RateLimiting", "ServerMiddleware", "StrictJSON", "Timekeeping",
+                hummingbird, httpTypes,
                 lifecycle,
                 nioCore,
             ],
@@ -269,7 +272,8 @@ let package = Package(
             in: "Sources/Server/HoldfastCommand",
             [
                 "AccountContract", "AccountCore", "AccountImport", "AccountKit", "AccountRoutes", "AccountServer", "AppLinks",
-                "Email", "ErrorContract", "ErrorLab", "ErrorLabContract", "HoldfastURLSession", "Observability", "OpenAPI", "Pages",
+                "Email", "ErrorContract", "ErrorLab", "ErrorLabContract", "HoldfastURLSession", "Observability", "OpenAPI",
+                "Pages",
                 "RateLimiting", "ResilientHTTP", "SQLiteStores", "ServerMiddleware", "StrictJSON", "Timekeeping",
                 argumentParser, hummingbird, hummingbirdCore, httpTypes, lifecycle, logging, nioCore,
                 server("HummingbirdTLS", "hummingbird"), server("UnixSignals", "swift-service-lifecycle"),

@@ -4,6 +4,7 @@ import HoldfastTesting
 import ResilientHTTP
 import Synchronization
 import Testing
+import Timekeeping
 
 @testable import AccountCore
 

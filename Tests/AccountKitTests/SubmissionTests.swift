@@ -6,6 +6,7 @@ import HTTPTypes
 import HoldfastTesting
 import ResilientHTTP
 import Testing
+import Timekeeping
 
 @Suite("Submissions")
 struct SubmissionTests {

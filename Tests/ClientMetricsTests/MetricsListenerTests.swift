@@ -1,12 +1,13 @@
+import ClientMetrics
 import CoreMetrics
 import ErrorContract
 import Foundation
 import HTTPTypes
 import HoldfastTesting
 import MetricsTestKit
-import ClientMetrics
 import ResilientHTTP
 import Testing
+import Timekeeping
 
 @Suite struct MetricsListenerTests {
     private let metrics = TestMetrics()

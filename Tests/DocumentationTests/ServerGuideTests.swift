@@ -18,6 +18,7 @@ import PasswordHashes
 import ResilientHTTP
 import SQLiteStores
 import ServerMiddleware
+import StrictJSON
 import TestSupport
 import Testing
 

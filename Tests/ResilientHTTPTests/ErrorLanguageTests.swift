@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import HoldfastTesting
 import Testing
+import Timekeeping
 
 @testable import ResilientHTTP
 

@@ -4,6 +4,7 @@ import HTTPTypes
 import HoldfastTesting
 import ResilientHTTP
 import Testing
+import Timekeeping
 
 /// What the tests ask for.
 struct Activity: Codable, Hashable, Sendable {

@@ -1,4 +1,3 @@
-import Timekeeping
 import AccountContract
 public import AccountCore
 import ErrorContract
@@ -10,6 +9,7 @@ import Observability
 import OpenAPI
 public import Pages
 public import ServerMiddleware
+import Timekeeping
 
 /// The pages behind the emailed links. GET changes nothing, however often a scanner opens it; only a sent form does.
 public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {

@@ -1,4 +1,3 @@
-import StrictJSON
 import AccountCore
 import ErrorContract
 public import Foundation
@@ -7,6 +6,7 @@ public import Hummingbird
 public import OpenAPI
 public import Pages
 public import ServerMiddleware
+import StrictJSON
 
 /// The description of the API, for programs at `/openapi.json` and for readers at `/docs`.
 public struct ReferenceRoutes<Context: RequestContext>: Sendable {

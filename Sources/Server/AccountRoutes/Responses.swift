@@ -1,4 +1,3 @@
-import StrictJSON
 import AccountContract
 import AccountCore
 import ErrorContract
@@ -6,6 +5,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import ServerMiddleware
+import StrictJSON
 
 extension Response {
     /// A response with a JSON body.

@@ -37,5 +37,7 @@ package struct ServerTime: Clock {
 
     package var now: Instant { Instant(offset: clock.now) }
 
-    package func sleep(until deadline: Instant, tolerance: Duration?) async throws { try await clock.sleep(until: deadline.offset) }
+    package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        try await clock.sleep(until: deadline.offset)
+    }
 }

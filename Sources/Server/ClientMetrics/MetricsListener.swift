@@ -1,8 +1,8 @@
-import Timekeeping
 public import CoreMetrics
 import ErrorContract
 public import ResilientHTTP
 import Synchronization
+import Timekeeping
 
 /// Counts and times what happens in a client's calls, for swift-metrics.
 ///

@@ -1,11 +1,11 @@
-import Timekeeping
-import StrictJSON
 import ErrorContract
 import ErrorLabContract
 import Foundation
 import HTTPTypes
 import Hummingbird
 import ServerMiddleware
+import StrictJSON
+import Timekeeping
 
 /// Puts into bytes what the lab answers with.
 struct AnswerRenderer: Sendable {

@@ -1,4 +1,3 @@
-import Timekeeping
 import ErrorContract
 import ErrorLabContract
 import HTTPTypes
@@ -6,6 +5,7 @@ import Hummingbird
 import RateLimiting
 import ServerMiddleware
 import Synchronization
+import Timekeeping
 
 /// Admits `quota` requests in `window` seconds, for each session apart, and tells what is left in the fields of
 /// draft-ietf-httpapi-ratelimit-headers-10. At most 512 windows are remembered; one that was forgotten begins anew.

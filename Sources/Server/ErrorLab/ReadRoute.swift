@@ -1,4 +1,3 @@
-import Timekeeping
 import ErrorContract
 import ErrorLabContract
 import Foundation
@@ -6,6 +5,7 @@ import HTTPTypes
 import Hummingbird
 import ServerMiddleware
 import StrictJSON
+import Timekeeping
 
 /// Tells what a client reads from an answer, of whatever server, and what it does about it.
 struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {

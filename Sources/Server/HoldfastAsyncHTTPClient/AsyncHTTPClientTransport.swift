@@ -1,10 +1,10 @@
-import Timekeeping
 public import AsyncHTTPClient
 public import HTTPTypes
 public import NIOCore
 import NIOHTTP1
 import NIOHTTPCompression
 public import ResilientHTTP
+import Timekeeping
 import Tracing
 
 /// Sends requests through AsyncHTTPClient: for servers and commands.

@@ -12,7 +12,9 @@ package enum InternetDate {
             let minute = reader.number(2), reader.take(":"), let second = reader.number(2),
             let fraction = reader.fraction(), let offset = reader.offset(), reader.isAtEnd
         else { return nil }
-        guard hour < 24, minute < 60, second <= 60, let days = CivilDay.number(year: year, month: month, day: day) else { return nil }
+        guard hour < 24, minute < 60, second <= 60, let days = CivilDay.number(year: year, month: month, day: day) else {
+            return nil
+        }
         return (Int64(days * 86_400 + hour * 3_600 + minute * 60 + second - offset), fraction)
     }
 

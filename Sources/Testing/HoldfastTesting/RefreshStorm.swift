@@ -1,9 +1,9 @@
-import Timekeeping
 public import ErrorContract
 public import Foundation
 import HTTPTypes
 public import ResilientHTTP
 import Synchronization
+import Timekeeping
 
 /// Many calls whose token has expired, at a server whose refresh endpoint fails a few times: all of them must succeed.
 ///

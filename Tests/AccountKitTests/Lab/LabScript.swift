@@ -6,6 +6,7 @@ import HTTPTypes
 import HoldfastTesting
 import ResilientHTTP
 import Testing
+import Timekeeping
 
 /// A model of the error lab whose server answers from a script, and the clock that it waits on.
 struct LabScript {

@@ -6,6 +6,7 @@ import HTTPTypes
 import HoldfastTesting
 import ResilientHTTP
 import Testing
+import Timekeeping
 
 /// An account server that answers from a script, and the clocks that a screen lives by.
 struct ScreenScript {

@@ -1,6 +1,7 @@
 import ErrorContract
 import Foundation
 import Testing
+import Timekeeping
 
 /// The texts for calls that the client itself refuses.
 @Suite("Calls that the client refuses")

@@ -1,6 +1,7 @@
 import ErrorContract
 import Foundation
 import Testing
+import Timekeeping
 
 @Suite struct HTTPDateTests {
     /// 2025-11-04T10:30:00Z

@@ -4,6 +4,7 @@ import HTTPTypes
 import HoldfastTesting
 import Synchronization
 import Testing
+import Timekeeping
 
 @Suite struct RetryAfterTests {
     /// 2025-11-04T10:30:00Z

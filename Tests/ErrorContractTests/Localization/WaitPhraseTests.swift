@@ -1,5 +1,6 @@
 import ErrorContract
 import Testing
+import Timekeeping
 
 @Suite struct WaitPhraseTests {
     @Test(

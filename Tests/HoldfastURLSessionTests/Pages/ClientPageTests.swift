@@ -8,6 +8,7 @@ import Logging
 import ResilientHTTP
 import Synchronization
 import Testing
+import Timekeeping
 
 /// Runs the examples of `docs/client`.
 @Suite struct ClientPageTests {

@@ -2,6 +2,7 @@ import AccountContract
 import AccountKit
 import ErrorContract
 import Foundation
+import StrictJSON
 import Testing
 
 @testable import AccountServer

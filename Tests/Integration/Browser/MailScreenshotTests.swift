@@ -3,6 +3,7 @@ import AccountCore
 import ErrorContract
 import Foundation
 import Pages
+import StrictJSON
 import TestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import AccountRoutes
 import Email
 import ErrorContract
 import Foundation
+import StrictJSON
 import Testing
 
 @testable import AccountServer

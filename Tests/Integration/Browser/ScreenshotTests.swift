@@ -3,6 +3,7 @@ import AccountKit
 import Email
 import ErrorContract
 import Foundation
+import StrictJSON
 import TestSupport
 import Testing
 

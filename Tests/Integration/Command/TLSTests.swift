@@ -1,5 +1,6 @@
 import ErrorContract
 import Foundation
+import StrictJSON
 import Testing
 
 @testable import AccountServer

@@ -7,6 +7,7 @@ import Hummingbird
 import NIOCore
 import RateLimiting
 import ServerMiddleware
+import StrictJSON
 import Testing
 
 /// The context of an app that knows nothing of Holdfast but the address of the connection.

@@ -6,6 +6,7 @@ import HoldfastTesting
 import HoldfastURLSession
 import ResilientHTTP
 import Testing
+import Timekeeping
 
 /// Connections that are cut after any byte, between the client with its standard middleware and a server with its keys in SQLite.
 ///

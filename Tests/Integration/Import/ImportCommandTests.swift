@@ -2,6 +2,7 @@ import AccountContract
 import ErrorContract
 import Foundation
 import GRDB
+import StrictJSON
 import Testing
 
 @testable import AccountServer

@@ -2,6 +2,7 @@ import AccountCore
 import ErrorContract
 import Foundation
 import SQLiteStores
+import StrictJSON
 import Testing
 
 @testable import AccountServer

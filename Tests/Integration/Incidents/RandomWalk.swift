@@ -5,6 +5,7 @@ import Foundation
 import HTTPTypes
 import HoldfastTesting
 import SQLiteStores
+import StrictJSON
 import Testing
 
 @testable import AccountServer

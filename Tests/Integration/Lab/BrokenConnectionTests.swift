@@ -2,6 +2,7 @@ import ErrorContract
 import ErrorLab
 import Foundation
 import HoldfastTesting
+import StrictJSON
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct BrokenConnectionTests {

@@ -2,6 +2,7 @@ import ErrorContract
 import ErrorLab
 import ErrorLabContract
 import Foundation
+import StrictJSON
 import Testing
 
 @testable import AccountServer

@@ -2,6 +2,7 @@ import ErrorContract
 import ErrorLab
 import Foundation
 import HoldfastTesting
+import StrictJSON
 import Testing
 
 @Suite struct LabSessionTests {

@@ -2,6 +2,7 @@ import Email
 import ErrorContract
 import Foundation
 import HTTPTypes
+import StrictJSON
 import Testing
 
 @testable import AccountServer

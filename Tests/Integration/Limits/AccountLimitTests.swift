@@ -4,6 +4,7 @@ import ErrorContract
 import Foundation
 import RateLimiting
 import SQLiteStores
+import StrictJSON
 import Testing
 
 @testable import AccountServer

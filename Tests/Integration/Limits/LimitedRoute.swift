@@ -4,6 +4,7 @@ import ErrorContract
 import Foundation
 import OpenAPI
 import ServerMiddleware
+import StrictJSON
 import Testing
 
 @testable import AccountServer

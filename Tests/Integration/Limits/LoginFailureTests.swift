@@ -6,6 +6,7 @@ import Dispatch
 import ErrorContract
 import Foundation
 import SQLiteStores
+import StrictJSON
 import Synchronization
 import Testing
 

@@ -3,6 +3,7 @@ import AccountKit
 import ErrorContract
 import Foundation
 import GRDB
+import StrictJSON
 import Testing
 
 @testable import AccountServer

@@ -1,6 +1,7 @@
 import AccountContract
 import ErrorContract
 import Foundation
+import StrictJSON
 import Testing
 
 @testable import AccountServer

@@ -1,3 +1,4 @@
+import AccountServer
 import ErrorContract
 import Foundation
 import Testing

@@ -7,6 +7,7 @@ import HoldfastTesting
 import RateLimiting
 import SQLiteStores
 import ServerMiddleware
+import StrictJSON
 import Testing
 
 @testable import AccountServer

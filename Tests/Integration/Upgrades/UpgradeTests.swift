@@ -1,4 +1,5 @@
 import AccountContract
+import AccountServer
 import Email
 import Foundation
 import TestSupport

@@ -5,6 +5,7 @@ import HoldfastTesting
 import Logging
 import Synchronization
 import Testing
+import Timekeeping
 
 @testable import ResilientHTTP
 

@@ -5,6 +5,7 @@ import HoldfastTesting
 import RateLimiting
 import Synchronization
 import Testing
+import Timekeeping
 
 @testable import ResilientHTTP
 

@@ -2,6 +2,7 @@ import ErrorContract
 import HoldfastTesting
 import ResilientHTTP
 import Testing
+import Timekeeping
 
 @Suite(.timeLimit(.minutes(1))) struct WithRetryTests {
     private let clock = ManualClock()

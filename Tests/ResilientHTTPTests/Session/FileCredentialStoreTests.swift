@@ -1,6 +1,7 @@
 import Foundation
 import HoldfastTesting
 import Testing
+import Timekeeping
 
 @testable import ResilientHTTP
 

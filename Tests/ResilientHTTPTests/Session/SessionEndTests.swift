@@ -4,6 +4,7 @@ import HTTPTypes
 import HoldfastTesting
 import Synchronization
 import Testing
+import Timekeeping
 
 @testable import ResilientHTTP
 

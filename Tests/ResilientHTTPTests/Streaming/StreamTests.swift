@@ -5,6 +5,7 @@ import HoldfastTesting
 import ResilientHTTP
 import Synchronization
 import Testing
+import Timekeeping
 
 @Suite("Streaming responses") struct StreamTests {
     private let hello = ScriptedTransport.Step.stream(

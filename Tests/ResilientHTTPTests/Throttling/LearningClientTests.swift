@@ -4,6 +4,7 @@ import HoldfastTesting
 import RateLimiting
 import ResilientHTTP
 import Testing
+import Timekeeping
 
 @Suite struct LearningClientTests {
     /// Limits that the server keeps and that the client doesn't know; its own policy is three times as generous.

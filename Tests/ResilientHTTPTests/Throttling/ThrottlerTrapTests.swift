@@ -5,6 +5,7 @@ import HoldfastTesting
 import RateLimiting
 import ResilientHTTP
 import Testing
+import Timekeeping
 
 @Suite struct ThrottlerTrapTests {
     private let clock = ManualClock()

@@ -1,3 +1,4 @@
+import ErrorContract
 import HTTPTypes
 import ServerMiddleware
 import Testing

@@ -1,9 +1,9 @@
-import Timekeeping
 import ErrorContract
 import ErrorLabContract
 import Foundation
 import HTTPTypes
 import ResilientHTTP
+import Timekeeping
 
 extension ErrorLabModel {
     /// Runs a scenario in the current session.

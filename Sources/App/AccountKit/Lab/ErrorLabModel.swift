@@ -1,9 +1,9 @@
-import Timekeeping
 public import ErrorContract
 public import ErrorLabContract
 public import Foundation
 public import Observation
 public import ResilientHTTP
+import Timekeeping
 
 /// The screen on which an app's developer tries the app's error handling against a server's error lab.
 ///

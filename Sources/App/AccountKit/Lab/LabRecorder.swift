@@ -1,8 +1,8 @@
-import Timekeeping
 import ErrorContract
 import HTTPTypes
 import ResilientHTTP
 import Synchronization
+import Timekeeping
 
 /// Records the requests of the lab's calls. As the innermost middleware it sees each repeat of the others.
 final class LabRecorder: ClientMiddleware {

@@ -1,7 +1,7 @@
-import Timekeeping
 public import ErrorContract
 public import ErrorLabContract
 public import ResilientHTTP
+import Timekeeping
 
 /// A step of a run, apart from the requests.
 public enum LabStep: Hashable, Sendable {

@@ -1,9 +1,9 @@
-import Timekeeping
 import AccountContract
 public import ErrorContract
 public import Foundation
 public import Observation
 import ResilientHTTP
+import Timekeeping
 
 /// The screen on which a user requests a reset link.
 ///

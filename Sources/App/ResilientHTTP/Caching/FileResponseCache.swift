@@ -1,7 +1,7 @@
-import PrivateFiles
 import Dispatch
 public import Foundation
 import HTTPTypes
+import PrivateFiles
 import Synchronization
 
 /// Stores responses in a folder, each in a file that only its owner may read, up to a number of bytes. They outlive the process.

@@ -1,7 +1,7 @@
-import Timekeeping
 import ErrorContract
 import Foundation
 import Synchronization
+import Timekeeping
 
 /// What has happened in one call so far; middleware notes into it, listeners hear of it.
 public final class CallRecord: Sendable {

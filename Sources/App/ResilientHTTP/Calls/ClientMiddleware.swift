@@ -1,6 +1,6 @@
-import Timekeeping
 public import HTTPTypes
 import Synchronization
+import Timekeeping
 
 /// Stands between the client and the transport, and may read, change, delay or repeat a request, or respond to it itself: the other of
 /// the client's two seams, with the shape of swift-openapi-runtime's middleware.

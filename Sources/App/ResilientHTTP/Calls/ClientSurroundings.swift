@@ -1,8 +1,8 @@
-public import Timekeeping
 public import Foundation
 public import Logging
 import RateLimiting
 import Synchronization
+public import Timekeeping
 
 #if canImport(Network)
     import Dispatch

@@ -1,7 +1,7 @@
-import Timekeeping
 public import ErrorContract
 import Foundation
 public import HTTPTypes
+import Timekeeping
 
 /// Requests of other code, through the client's middleware.
 extension APIClient {

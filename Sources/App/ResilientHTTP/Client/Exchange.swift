@@ -1,7 +1,7 @@
-import Timekeeping
 import ErrorContract
 import Foundation
 import HTTPTypes
+import Timekeeping
 
 /// The innermost step of a call: one request to the transport, its answer read whole, a refusal decoded.
 ///

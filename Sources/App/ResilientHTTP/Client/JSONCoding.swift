@@ -1,6 +1,6 @@
-import Timekeeping
 import ErrorContract
 public import Foundation
+import Timekeeping
 
 /// How a client writes the values of requests and reads those of responses as JSON.
 ///

@@ -1,6 +1,6 @@
-public import Timekeeping
 public import ErrorContract
 import Synchronization
+public import Timekeeping
 
 /// Counts the errors of a client's calls by code and endpoint over time, to see patterns and frequencies.
 ///

@@ -1,8 +1,8 @@
-import Timekeeping
 import ErrorContract
 import Foundation
 public import HTTPTypes
 import Synchronization
+import Timekeeping
 
 /// Holds calls back while a server asks for it, and lets them through in slow start afterwards.
 ///

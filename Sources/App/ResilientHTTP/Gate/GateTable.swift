@@ -1,6 +1,6 @@
-import Timekeeping
 import RateLimiting
 import Synchronization
+import Timekeeping
 
 /// The host or endpoint that a gate guards.
 enum GateKey: Hashable {

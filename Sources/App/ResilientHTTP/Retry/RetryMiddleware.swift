@@ -1,6 +1,6 @@
-import Timekeeping
 import ErrorContract
 public import HTTPTypes
+import Timekeeping
 
 /// Repeats failed calls where that is safe and of use.
 ///

@@ -1,6 +1,6 @@
-import Timekeeping
 public import ErrorContract
 import Logging
+import Timekeeping
 
 /// Gives any operation the waits of a client: backoff with full jitter, the delay that an error names, and a deadline.
 ///

@@ -1,6 +1,6 @@
-import Timekeeping
 import ErrorContract
 public import HTTPTypes
+import Timekeeping
 
 /// Signs requests with the session's access token, and refreshes the session when the code of a response asks for it.
 ///

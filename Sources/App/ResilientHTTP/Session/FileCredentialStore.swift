@@ -1,6 +1,6 @@
-public import Timekeeping
-import PrivateFiles
 public import Foundation
+import PrivateFiles
+public import Timekeeping
 
 #if canImport(Glibc)
     import Glibc

@@ -1,9 +1,9 @@
-import Timekeeping
 import ErrorContract
 import Logging
 import RateLimiting
 import StrictJSON
 import Synchronization
+import Timekeeping
 
 /// The renewal that a 401 asks for.
 enum Renewal: Hashable {

@@ -1,9 +1,9 @@
-import Timekeeping
 import ErrorContract
 import Foundation
 import Logging
 import RateLimiting
 import Synchronization
+import Timekeeping
 
 /// The session of one user, shared by all calls of an app.
 ///

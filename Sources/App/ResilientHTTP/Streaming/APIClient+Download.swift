@@ -1,10 +1,10 @@
 import Dispatch
-import PrivateFiles
-import Timekeeping
 public import ErrorContract
 public import Foundation
 public import HTTPTypes
+import PrivateFiles
 import Synchronization
+import Timekeeping
 
 extension APIClient {
     /// Downloads a response into a file, and resumes a download that was interrupted.

@@ -1,7 +1,7 @@
-import Timekeeping
 public import ErrorContract
 public import Foundation
 public import HTTPTypes
+import Timekeeping
 
 /// The events of an endpoint that sends `text/event-stream`, over as many connections as it takes.
 ///

@@ -1,8 +1,8 @@
-import Timekeeping
 import ErrorContract
 import Foundation
 public import HTTPTypes
 import RateLimiting
+import Timekeeping
 
 /// Lets calls go as a ``Throttler`` allows, and tells it what became of them.
 ///

@@ -1,7 +1,7 @@
-import PrivateFiles
 import Dispatch
 public import Foundation
 import HTTPTypes
+import PrivateFiles
 import RateLimiting
 
 /// Where a throttler's counts survive a restart.

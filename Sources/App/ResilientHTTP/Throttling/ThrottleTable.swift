@@ -1,6 +1,6 @@
-import Timekeeping
 import HTTPTypes
 import RateLimiting
+import Timekeeping
 
 /// Whose calls to what are counted together.
 struct ThrottleKey: Hashable, Sendable {

@@ -1,7 +1,7 @@
-import Timekeeping
 import ErrorContract
 import RateLimiting
 import Synchronization
+import Timekeeping
 
 extension Throttler {
     /// What became of a call that wants to go.

@@ -1,7 +1,7 @@
-import Timekeeping
 import Logging
 import RateLimiting
 import Synchronization
+import Timekeeping
 
 extension Throttler {
     /// How far a user's state is saved.

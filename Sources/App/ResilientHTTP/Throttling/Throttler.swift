@@ -1,9 +1,9 @@
-import Timekeeping
 import ErrorContract
 public import HTTPTypes
 public import Logging
 public import RateLimiting
 import Synchronization
+import Timekeeping
 
 /// Holds an app's calls back, so that it keeps its own quotas and the server's: per user and endpoint, exactly, over restarts.
 ///

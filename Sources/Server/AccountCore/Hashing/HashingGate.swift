@@ -1,8 +1,8 @@
-import Timekeeping
 public import AccountContract
 public import Crypto
 import Foundation
 import Synchronization
+import Timekeeping
 
 /// Hashes passwords on its own threads, as many at once as there are cores, with a bounded queue.
 ///

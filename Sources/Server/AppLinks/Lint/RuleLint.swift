@@ -1,5 +1,5 @@
-import StrictJSON
 import ErrorContract
+import StrictJSON
 
 /// What the rules do together: which are never reached, and whether any opens a link.
 enum RuleLint {

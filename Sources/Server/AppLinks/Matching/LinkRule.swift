@@ -1,5 +1,5 @@
-import StrictJSON
 import ErrorContract
+import StrictJSON
 
 /// One component of the new format or one path of the old: what a link must look like, and what then happens.
 struct LinkRule: Hashable, Sendable {

@@ -1,8 +1,8 @@
-import Timekeeping
 import AccountContract
 package import AccountCore
 import ErrorContract
 package import Foundation
+import Timekeeping
 
 /// A mail as an RFC 5322 message with two bodies (`multipart/alternative`, RFC 2046 §5.1.4).
 package struct MIMEMessage {

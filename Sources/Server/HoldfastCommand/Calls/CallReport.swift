@@ -1,10 +1,10 @@
-import Timekeeping
 import ArgumentParser
 import ErrorContract
 import Foundation
 import HTTPTypes
 import ResilientHTTP
 import StrictJSON
+import Timekeeping
 
 /// What came of a call, for a person and for a program.
 struct CallReport {

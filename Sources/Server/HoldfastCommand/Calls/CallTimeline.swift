@@ -1,8 +1,8 @@
-import Timekeeping
 import ErrorContract
 import ResilientHTTP
 import StrictJSON
 import Synchronization
+import Timekeeping
 
 /// Keeps what happens in a call, and tells each line when it happens.
 final class CallTimeline: CallListener {
@@ -64,7 +64,9 @@ struct TimelineLine: Sendable {
                 ("duration_ms", .integer(outcome.duration.wholeMilliseconds)),
             ]
         case .waiting(let wait, let reason):
-            members += [("event", "waiting"), ("reason", .string(reason.rawValue)), ("wait_ms", .integer(wait.wholeMilliseconds))]
+            members += [
+                ("event", "waiting"), ("reason", .string(reason.rawValue)), ("wait_ms", .integer(wait.wholeMilliseconds)),
+            ]
         case .refusedLocally(let refusal, let wait):
             members += [
                 ("event", "held_back"), ("by", .string(refusal.rawValue)),

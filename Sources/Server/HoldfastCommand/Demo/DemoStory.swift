@@ -1,10 +1,10 @@
-import Timekeeping
 import AccountContract
 import AccountKit
 import ErrorContract
 import Foundation
 import HoldfastURLSession
 import ResilientHTTP
+import Timekeeping
 
 /// The story of the demo: an account, a reset in Spanish, all that must not work afterwards, and what a client does in rough weather.
 struct DemoStory: Sendable {

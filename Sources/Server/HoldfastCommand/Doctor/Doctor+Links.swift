@@ -1,11 +1,11 @@
 import AccountServer
-import Timekeeping
 import AppLinks
 import ErrorContract
 import Foundation
 import HTTPTypes
 import HoldfastURLSession
 import ResilientHTTP
+import Timekeeping
 
 extension Doctor {
     /// The domain that links begin with, the file that connects it with apps, and the clock, which its answer tells.

@@ -1,10 +1,10 @@
-import StrictJSON
 import AccountCore
 import AccountServer
 import Email
 import ErrorContract
 import Foundation
 import ServerMiddleware
+import StrictJSON
 
 /// Looks at all that a server needs, and changes nothing.
 struct Doctor: Sendable {

@@ -1,5 +1,5 @@
-package import StrictJSON
 package import ErrorContract
+package import StrictJSON
 
 /// A response that is no error of the contract.
 package struct APIAnswer: Sendable {

@@ -1,6 +1,6 @@
-package import StrictJSON
 package import AccountContract
 public import ErrorContract
+package import StrictJSON
 
 /// One method of one path: request, responses, errors, limits and idempotency. The router, the OpenAPI document, the reference page and the
 /// tests of limits are derived from it.

@@ -1,6 +1,6 @@
-import Timekeeping
 public import AccountContract
 public import ErrorContract
+import Timekeeping
 
 /// What a server was configured with, as far as the description of its API shows it.
 public struct APISettings: Sendable {

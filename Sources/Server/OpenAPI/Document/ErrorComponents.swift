@@ -1,6 +1,6 @@
-public import StrictJSON
 public import ErrorContract
 import Foundation
+public import StrictJSON
 
 /// The parts of an OpenAPI document that tell of errors, made from a catalogue.
 public struct ErrorComponents: Sendable {

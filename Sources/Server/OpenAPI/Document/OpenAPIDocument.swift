@@ -1,5 +1,5 @@
-public import StrictJSON
 public import ErrorContract
+public import StrictJSON
 
 /// An ``APIDescription`` as an OpenAPI document.
 public struct OpenAPIDocument: Sendable {

@@ -1,6 +1,6 @@
-import StrictJSON
 import AccountContract
 import ErrorContract
+import StrictJSON
 
 /// Password reset: request, validate, confirm, and the request of apps in the field.
 package enum RecoveryOperation: String, AccountOperations {

@@ -1,6 +1,6 @@
-import StrictJSON
 import AccountContract
 import ErrorContract
+import StrictJSON
 
 /// The pages behind the emailed links, and their forms.
 package enum RecoveryPageOperation: String, AccountOperations {

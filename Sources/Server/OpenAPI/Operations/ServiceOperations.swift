@@ -1,5 +1,5 @@
-import StrictJSON
 import ErrorContract
+import StrictJSON
 
 extension OperationGroup {
     /// This description.

@@ -1,6 +1,6 @@
-import StrictJSON
 import AccountContract
 import ErrorContract
+import StrictJSON
 
 /// A part of the table of operations: each case is an operation, and the raw value is its name in the document.
 ///

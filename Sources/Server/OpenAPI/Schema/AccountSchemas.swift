@@ -1,6 +1,6 @@
-import StrictJSON
 import AccountContract
 import ErrorContract
+import StrictJSON
 
 /// The schemas of the values that requests and responses of the account API contain.
 enum AccountValues {

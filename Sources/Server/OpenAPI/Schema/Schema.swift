@@ -1,5 +1,5 @@
-import StrictJSON
 package import ErrorContract
+import StrictJSON
 
 /// The shape of a JSON value, as far as JSON Schema (draft 2020-12) can tell it.
 package struct Schema: Sendable {

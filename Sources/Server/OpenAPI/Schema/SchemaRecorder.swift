@@ -1,6 +1,6 @@
-import StrictJSON
 import ErrorContract
 import Foundation
+import StrictJSON
 
 /// A type whose JSON has a schema that decoding an example can't show, such as a text with a grammar.
 protocol DescribedValue {

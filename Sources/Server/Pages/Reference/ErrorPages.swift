@@ -1,7 +1,7 @@
-import StrictJSON
 public import ErrorContract
 import Mustache
 import OpenAPI
+import StrictJSON
 
 /// The pages of the error codes: one for all, and one for each, at the address that problem details give as their type.
 ///

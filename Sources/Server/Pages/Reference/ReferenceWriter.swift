@@ -1,6 +1,6 @@
-import StrictJSON
 import ErrorContract
 import OpenAPI
+import StrictJSON
 
 /// Fills the page's template from a description. Values named `html` are markup.
 struct ReferenceWriter {

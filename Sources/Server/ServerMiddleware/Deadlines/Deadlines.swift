@@ -1,6 +1,6 @@
 import NIOCore
-import Timekeeping
 import Synchronization
+import Timekeeping
 
 /// Ends waiting at deadlines. However many there are, one task sleeps: until the next of them.
 ///

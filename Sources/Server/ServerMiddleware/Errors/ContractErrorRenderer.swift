@@ -1,9 +1,9 @@
-import Timekeeping
 public import ErrorContract
 public import Foundation
 import HTTPTypes
 public import Hummingbird
 import StrictJSON
+import Timekeeping
 
 /// Puts a ``ContractError`` into an answer: code, text in the reader's language, headers, body.
 public struct ContractErrorRenderer: Sendable {

@@ -1,7 +1,7 @@
-import Timekeeping
 public import CoreMetrics
 import RateLimiting
 import Synchronization
+import Timekeeping
 
 /// Keeps one network from using up a limit that all clients share.
 ///

@@ -1,7 +1,7 @@
-import Timekeeping
 import Logging
 import RateLimiting
 import Synchronization
+import Timekeeping
 
 /// Logs refusals, one line per policy and second at most, so that a flood of requests is no flood of lines. No line names a
 /// client.

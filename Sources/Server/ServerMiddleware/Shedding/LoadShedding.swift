@@ -1,9 +1,9 @@
-import Timekeeping
 public import CoreMetrics
 import ErrorContract
 public import Hummingbird
 import Scheduling
 import Synchronization
+import Timekeeping
 
 /// Limits how many requests a server processes at once. Requests beyond the limit are refused with 503, so that the admitted ones are served in time.
 ///

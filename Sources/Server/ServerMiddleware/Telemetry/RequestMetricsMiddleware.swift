@@ -1,8 +1,8 @@
-import Timekeeping
 public import CoreMetrics
 import HTTPTypes
 public import Hummingbird
 import Synchronization
+import Timekeeping
 
 /// Counts and times requests for swift-metrics, by method, route template, and status class.
 ///

@@ -1,4 +1,3 @@
-import Timekeeping
 import HTTPTypes
 import Timekeeping
 

@@ -1,4 +1,3 @@
-import Timekeeping
 public import Foundation
 public import HTTPTypes
 public import StrictJSON

@@ -1,4 +1,3 @@
-import Timekeeping
 public import Foundation
 import Timekeeping
 

@@ -1,6 +1,6 @@
-import Timekeeping
 public import Foundation
 public import HTTPTypes
+import Timekeeping
 
 /// Reads `Retry-After` (RFC 9110 §10.2.3).
 ///

@@ -1,9 +1,9 @@
-import Timekeeping
 import ErrorContract
 import Foundation
 import HTTPTypes
 import ResilientHTTP
 import Synchronization
+import Timekeeping
 
 extension EverydayTasks {
     static let waits: [TransportCheck] = [
