@@ -1,10 +1,10 @@
+import ClientMetrics
 import CoreMetrics
 import ErrorContract
 import Foundation
 import HTTPTypes
 import HoldfastTesting
 import MetricsTestKit
-import ClientMetrics
 import ResilientHTTP
 import Testing
 
