@@ -32,11 +32,12 @@ private struct AppContext: RemoteAddressRequestContext {
         try await withFolder { folder in
             var settings = AccountServerConfiguration(dataFolder: folder.appending(path: "data"))
             settings.environment = .development
+            settings.port = 0
             configure(&settings)
             let configuration = settings
             try await withApplication { logger, listening in
                 // snippet: readme-hummingbird
-                let accounts = try await AccountServer(configuration)
+                let accounts = try await AccountServer(configuration, logger: logger)
                 let router = Router(context: AppContext.self)
                 try accounts.addRoutes(to: router)
                 router.get("/hello") { request, _ in "Hello, \(try await accounts.user(of: request).firstName)" }
