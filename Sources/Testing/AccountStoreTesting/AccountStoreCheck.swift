@@ -1,5 +1,5 @@
 public import AccountCore
-public import Foundation
+import Foundation
 
 /// One thing that every implementation of `AccountStores` does: the suite that a store passes before a server may use it.
 ///

@@ -1,6 +1,6 @@
 public import AccountContract
 package import AccountCore
-public import AccountRoutes
+import AccountRoutes
 public import RateLimiting
 public import ServerMiddleware
 

@@ -1,4 +1,4 @@
-public import ErrorContract
+import ErrorContract
 public import StrictJSON
 
 /// What `holdfast links verify` says: the findings about a file and the answers for links.

@@ -1,4 +1,4 @@
-package import ErrorContract
+import ErrorContract
 package import StrictJSON
 
 /// A response that is no error of the contract.

@@ -1,4 +1,4 @@
-public import ErrorContract
+import ErrorContract
 public import StrictJSON
 
 /// An ``APIDescription`` as an OpenAPI document.

@@ -1,4 +1,4 @@
-package import ErrorContract
+import ErrorContract
 import StrictJSON
 
 /// The shape of a JSON value, as far as JSON Schema (draft 2020-12) can tell it.

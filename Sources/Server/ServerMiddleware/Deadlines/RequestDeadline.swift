@@ -1,5 +1,5 @@
 import ErrorContract
-package import HTTPTypes
+import HTTPTypes
 import Hummingbird
 import StrictJSON
 

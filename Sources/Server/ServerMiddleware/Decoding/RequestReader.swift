@@ -1,4 +1,4 @@
-package import ErrorContract
+import ErrorContract
 import HTTPTypes
 public import Hummingbird
 package import StrictJSON
