@@ -39,7 +39,7 @@ import Testing
         for place in [
             "Sources/Shared/ErrorContract/Catalogue/Standard/", "Sources/Shared/ErrorContract/Localization/",
             "Sources/Server/AccountCore/",
-            "Sources/Server/Pages/Mails/", "Sources/Server/Pages/Pages/", "Examples/TerminalApp/",
+            "Sources/Server/Pages/Mails/", "Sources/Server/Pages/Recovery/", "Sources/Server/Pages/Home/", "Examples/TerminalApp/",
         ] {
             #expect(files.contains { $0.hasPrefix(place) }, "\(place)")
         }

@@ -184,7 +184,7 @@ extension BadInput {
 
     static let misdirected: [BadInput] = [
         .init("unknown route", path: "/api/nothing", body: "{}", 404, "RESOURCE_NOT_FOUND"),
-        .init("unknown route, GET", method: "GET", path: "/", 404, "RESOURCE_NOT_FOUND"),
+        .init("unknown route, GET", method: "GET", path: "/nothing", 404, "RESOURCE_NOT_FOUND"),
         .init("path traversal", method: "GET", path: "/dev/mailbox/..%2f..%2fsecret", 404, "RESOURCE_NOT_FOUND"),
         .init("wrong method", method: "GET", path: "/api/request-password-reset/", 405, "REQUEST_METHOD_NOT_ALLOWED"),
         .init(
@@ -230,7 +230,7 @@ extension BadInput {
     }
 
     private func variants(of path: String) -> [String] {
-        guard !path.contains("?"), path != "/" else { return [path] }
+        guard !path.contains("?") else { return [path] }
         let bare = path.hasSuffix("/") ? String(path.dropLast()) : path
         return [bare, bare + "/"]
     }
