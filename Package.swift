@@ -76,13 +76,13 @@ func tests(
 }
 
 let appLibraries = [
-    "Holdfast", "StrictJSON", "Timekeeping", "PrivateFiles", "ErrorContract", "RateLimiting", "AccountContract",
+    "Holdfast", "StrictJSON", "Timekeeping", "ErrorContract", "RateLimiting", "AccountContract",
     "ErrorLabContract", "ResilientHTTP",
     "HoldfastURLSession",
     "AccountKit", "AccountUI", "HoldfastTesting",
 ]
 let serverLibraries = [
-    "AccountServer", "ServerMiddleware", "Idempotency", "Scheduling", "AccountCore", "AccountRoutes", "AccountImport",
+    "AccountServer", "ServerMiddleware", "Idempotency", "AccountCore", "AccountRoutes", "AccountImport",
     "SQLiteStores", "Email", "Pages", "OpenAPI", "PasswordHashes", "AppLinks", "Observability", "ClientMetrics",
     "HoldfastAsyncHTTPClient", "ErrorLab", "AccountStoreTesting",
 ]
