@@ -145,7 +145,7 @@ let package = Package(
             "Holdfast",
             [
                 "ErrorContract", "RateLimiting", "ResilientHTTP", "HoldfastURLSession", "AccountContract", "AccountKit",
-                "AccountUI", "PrivateFiles", "StrictJSON", "Timekeeping",
+                "AccountUI", "StrictJSON", "Timekeeping",
                 httpTypes,
             ]
         ),
@@ -345,9 +345,11 @@ let package = Package(
         tests(
             "DocumentationTests",
             [
-                "AccountContract", "AccountCore", "AccountImport", "AccountKit", "AccountRoutes", "AppLinks", "Email",
+                "AccountContract", "AccountCore", "AccountImport", "AccountKit", "AccountRoutes", "AppLinks", "ClientMetrics",
+                "Email",
                 "ErrorContract", "ErrorLabContract", "HoldfastAsyncHTTPClient", "HoldfastURLSession", "Idempotency", "OpenAPI",
                 "Observability", "Pages", "PasswordHashes", "RateLimiting", "ResilientHTTP", "SQLiteStores", "ServerMiddleware",
+                "StrictJSON",
                 hummingbird, httpTypes, logging, metrics,
             ]
         ),

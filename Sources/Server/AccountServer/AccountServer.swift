@@ -21,10 +21,9 @@ import ServiceLifecycle
 /// ```swift
 /// let accounts = try await AccountServer(try .environment(dataFolder: URL(filePath: "data")))
 /// let router = Router(context: AppContext.self)
-/// accounts.addRoutes(to: router)
-/// router.get("/hello") { request, context in "Hello, \(try await accounts.user(of: request).firstName)" }
-/// var application = Application(router: router, onServerRunning: accounts.serverRuns(on:))
-/// application.addServices(accounts.services)
+/// try accounts.addRoutes(to: router)
+/// router.get("/hello") { request, _ in "Hello, \(try await accounts.user(of: request).firstName)" }
+/// let application = Application(router: router, services: accounts.services, onServerRunning: accounts.serverRuns(on:))
 /// ```
 /// One process at a time serves a data folder: two would each apply the rate limits on their own.
 public struct AccountServer: Sendable {
