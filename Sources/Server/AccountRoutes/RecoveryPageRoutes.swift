@@ -201,7 +201,7 @@ extension RecoveryPageRoutes {
     }
 }
 
-/// The query of a page's address, read by the rules of ``AccountContract/ResetLink``: a doubled parameter is no link.
+/// The query of a page's address, read by the rules of `ResetLink`: a doubled parameter is no link.
 struct PageQuery {
     private let query: String
 

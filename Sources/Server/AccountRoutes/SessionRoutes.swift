@@ -101,7 +101,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
 
 extension SignIn {
     /// Returns the user whose access token a request has.
-    /// - Throws: ``ServerMiddleware/ContractError``.
+    /// - Throws: `ContractError`.
     package func user(of request: Request) async throws -> AccountUser {
         let token = try request.bearerToken()
         return try await translatingDomainErrors { AccountUser(try await account(accessToken: token)) }

@@ -151,7 +151,7 @@ public struct AccountServer: Sendable {
     }
 
     /// Returns the user whose access token a request has in its header `Authorization`, for an app's own routes.
-    /// - Throws: ``ServerMiddleware/ContractError`` with `AUTH_TOKEN_MISSING`, `AUTH_TOKEN_INVALID`, `AUTH_TOKEN_EXPIRED` or the state of the account.
+    /// - Throws: `ContractError` with `AUTH_TOKEN_MISSING`, `AUTH_TOKEN_INVALID`, `AUTH_TOKEN_EXPIRED` or the state of the account.
     public func user(of request: Request) async throws -> AccountUser {
         try await signIn.user(of: request)
     }
