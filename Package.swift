@@ -76,13 +76,13 @@ func tests(
 }
 
 let appLibraries = [
-    "Holdfast", "StrictJSON", "Timekeeping", "PrivateFiles", "ErrorContract", "RateLimiting", "AccountContract",
+    "Holdfast", "StrictJSON", "Timekeeping", "ErrorContract", "RateLimiting", "AccountContract",
     "ErrorLabContract", "ResilientHTTP",
     "HoldfastURLSession",
     "AccountKit", "AccountUI", "HoldfastTesting",
 ]
 let serverLibraries = [
-    "AccountServer", "ServerMiddleware", "Idempotency", "Scheduling", "AccountCore", "AccountRoutes", "AccountImport",
+    "AccountServer", "ServerMiddleware", "Idempotency", "AccountCore", "AccountRoutes", "AccountImport",
     "SQLiteStores", "Email", "Pages", "OpenAPI", "PasswordHashes", "AppLinks", "Observability", "ClientMetrics",
     "HoldfastAsyncHTTPClient", "ErrorLab", "AccountStoreTesting",
 ]
@@ -145,7 +145,7 @@ let package = Package(
             "Holdfast",
             [
                 "ErrorContract", "RateLimiting", "ResilientHTTP", "HoldfastURLSession", "AccountContract", "AccountKit",
-                "AccountUI", "PrivateFiles", "StrictJSON", "Timekeeping",
+                "AccountUI", "StrictJSON", "Timekeeping",
                 httpTypes,
             ]
         ),
@@ -345,9 +345,11 @@ let package = Package(
         tests(
             "DocumentationTests",
             [
-                "AccountContract", "AccountCore", "AccountImport", "AccountKit", "AccountRoutes", "AppLinks", "Email",
+                "AccountContract", "AccountCore", "AccountImport", "AccountKit", "AccountRoutes", "AppLinks", "ClientMetrics",
+                "Email",
                 "ErrorContract", "ErrorLabContract", "HoldfastAsyncHTTPClient", "HoldfastURLSession", "Idempotency", "OpenAPI",
                 "Observability", "Pages", "PasswordHashes", "RateLimiting", "ResilientHTTP", "SQLiteStores", "ServerMiddleware",
+                "StrictJSON",
                 hummingbird, httpTypes, logging, metrics,
             ]
         ),

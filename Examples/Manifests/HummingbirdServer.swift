@@ -14,6 +14,7 @@ let package = Package(
             name: "MyServer",
             dependencies: [
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "AccountServer", package: "holdfast"),
                 .product(name: "ServerMiddleware", package: "holdfast"),
             ]
         )

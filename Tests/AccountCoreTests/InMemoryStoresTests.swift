@@ -3,10 +3,12 @@ import AccountStoreTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct InMemoryStoresTests {
+    // snippet: start-account-store-testing
     @Test("Passes every check of stores", arguments: AccountStoreCheck.all)
     func passes(_ check: AccountStoreCheck) async throws {
         try await check.run(InMemoryAccountStores())
     }
+    // snippet end
 
     @Test("A violation names the store, the rule, both values and the line")
     func violations() async throws {

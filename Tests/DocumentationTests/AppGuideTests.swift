@@ -8,7 +8,9 @@ import HoldfastTesting
 import HoldfastURLSession
 import RateLimiting
 import ResilientHTTP
+import StrictJSON
 import Testing
+import Timekeeping
 
 /// Runs the examples of "Getting started" of each library for apps; the catalogues `*.docc` show them.
 @Suite struct AppGuideTests {
@@ -98,5 +100,39 @@ import Testing
         print(model.state, model.currentAlert?.presentation.message ?? "")
         // snippet end
         #expect(model.currentAlert != nil)
+    }
+
+    @Test("StrictJSON: reads a member, writes a value, and refuses a key that occurs twice")
+    func strictJSON() throws {
+        // snippet: start-strict-json
+        let note = try JSONParser().parse(#"{"title":"Buy bread","id":9007199254740993}"#.utf8)
+        print(note.objectValue?["title"]?.stringValue ?? "There is no title")
+        let written: JSONValue = ["note": note, "done": false]
+        print(String(decoding: written.encoded(), as: UTF8.self))
+        do {
+            _ = try JSONParser().parse(#"{"id":1,"id":2}"#.utf8)
+        } catch {
+            print(error)
+        }
+        // snippet end
+        #expect(
+            String(decoding: written.encoded(), as: UTF8.self)
+                == #"{"note":{"title":"Buy bread","id":9007199254740993},"done":false}"#
+        )
+        #expect(throws: JSONSyntaxError.self) { try JSONParser().parse(#"{"id":1,"id":2}"#.utf8) }
+    }
+
+    @Test("Timekeeping: measures a duration and reads a date")
+    func timekeeping() {
+        // snippet: start-timekeeping
+        let clock = MonotonicClock(ContinuousClock())
+        let start = clock.now
+        print("\((clock.now - start).wholeSecondsRoundedUp) seconds")
+        let seconds = HTTPDate.seconds("Sun, 06 Nov 1994 08:49:37 GMT", now: nil)
+        print(HTTPDate.text(784_111_777))
+        // snippet end
+        #expect(seconds == 784_111_777)
+        #expect(HTTPDate.text(784_111_777) == "Sun, 06 Nov 1994 08:49:37 GMT")
+        #expect(clock.now >= start)
     }
 }

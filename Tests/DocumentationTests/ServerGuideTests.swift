@@ -3,11 +3,13 @@ import AccountCore
 import AccountImport
 import AccountRoutes
 import AppLinks
+import ClientMetrics
 import CoreMetrics
 import Email
 import ErrorContract
 import Foundation
 import HoldfastAsyncHTTPClient
+import HoldfastTesting
 import Hummingbird
 import Idempotency
 import Logging
@@ -177,5 +179,19 @@ import Testing
         // snippet end
         #expect(key == (try IdempotencyKey("order-17")))
         #expect(store.count() == 0)
+    }
+
+    @Test("ClientMetrics: counts the calls of a client")
+    func clientMetrics() async throws {
+        let url = try #require(URL(string: "http://127.0.0.1:1"))
+        let transport = ScriptedTransport([.answer(status: 200, body: "[]")])
+        // snippet: start-client-metrics
+        let metrics = PrometheusMetrics()
+        var api = APIClient(baseURL: url, transport: transport)
+        api.listeners = [MetricsListener(factory: metrics)]
+        _ = try await api.send(.get, "/api/notes")
+        print(metrics.text())
+        // snippet end
+        #expect(metrics.text().contains("http_client_calls"))
     }
 }

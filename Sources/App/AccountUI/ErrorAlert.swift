@@ -10,7 +10,7 @@
     #endif
 
     extension View {
-        /// Shows an error as an alert, with one button or two. For views without a ``AccountKit/ScreenModel``; `screen(_:focus:perform:)`
+        /// Shows an error as an alert, with one button or two. For views without a `ScreenModel`; `screen(_:focus:perform:)`
         /// shows the alerts of a model.
         ///
         /// ```swift
@@ -26,7 +26,7 @@
         ///   - language: The language of the buttons.
         ///   - catalogue: The catalogue with the app's own words.
         ///   - checkAgain: Finds out whether a request took effect whose response was lost, instead of `perform`; `nil` leaves
-        ///     ``ErrorContract/ErrorPresentation/Action/checkAgain`` to `perform`. It must not send the request again.
+        ///     `ErrorPresentation.Action.checkAgain` to `perform`. It must not send the request again.
         ///   - perform: Performs the action that the user chose.
         public func errorAlert(
             _ presentation: ErrorPresentation?,

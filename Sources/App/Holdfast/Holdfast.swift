@@ -24,7 +24,6 @@
 @_exported public import ErrorContract
 @_exported public import HTTPTypes
 @_exported public import HoldfastURLSession
-@_exported public import PrivateFiles
 @_exported public import RateLimiting
 @_exported public import ResilientHTTP
 @_exported public import StrictJSON

@@ -7,7 +7,7 @@ public import ResilientHTTP
     public import FoundationNetworking
 #endif
 
-/// Has the shape of `URLSession`, so that existing code gets the retries, gates, breakers and the session of an ``ResilientHTTP/APIClient``.
+/// Has the shape of `URLSession`, so that existing code gets the retries, gates, breakers and the session of an `APIClient`.
 ///
 /// Replace `URLSession.shared` by a value of this type and leave the rest of the code as it is: responses of any status are returned, after
 /// the retries that they deserve, and a request that gets no response throws `URLError`. New code should use `APIClient`, which returns

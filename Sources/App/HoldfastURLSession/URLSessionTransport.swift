@@ -70,7 +70,7 @@ public final class URLSessionTransport: HTTPTransport {
         /// Creates a transport that decides about authentication challenges of TLS, for certificate pinning and client certificates. Not on Linux, where
         /// `URLSession` offers no challenges of TLS.
         ///
-        /// A connection that the handler cancels fails with the code ``ResilientHTTP/TransportError/Code/untrusted``: nothing was sent, and the call is not repeated.
+        /// A connection that the handler cancels fails with the code `TransportError.Code.untrusted`: nothing was sent, and the call is not repeated.
         ///
         /// ```swift
         /// let transport = URLSessionTransport { challenge in

@@ -90,7 +90,9 @@ public struct MetricsRoute<Context: RequestContext>: Sendable {
     private let text: @Sendable () async -> String
 
     /// Creates the route.
-    /// - Parameter text: The metrics in the exposition format 0.0.4.
+    /// - Parameters:
+    ///   - access: The clients that may read the metrics.
+    ///   - text: The metrics in the exposition format 0.0.4.
     public init(access: MetricsAccess, text: @escaping @Sendable () async -> String) {
         self.access = access
         self.text = text

@@ -26,8 +26,8 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     /// - Parameters:
     ///   - recovery: The service behind the routes.
     ///   - freeze: Locks an account by the link of its confirmation email.
-    ///   - limits: Have a rule for each ``AccountLimit``.
-    ///   - shares: The fair shares of ``AccountLimit/resetGlobal``; `nil` if it refuses all clients alike.
+    ///   - limits: Have a rule for each `AccountLimit`.
+    ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if it refuses all clients alike.
     ///   - templates: The pages.
     ///   - origins: Refuses forms of other sites.
     ///   - reader: Decodes bodies.
@@ -201,7 +201,7 @@ extension RecoveryPageRoutes {
     }
 }
 
-/// The query of a page's address, read by the rules of ``AccountContract/ResetLink``: a doubled parameter is no link.
+/// The query of a page's address, read by the rules of `ResetLink`: a doubled parameter is no link.
 struct PageQuery {
     private let query: String
 

@@ -20,8 +20,8 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     /// Creates the routes.
     /// - Parameters:
     ///   - recovery: The service behind the routes.
-    ///   - limits: Have a rule for each ``AccountLimit``.
-    ///   - shares: The fair shares of ``AccountLimit/resetGlobal``; `nil` if it refuses all clients alike.
+    ///   - limits: Have a rule for each `AccountLimit`.
+    ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if it refuses all clients alike.
     ///   - idempotency: Lets reset requests and confirmations be repeated with their keys. The response to a validation names the
     ///     user, and is not stored.
     ///   - reader: Decodes bodies.

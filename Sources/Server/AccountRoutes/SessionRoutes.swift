@@ -16,8 +16,11 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Creates the routes.
     /// - Parameters:
-    ///   - limits: Have a rule for each ``AccountLimit``.
+    ///   - signIn: The service behind the routes.
+    ///   - limits: Have a rule for each `AccountLimit`.
     ///   - idempotency: Lets signing out be repeated with its key. Responses of the other routes have tokens, which must not be stored.
+    ///   - reader: Reads the bodies of requests.
+    ///   - localization: Selects the language of a response.
     public init(
         signIn: SignIn,
         limits: RateLimits,
@@ -101,7 +104,7 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
 
 extension SignIn {
     /// Returns the user whose access token a request has.
-    /// - Throws: ``ServerMiddleware/ContractError``.
+    /// - Throws: `ContractError`.
     package func user(of request: Request) async throws -> AccountUser {
         let token = try request.bearerToken()
         return try await translatingDomainErrors { AccountUser(try await account(accessToken: token)) }

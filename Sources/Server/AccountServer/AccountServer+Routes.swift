@@ -19,7 +19,7 @@ extension AccountServer {
     /// Their errors are in the contract. Requests have ids, deadlines and rate limits, and are refused above the number that
     /// ``AccountServerConfiguration/load`` admits. Middleware of the router stays around all of it. Routes of the app are not changed: paths
     /// that no route has, and methods that a path does not have, are answered as the router answers them. With a
-    /// ``ServerMiddleware/ContractRouter`` these responses are in the contract, too.
+    /// `ContractRouter` these responses are in the contract, too.
     ///
     /// In a group with a path, let ``AccountServerConfiguration/resetBaseURL`` end with that path.
     /// - Parameter router: The router. Its context knows the address of the connection, which limits and logs identify clients by.

@@ -21,10 +21,9 @@ import ServiceLifecycle
 /// ```swift
 /// let accounts = try await AccountServer(try .environment(dataFolder: URL(filePath: "data")))
 /// let router = Router(context: AppContext.self)
-/// accounts.addRoutes(to: router)
-/// router.get("/hello") { request, context in "Hello, \(try await accounts.user(of: request).firstName)" }
-/// var application = Application(router: router, onServerRunning: accounts.serverRuns(on:))
-/// application.addServices(accounts.services)
+/// try accounts.addRoutes(to: router)
+/// router.get("/hello") { request, _ in "Hello, \(try await accounts.user(of: request).firstName)" }
+/// let application = Application(router: router, services: accounts.services, onServerRunning: accounts.serverRuns(on:))
 /// ```
 /// One process at a time serves a data folder: two would each apply the rate limits on their own.
 public struct AccountServer: Sendable {
@@ -152,7 +151,7 @@ public struct AccountServer: Sendable {
     }
 
     /// Returns the user whose access token a request has in its header `Authorization`, for an app's own routes.
-    /// - Throws: ``ServerMiddleware/ContractError`` with `AUTH_TOKEN_MISSING`, `AUTH_TOKEN_INVALID`, `AUTH_TOKEN_EXPIRED` or the state of the account.
+    /// - Throws: `ContractError` with `AUTH_TOKEN_MISSING`, `AUTH_TOKEN_INVALID`, `AUTH_TOKEN_EXPIRED` or the state of the account.
     public func user(of request: Request) async throws -> AccountUser {
         try await signIn.user(of: request)
     }

@@ -2,7 +2,7 @@ import ErrorContract
 import ErrorLabContract
 import Synchronization
 
-/// Sessions of the lab's own: their tokens open nothing but ``ErrorLabContract/LabPath/protected``.
+/// Sessions of the lab's own: their tokens open nothing but `LabPath.protected`.
 ///
 /// At most 1,024 are remembered; one that was forgotten is unknown.
 final class LabTokenStore: Sendable {

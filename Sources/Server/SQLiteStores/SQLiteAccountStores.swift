@@ -14,6 +14,7 @@ public struct SQLiteAccountStores: AccountStores {
 
     /// Creates the stores.
     /// - Parameters:
+    ///   - database: The database of all stores.
     ///   - locks: The locks of the servers on this database, by which the leases of servers that ended are released.
     ///   - holder: The lock of this server, which the leases of its emails name.
     public init(_ database: SQLiteDatabase, locks: ServerLocks? = nil, holder: ServerLock? = nil) {

@@ -7,12 +7,12 @@
 #endif
 
 /// A file could not be read or written.
-public struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
+package struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The system's number for the cause, such as `ENOSPC`; 0 if the file is too large.
-    public let code: Int32
+    package let code: Int32
 
     /// The system's words for it.
-    public var description: String { code == 0 ? "the file is too large" : String(cString: strerror(code)) }
+    package var description: String { code == 0 ? "the file is too large" : String(cString: strerror(code)) }
 
     /// Whether there is no such file or folder.
     package var isMissing: Bool { code == ENOENT }

@@ -31,7 +31,7 @@ struct StoresUnderTest: AccountStores {
 
 /// Steps that tests of stores share.
 extension AccountStores {
-    /// Adds ``AccountCore/Account/sample(_:state:language:)``.
+    /// Adds `Account.sample(_:state:language:)`.
     @discardableResult
     public func addAccount(
         _ email: String = "ana@example.com",

@@ -36,7 +36,6 @@ private struct AppContext: RemoteAddressRequestContext {
             configure(&settings)
             let configuration = settings
             try await withApplication { logger, listening in
-                // snippet: readme-hummingbird
                 let accounts = try await AccountServer(configuration, logger: logger)
                 let router = Router(context: AppContext.self)
                 try accounts.addRoutes(to: router)
@@ -48,7 +47,6 @@ private struct AppContext: RemoteAddressRequestContext {
                     onServerRunning: accounts.serverRuns(on:),
                     logger: logger
                 )
-                // snippet end
                 Task { if let url = try? await accounts.address.get() { listening(url.port ?? 0) } }
                 return application
             } _: { url in

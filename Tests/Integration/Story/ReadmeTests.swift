@@ -4,8 +4,10 @@ import ErrorContract
 import Foundation
 import HoldfastURLSession
 import Hummingbird
+import NIOCore
 import ResilientHTTP
 import ServerMiddleware
+import StrictJSON
 import Testing
 
 @testable import AccountServer
@@ -84,6 +86,61 @@ import Testing
             #expect(empty.decoded.violations.map(\.pointer) == ["#/title"])
             #expect(try await RawHTTP.send("GET", "/notes", to: url)["Allow"] == "POST")
             #expect(try await RawHTTP.exchange(Array("HELLO\r\n\r\n".utf8), with: url)["X-Error-Code"] == "REQUEST_MALFORMED")
+        }
+    }
+
+    @Test("The README's Hummingbird app with accounts registers a user and greets the user by an access token")
+    func mountingAccounts() async throws {
+        try await withFolder { folder in
+            // snippet: readme-hummingbird
+            struct AppContext: RemoteAddressRequestContext {
+                var coreContext: CoreRequestContextStorage
+                let remoteAddress: SocketAddress?
+
+                init(source: ApplicationRequestContextSource) {
+                    coreContext = .init(source: source)
+                    remoteAddress = source.channel.remoteAddress
+                }
+            }
+
+            var configuration = AccountServerConfiguration(dataFolder: folder)
+            configuration.environment = .development
+            let accounts = try await AccountServer(configuration)
+            let router = Router(context: AppContext.self)
+            try accounts.addRoutes(to: router)
+            router.get("/hello") { request, _ in "Hello, \(try await accounts.user(of: request).firstName)" }
+            let application = Application(
+                router: router,
+                services: accounts.services,
+                onServerRunning: accounts.serverRuns(on:)
+            )
+            // snippet end
+            try await withApplication { _, listening in
+                var served = application
+                served.configuration.address = .hostname("127.0.0.1", port: 0)
+                Task { if let url = try? await accounts.address.get() { listening(url.port ?? 0) } }
+                return served
+            } _: { url in
+                let json = ["Content-Type: application/json"]
+                let registered = try await RawHTTP.send(
+                    "POST",
+                    "/api/auth/register",
+                    to: url,
+                    headers: json,
+                    body: Array(#"{"email":"ana@example.com","password":"correct horse battery","first_name":"Ana"}"#.utf8)
+                )
+                #expect(registered.status == 201)
+                let signedIn = try await RawHTTP.send(
+                    "POST",
+                    "/api/auth/login",
+                    to: url,
+                    headers: json,
+                    body: Array(#"{"email":"ana@example.com","password":"correct horse battery"}"#.utf8)
+                )
+                let token = try signedIn.json()["access_token"]?.stringValue ?? ""
+                let hello = try await RawHTTP.send("GET", "/hello", to: url, headers: ["Authorization: Bearer \(token)"])
+                #expect(hello.text == "Hello, Ana")
+            }
         }
     }
 }

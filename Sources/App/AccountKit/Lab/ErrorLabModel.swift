@@ -64,7 +64,7 @@ public final class ErrorLabModel: StandardScreenModel {
     ///   - timeout: The time that a call may take, unless its scenario says otherwise.
     ///   - root: The path that the lab is mounted at.
     ///   - clock: The clock of waits.
-    ///   - wallClock: The local time, from which ``ErrorContract/ErrorPresentation/Action/retryAt(_:)`` counts.
+    ///   - wallClock: The local time, from which `ErrorPresentation.Action.retryAt(_:)` counts.
     ///   - newSession: Makes names of sessions: letters, digits and `._-`, at most 64.
     public init<C: Clock>(
         baseURL: URL,

@@ -55,7 +55,7 @@ public final class ForgotPasswordModel: StandardScreenModel {
     ///   - language: The user's language.
     ///   - email: The initial address.
     ///   - clock: The clock of the cooldown.
-    ///   - wallClock: The local time, from which ``ErrorContract/ErrorPresentation/Action/retryAt(_:)`` counts.
+    ///   - wallClock: The local time, from which `ErrorPresentation.Action.retryAt(_:)` counts.
     public init<C: Clock>(
         client: AccountClient,
         language: Language,

@@ -8,7 +8,7 @@ import ResilientHTTP
 ///
 /// A view calls ``open()`` when it appears, shows ``state``, and leads on from ``State/succeeded(email:)`` and
 /// ``State/passwordProbablyChanged(_:)`` to ``makeSignInModel()`` and from ``State/linkExpired(_:)`` to
-/// ``makeForgotPasswordModel(clock:)``. Its buttons start their actions with ``work``. A canceled call leaves the model as it was before.
+/// ``makeForgotPasswordModel(clock:)``. Its buttons start their actions with `work`. A canceled call leaves the model as it was before.
 @Observable
 @MainActor
 public final class ResetPasswordModel: StandardScreenModel {
@@ -83,7 +83,7 @@ public final class ResetPasswordModel: StandardScreenModel {
     ///   - client: The account API; its language is set to the screen's.
     ///   - language: The user's language.
     ///   - rules: The rules that a password must satisfy before it is sent.
-    ///   - wallClock: The local time, from which ``ErrorContract/ErrorPresentation/Action/retryAt(_:)`` counts.
+    ///   - wallClock: The local time, from which `ErrorPresentation.Action.retryAt(_:)` counts.
     public init(
         link: ResetLink?,
         client: AccountClient,

@@ -48,7 +48,7 @@ public class StandardScreenModel: ScreenModel {
     /// The actions that the screen's buttons start.
     public let work = ScreenWork()
     /// Finds out whether a request took effect whose response was lost. ``perform(_:)`` calls it for
-    /// ``ErrorContract/ErrorPresentation/Action/checkAgain``, and never sends the request again; if it is `nil`, the action is returned.
+    /// `ErrorPresentation.Action.checkAgain`, and never sends the request again; if it is `nil`, the action is returned.
     @ObservationIgnored public var checkAgain: (@MainActor () async -> Void)?
     var signals = ScreenSignals()
     let presenter: Presenter

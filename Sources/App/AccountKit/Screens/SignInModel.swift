@@ -6,7 +6,7 @@ import ResilientHTTP
 
 /// The screen on which a user signs in.
 ///
-/// A view shows ``state`` and starts actions with ``returnPressed(in:)`` and ``work``:
+/// A view shows ``state`` and starts actions with ``returnPressed(in:)`` and `work`:
 ///
 /// ```swift
 /// Button(model.submitTitle) { model.work.start { await model.submit() } }
@@ -56,7 +56,7 @@ public final class SignInModel: StandardScreenModel {
     ///   - client: The account API; its language is set to the screen's.
     ///   - language: The user's language.
     ///   - email: The initial address.
-    ///   - wallClock: The local time, from which ``ErrorContract/ErrorPresentation/Action/retryAt(_:)`` counts.
+    ///   - wallClock: The local time, from which `ErrorPresentation.Action.retryAt(_:)` counts.
     public init(
         client: AccountClient,
         language: Language,

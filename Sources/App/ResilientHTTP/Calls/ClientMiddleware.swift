@@ -11,7 +11,7 @@ public protocol ClientMiddleware: Sendable {
     ///   - body: The body, if there is one.
     ///   - context: The call that the request belongs to.
     ///   - next: Passes a request on towards the transport. It returns successes, their bodies whole; a refusal of the server
-    ///     and a lost response are thrown as ``ErrorContract/APIError``.
+    ///     and a lost response are thrown as `APIError`.
     func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,

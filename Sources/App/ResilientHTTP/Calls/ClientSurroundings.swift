@@ -60,7 +60,7 @@ extension MonotonicClock {
 
 /// The state of the device's connection: calls that opted in wait for one, and gates that were closed on another network open early.
 ///
-/// On Apple platforms ``system`` follows the network path. Elsewhere, and in tests, create one and report changes to it.
+/// On Apple platforms `system` follows the network path. Elsewhere, and in tests, create one and report changes to it.
 ///
 /// ```swift
 /// let connectivity = Connectivity()

@@ -168,7 +168,7 @@ extension APIClient {
     /// let response: APIResponse<[Order]> = try await api.response(.get, "/orders")
     /// let changed = response.head.headerFields[.lastModified]
     /// ```
-    /// - Throws: ``APIError``
+    /// - Throws: `APIError`
     public func response<Value: Decodable>(
         _ method: HTTPRequest.Method,
         _ path: String,

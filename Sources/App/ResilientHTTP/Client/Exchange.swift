@@ -5,7 +5,7 @@ import Timekeeping
 
 /// The innermost step of a call: one request to the transport, its answer read whole, a refusal decoded.
 ///
-/// What comes back through the middleware is a success; everything else is thrown as ``ErrorContract/APIError``.
+/// What comes back through the middleware is a success; everything else is thrown as `APIError`.
 struct Exchange: Sendable {
     var transport: any HTTPTransport
     let catalogue: ErrorCatalogue

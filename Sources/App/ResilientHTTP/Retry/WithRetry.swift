@@ -4,7 +4,7 @@ import Timekeeping
 
 /// Gives any operation the waits of a client: backoff with full jitter, the delay that an error names, and a deadline.
 ///
-/// The operation is repeated if what it throws maps to a retryable ``ErrorContract/APIError``. It is repeated however often it took
+/// The operation is repeated if what it throws maps to a retryable `APIError`. It is repeated however often it took
 /// effect: give it only what may happen twice.
 /// - Parameters:
 ///   - policy: How often, and after which waits.

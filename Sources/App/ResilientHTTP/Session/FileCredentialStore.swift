@@ -109,7 +109,8 @@ private struct SecretFile: SecretStore {
 }
 
 extension POSIXError {
-    fileprivate init(_ failure: FileFailure) {
+    /// The error of a call that failed; `EIO` for a file that is too large.
+    init(_ failure: FileFailure) {
         self.init(POSIXErrorCode(rawValue: failure.code) ?? .EIO)
     }
 

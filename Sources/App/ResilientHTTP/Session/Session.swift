@@ -15,7 +15,7 @@ import Timekeeping
 /// its tokens are revoked. Calls of one session never carry the tokens of another one.
 public final class Session: Sendable {
     /// Exchanges a refresh token for new credentials.
-    /// - Throws: ``ErrorContract/APIError``; one that refuses the token (400, 401, 403) ends the session.
+    /// - Throws: `APIError`; one that refuses the token (400, 401, 403) ends the session.
     public typealias Refresh = @Sendable (_ refreshToken: String) async throws -> Credentials
     /// Asks the user to sign in; returns `nil` if the user declines.
     public typealias SignInPrompt = @Sendable () async -> Credentials?
@@ -85,7 +85,7 @@ public final class Session: Sendable {
 
     /// Refreshes the session now.
     /// - Parameter timeout: The time within which a refresh that fails for a passing reason is repeated; by default it is not.
-    /// - Throws: ``ErrorContract/APIError``; the server's refusal if it ended the session.
+    /// - Throws: `APIError`; the server's refusal if it ended the session.
     public func refreshNow(timeout: Duration = .zero) async throws {
         guard let held = try await held() else {
             guard try await joinOtherProcess() else { throw APIError.signedOut }

@@ -71,7 +71,7 @@ public final class ThrottleFile: ThrottleStore {
     }
 
     /// Returns the saved snapshot of a user, or `nil` if there is none.
-    /// - Throws: ``FileFailure`` if the file can't be read, `DecodingError` if it isn't a snapshot.
+    /// - Throws: `POSIXError` if the file can't be read, with `EIO` if it is too large; `DecodingError` if it isn't a snapshot.
     public func load(user: String?) async throws -> ThrottleSnapshot? {
         let path = path(of: user)
         return try await onQueue {
@@ -81,7 +81,7 @@ public final class ThrottleFile: ThrottleStore {
     }
 
     /// Keeps a snapshot in place of the earlier one.
-    /// - Throws: ``FileFailure`` if the file can't be written.
+    /// - Throws: `POSIXError` if the file can't be written.
     public func save(_ snapshot: ThrottleSnapshot, user: String?) async throws {
         let path = path(of: user)
         let folder = folder
@@ -108,7 +108,11 @@ public final class ThrottleFile: ThrottleStore {
 
     private func onQueue<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
-            queue.async { continuation.resume(with: Swift.Result { try body() }) }
+            queue.async {
+                continuation.resume(
+                    with: Swift.Result { try body() }.mapError { ($0 as? FileFailure).map(POSIXError.init) ?? $0 }
+                )
+            }
         }
     }
 }

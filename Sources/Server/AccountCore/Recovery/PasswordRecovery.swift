@@ -16,6 +16,13 @@ public struct PasswordRecovery: Sendable {
 
     /// Creates the domain service.
     /// - Parameters:
+    ///   - intents: The queue of emails.
+    ///   - tokens: The store of reset tokens.
+    ///   - gate: Hashes new passwords.
+    ///   - devices: Recognizes devices that signed in before.
+    ///   - policy: The passwords that are accepted.
+    ///   - audit: Notes events of accounts.
+    ///   - metrics: Counts resets.
     ///   - now: The wall clock.
     ///   - steady: The time of the email queue, which steps of the wall clock do not change; `now` if `nil`.
     public init(

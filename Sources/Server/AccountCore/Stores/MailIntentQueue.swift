@@ -18,7 +18,11 @@ public protocol MailIntentQueue: Sendable {
     /// New reset requests are taken in turn by network, the oldest of each: a network with many requests delays those of another network by one
     /// email per turn. Everything else (second tries, confirmations, intents of workers that ended) is taken when it is due, the oldest first. The
     /// two kinds alternate.
-    /// - Parameter includesResets: Whether reset emails may be sent now; if not, only confirmations are taken.
+    /// - Parameters:
+    ///   - limit: The largest number of intents.
+    ///   - now: The time of the queue.
+    ///   - leaseEnd: The time until which the intents are hidden.
+    ///   - includesResets: Whether reset emails may be sent now; if not, only confirmations are taken.
     /// - Complexity: O(`limit` · log n) of n intents.
     func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent]
     /// Returns an intent that is still held under the lease, without counting a failure. It is the next of its network.
@@ -30,10 +34,18 @@ public protocol MailIntentQueue: Sendable {
     /// Removes an intent that has been handed over or has become pointless.
     func settle(_ intent: MailIntent) async throws
     /// Counts a failure and makes the intent due at a later time, if it is still held under the lease that ends at `leaseEnd`.
-    /// - Parameter reason: What happened, without addresses.
+    /// - Parameters:
+    ///   - intent: The intent, as it was claimed.
+    ///   - leaseEnd: The end of the lease.
+    ///   - due: The time at which it is due again.
+    ///   - reason: The failure, without addresses.
     func postpone(_ intent: MailIntent, leaseEnd: Date, until due: Date, reason: String) async throws
     /// Sets an intent aside that is not to be tried again, for an operator to look at, if it is still held under the lease.
-    /// - Parameter end: When it is to be forgotten.
+    /// - Parameters:
+    ///   - intent: The intent, as it was claimed.
+    ///   - leaseEnd: The end of the lease.
+    ///   - end: The time at which it is removed.
+    ///   - reason: The failure, without addresses.
     func giveUp(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws
     /// Forgets what was given up long enough ago.
     func sweep(at now: Date) async throws
@@ -115,7 +127,10 @@ public protocol MailQueueInspection: Sendable {
     func mails(limit: Int) async throws -> [QueuedMail]
     /// Makes pending emails due now, with `includingFailed` also abandoned ones, and ends the pause of workers during an outage. Emails in flight stay
     /// as they are.
-    /// - Parameter ids: The ids of the emails; all if `nil`.
+    /// - Parameters:
+    ///   - ids: The ids of the emails; all if `nil`.
+    ///   - includingFailed: Whether abandoned emails become due, too.
+    ///   - now: The time of the queue.
     /// - Returns: The number of emails that became due.
     func retry(_ ids: Set<MailIntent.ID>?, includingFailed: Bool, at now: Date) async throws -> Int
 }

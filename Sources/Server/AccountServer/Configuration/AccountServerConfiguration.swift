@@ -19,7 +19,10 @@ public import ServerMiddleware
 public struct AccountServerConfiguration: Sendable {
     /// What the server is used for.
     public enum Environment: Sendable {
-        case production, development
+        /// For users.
+        case production
+        /// For development: the pages below `/dev` are served on a loopback address.
+        case development
     }
 
     /// The name or address that the server listens on, without brackets. Only a loopback address serves pages for developers.
@@ -130,7 +133,10 @@ extension AccountServerConfiguration {
     }
 
     /// Reads the environment over the defaults.
-    /// - Parameter isServing: Whether links will be made, so that production needs their address.
+    /// - Parameters:
+    ///   - reader: The source of the values.
+    ///   - names: The names of all variables; those of unknown limits are refused.
+    ///   - isServing: Whether links will be made, so that production needs their address.
     /// - Throws: ``InvalidConfiguration`` with every problem.
     public mutating func read(_ reader: ConfigReader, names: Set<String> = [], isServing: Bool = true) throws {
         var settings = SettingReader(reader: reader)

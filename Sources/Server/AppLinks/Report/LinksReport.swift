@@ -23,7 +23,11 @@ public struct LinksReport: Hashable, Sendable {
     }
 
     /// Verifies a file on disk.
-    /// - Parameter domain: The domain that will serve the file; `nil` takes links of any host.
+    /// - Parameters:
+    ///   - file: The path, for the report.
+    ///   - bytes: The content of the file.
+    ///   - domain: The domain that will serve the file; `nil` takes links of any host.
+    ///   - links: The links that are matched against the file.
     public init(file: String, bytes: [UInt8], domain: String? = nil, links: [String] = []) {
         self.init(source: file, findings: AssociationLint.findings(in: bytes), bytes: bytes, domain: domain, links: links)
     }

@@ -38,7 +38,7 @@ extension SMTPDelivery {
     /// - Parameters:
     ///   - settings: How it is reached; a connection takes ``SMTPSettings/connectTimeout`` at most, and all of it ``SMTPSettings/timeout``.
     ///   - sender: Who mails are from; EHLO names its domain.
-    /// - Throws: ``MailDeliveryError`` with what stands in the way, and what to do about it.
+    /// - Throws: `MailDeliveryError` with what stands in the way, and what to do about it.
     public static func probe(_ settings: SMTPSettings, sender: String) async throws {
         let envelope = SMTPEnvelope(sender: MIMEMessage.address(of: sender), recipient: "", message: [])
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in

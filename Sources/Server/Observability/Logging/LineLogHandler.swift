@@ -28,6 +28,7 @@ public struct LineLogHandler: LogHandler {
     /// Creates a handler.
     /// - Parameters:
     ///   - label: The logger's.
+    ///   - format: The form of the lines.
     ///   - now: The wall clock.
     ///   - sink: Where lines go; standard error if not given, each by one call of the system.
     public init(

@@ -2,6 +2,7 @@ public import Foundation
 
 /// What kind of figure a metric is.
 public enum PrometheusKind: String, Hashable, Sendable {
+    /// A kind of metric, by its name in the text format.
     case counter, gauge, histogram
 }
 

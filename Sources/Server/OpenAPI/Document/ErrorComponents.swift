@@ -154,7 +154,7 @@ package struct ErrorExample {
         return payload
     }
 
-    /// The body in a form of ``ErrorContract/ErrorForm``.
+    /// The body in a form of `ErrorForm`.
     package func body(in form: ErrorForm) -> JSONValue { form.body(of: payload) }
 
     /// The body as a problem of RFC 9457.

@@ -4,7 +4,7 @@ import StrictJSON
 
 /// The schemas of the values that requests and responses of the account API contain.
 enum AccountValues {
-    /// The grammar of ``AccountContract/EmailAddress`` for addresses in ASCII.
+    /// The grammar of `EmailAddress` for addresses in ASCII.
     static let emailPattern =
         "^[A-Za-z0-9._%+\\-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9\\-]{0,61}[A-Za-z0-9])?\\.)+"
         + "(?:[A-Za-z]{2,63}|[Xx][Nn]--[A-Za-z0-9\\-]{0,58}[A-Za-z0-9])$"
@@ -21,7 +21,7 @@ enum AccountValues {
         )
     )
 
-    /// The rule of ``AccountContract/FirstName``, as far as it needs no table of Unicode. Many readers of patterns do not know `\\p`.
+    /// The rule of `FirstName`, as far as it needs no table of Unicode. Many readers of patterns do not know `\\p`.
     static let firstNamePattern =
         "^(?!.*[Ww]{3}\\.)(?!.*\\.[^ .'\u{2019}-]{2})(?=.*[^ .'\u{2019}-])[^\\u0000-\\u001F!-&(-,/-@\\[-`{-\\u00A9\\u00AD\\u061C\\u180E"
         + "\\u200B\\u200E\\u200F\\u2028-\\u202E\\u2060-\\u206F\\uE000-\\uF8FF\\uFEFF\\uFFF9-\\uFFFB]+$"

@@ -32,6 +32,7 @@ public struct MailboxPage: Sendable {
 
     /// The page.
     /// - Parameters:
+    ///   - mails: The emails, in the order of the page.
     ///   - nonce: The nonce of the answer's content security policy.
     ///   - language: The language of the page; the mails keep theirs.
     public func html(_ mails: [Entry], nonce: String, language: Language = .english) -> String {

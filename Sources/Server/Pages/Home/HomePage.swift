@@ -12,6 +12,7 @@ public struct HomePage: Sendable {
 
     /// Reads the template.
     /// - Parameters:
+    ///   - appName: The name of the app.
     ///   - basePath: The path that a configured address adds before the routes, such as `/app`.
     ///   - isDevelopment: Whether the page links to the other pages.
     /// - Throws: Mustache's error if the template can't be read.
@@ -24,7 +25,9 @@ public struct HomePage: Sendable {
     }
 
     /// The page's HTML.
-    /// - Parameter nonce: The nonce of the response's content security policy.
+    /// - Parameters:
+    ///   - nonce: The nonce of the response's content security policy.
+    ///   - language: The language of the page.
     public func html(nonce: String, language: Language) -> String {
         let content: TemplateValues = [
             "language": language.rawValue,

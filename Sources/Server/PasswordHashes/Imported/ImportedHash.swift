@@ -5,12 +5,16 @@ import Foundation
 /// Django's `pbkdf2_sha256$ROUNDS$SALT$HASH`, `bcrypt$…` and `bcrypt_sha256$…`, and bare bcrypt of the kinds `$2a$`, `$2b$` and
 /// `$2y$`.
 public enum ImportedHash: Hashable, Sendable {
+    /// A hash by PBKDF2, as Django makes them.
     case pbkdf2(PBKDF2)
+    /// A hash by bcrypt, as Laravel makes them.
     case bcrypt(Bcrypt)
 
     /// Why a text is not a hash that can be imported.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The format is none of those that can be imported.
         case unknownFormat
+        /// The format is known, and the text does not follow it.
         case malformed
         /// To verify it would take too long: whoever could put it there could keep the server busy.
         case tooCostly(limit: String)

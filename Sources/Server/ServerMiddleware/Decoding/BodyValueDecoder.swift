@@ -130,7 +130,7 @@ extension JSONObject {
 /// The types that are read from one JSON scalar.
 enum BodyScalars {
     /// The value, or `nil` if the type is read by its own `init(from:)`.
-    /// - Throws: ``BodyScalars/Mismatch`` or a ``ErrorContract/ContractRefusal`` if it does not fit.
+    /// - Throws: ``BodyScalars/Mismatch`` or a `ContractRefusal` if it does not fit.
     static func decode<Value>(_ type: Value.Type, from place: BodyPlace) throws -> Value? {
         switch type {
         case is String.Type: try require(place.value.stringValue) as? Value

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The open connections of a server, within limits.
 ///
-/// Given to ``HummingbirdCore/HTTPServerBuilder/contractHTTP1(renderer:configuration:connections:securityHeaders:)``:
+/// Given to `HTTPServerBuilder.contractHTTP1(renderer:configuration:connections:securityHeaders:)`:
 ///
 /// ```swift
 /// let connections = Connections(limits: ConnectionLimits(perClient: 128), identity: ClientIdentity(trustedProxies: proxies))

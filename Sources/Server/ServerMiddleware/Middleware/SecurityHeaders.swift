@@ -4,7 +4,7 @@ public import Hummingbird
 /// The headers that keep browsers from guessing, framing, caching and leaking.
 ///
 /// ``SecurityHeadersMiddleware`` adds them to every routed response; the server's responses to bytes that are no HTTP have them
-/// when they are given to ``HummingbirdCore/HTTPServerBuilder/contractHTTP1(renderer:configuration:connections:securityHeaders:)``.
+/// when they are given to `HTTPServerBuilder.contractHTTP1(renderer:configuration:connections:securityHeaders:)`.
 public struct SecurityHeaders: Sendable {
     private let fields: [HTTPField]
 

@@ -142,13 +142,17 @@ extension APIError {
 
 extension ErrorPresentation {
     /// What stands on the button of the main action.
-    /// - Parameter catalogue: What has the app's own words.
+    /// - Parameters:
+    ///   - language: The user's language.
+    ///   - catalogue: The catalogue with the app's own texts.
     public func primaryLabel(in language: Language, catalogue: ErrorCatalogue = .standard) -> String {
         catalogue.text(primary == .dismiss ? ContractText.accept : primary.label, in: language)
     }
 
     /// What stands on the button of the other action, if there is one.
-    /// - Parameter catalogue: What has the app's own words.
+    /// - Parameters:
+    ///   - language: The user's language.
+    ///   - catalogue: The catalogue with the app's own texts.
     public func secondaryLabel(in language: Language, catalogue: ErrorCatalogue = .standard) -> String? {
         secondary.map { catalogue.text($0.label, in: language) }
     }

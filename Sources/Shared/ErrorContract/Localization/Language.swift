@@ -67,7 +67,9 @@ extension Language {
 
 /// Which way a text runs. Described by its name in HTML: `ltr` or `rtl`.
 public enum TextDirection: String, Hashable, Sendable, CustomStringConvertible {
+    /// From left to right, as in English.
     case leftToRight = "ltr"
+    /// From right to left, as in Hebrew.
     case rightToLeft = "rtl"
 
     /// The direction of the first letter that has one (UAX #9, rule P2); `nil` if none has, as in `42`.

@@ -216,6 +216,7 @@ final class TextTable: Hashable, Sendable {
 
 /// The plural categories of Unicode CLDR.
 public enum PluralCategory: String, Hashable, Sendable, CaseIterable {
+    /// A category of CLDR, by its name there.
     case zero, one, two, few, many, other
 }
 

@@ -88,7 +88,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// The rules as they are applied now.
     public var currentRules: [RateLimitRule] { places.map { rules[$0.first].rule } }
 
-    /// The names of all policies, those of networks included, by the numbers that ``admit(_:reporting:)`` reports.
+    /// The names of all policies, those of networks included, in the order of their numbers.
     public var policyNames: [String] { names }
 
     /// The memory that the keys take, and what the limiter did because it was short. O(locks).

@@ -10,7 +10,9 @@ public protocol RateLimitStore: Sendable {
     /// Says what ``admit(_:)`` would say now, and counts nothing.
     func check(_ claims: [RateLimitClaim]) async throws -> RateLimitAnswer
     /// Refunds what an admission of this store charged to refundable claims. Each policy's part is refunded once.
-    /// - Parameter policies: The names of the policies to refund; all that can be if `nil`.
+    /// - Parameters:
+    ///   - charge: The charge that the admission reported.
+    ///   - policies: The names of the policies to refund; all that can be if `nil`.
     func refund(_ charge: RateLimitCharge, under policies: Set<String>?) async throws
     /// Puts another policy, mode or visibility in place under the policy's name, without a fresh burst.
     func change(to rule: RateLimitRule) async throws
