@@ -2,7 +2,6 @@ import AccountCore
 import Foundation
 package import Observability
 import RateLimiting
-import SQLiteStores
 import ServerMiddleware
 
 extension AccountServer {
@@ -27,7 +26,7 @@ extension AccountServer {
             ),
             .init("holdfast_requests_waiting", .gauge, "Requests that wait for one of them to end.", Double(load.waiting)),
         ]
-        for (file, path) in [("database", stores.folder.database.path), ("wal", stores.folder.database.path + "-wal")] {
+        for (file, path) in stores.files {
             guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber else { continue }
             let labels = [("file", file)]
             readings.append(

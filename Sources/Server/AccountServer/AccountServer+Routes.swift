@@ -9,7 +9,6 @@ import NIOCore
 package import OpenAPI
 import Pages
 import RateLimiting
-import SQLiteStores
 package import ServerMiddleware
 
 extension AccountServer {
@@ -55,7 +54,7 @@ extension AccountServer {
 
     package func healthRoutes<Context: RequestContext>(_ context: Context.Type) -> HealthRoutes<Context> {
         HealthRoutes(checks: [
-            .init("database") { [stores] in try await stores.database.ping() },
+            .init("database") { [stores] in try await stores.ping() },
             .init("mail") { [stores] in try await stores.intents.ping() },
             .init("limits") { [limitStore] in try await limitStore.ping() },
         ])

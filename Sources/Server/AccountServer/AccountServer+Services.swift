@@ -5,7 +5,6 @@ import Logging
 public import NIOCore
 import Pages
 import RateLimiting
-import SQLiteStores
 import ServerMiddleware
 public import ServiceLifecycle
 import Synchronization

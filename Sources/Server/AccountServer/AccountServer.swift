@@ -10,7 +10,6 @@ import Idempotency
 public import Logging
 package import PasswordHashes
 import RateLimiting
-package import SQLiteStores
 package import ServerMiddleware
 import ServiceLifecycle
 
@@ -39,7 +38,7 @@ public struct AccountServer: Sendable {
     package let address = BoundAddress()
     package let shedding: LoadShedding
     package let gate: HashingGate
-    package let limitStore: SQLiteRateLimitStore<ServerTime>
+    package let limitStore: any KeptRateLimitStore
     package let metrics: any MetricsFactory
     let recovery: PasswordRecovery
     let localization: Localization
@@ -49,7 +48,7 @@ public struct AccountServer: Sendable {
     let audit: AuditTrail<ServerTime>
     let accountMetrics: AccountMetrics
     let time: ServerTime
-    let steady: SteadyTime
+    let steady: any KeptTime
     let mailBounds: MailBounds
     package let logger: Logger
 
@@ -83,25 +82,21 @@ public struct AccountServer: Sendable {
         self.time = time
         self.logger = logger
         stores = try Stores(configuration.dataFolder, isServing: true)
-        steady = try await SteadyTime(stores.database, snapshot: time.snapshot)
+        steady = try await stores.steadyTime(time.snapshot)
         let keys = try stores.keys(secret: configuration.secret)
         mailbox = try MailboxFolder(directory: stores.folder.mailbox, now: time.wall)
         localization = Localization(fallback: configuration.defaultLanguage)
-        limitStore = try await SQLiteRateLimitStore(
-            configuration.limits.rules,
-            database: stores.database,
-            journal: stores.folder.limitJournal,
-            committed: AccountLimit.committed,
-            memory: configuration.limits.memory,
+        limitStore = try await stores.limits(
+            configuration.limits,
             secret: keys.limitKeys,
             clock: time,
-            time: time.snapshot,
+            snapshot: time.snapshot,
             logger: logger
         )
         limits = RateLimits(store: limitStore, identity: configuration.limits.identity, metrics: metrics)
         shares = FairShares(of: AccountLimit.resetGlobal.rawValue, clock: time, metrics: metrics)
         idempotency = IdempotencyKeys(
-            store: SQLiteIdempotencyStore(stores.database, bounds: configuration.idempotency.bounds),
+            store: stores.idempotency(configuration.idempotency.bounds),
             secret: IdempotencySecret(keys.idempotencyKeys),
             lifetime: configuration.idempotency.lifetime,
             clock: time,

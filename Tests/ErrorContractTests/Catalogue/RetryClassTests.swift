@@ -2,47 +2,7 @@ import ErrorContract
 import Testing
 
 @Suite struct RetryClassTests {
-    /// The table of the contract, row by row.
-    static let table: [(retry: RetryClass, codes: [ErrorCode])] = [
-        (.afterRefresh, [.authTokenExpired]),
-        (.afterRefreshOrSignIn, [.authTokenInvalid, .authTokenMissing]),
-        (.afterSignIn, [.authSessionExpired, .authRefreshFailed]),
-        (
-            .never,
-            [
-                .authInvalidCredentials, .authUserNotFound, .authUserInactive, .authUserSuspended, .authEmailExists,
-                .authWeakPassword, .authDeviceNotRegistered,
-            ]
-        ),
-        (.never, [.apiKeyInvalid, .apiKeyExpired, .socialTokenExpired, .apiKeyMissing]),
-        (.afterDelay, [.rateLimitExceeded, .rateLimitTooManyRequests, .rateLimitDeviceLimit]),
-        (.onlyAfterNamedDelay, [.rateLimitQuotaExceeded, .rateLimitAPILimit, .apiKeyQuotaExceeded]),
-        (
-            .withBackoff,
-            [.serverInternalError, .serverDatabaseError, .serverNetworkError, .serverServiceUnavailable, .serverTimeout]
-        ),
-        (.onlyAfterNamedDelay, [.serverMaintenance]),
-        (
-            .never,
-            [
-                .validationInvalidInput, .validationMissingField, .validationInvalidEmail, .validationInvalidFormat,
-                .validationFieldTooLong, .validationFieldTooShort, .validationInvalidDate, .validationInvalidURL,
-            ]
-        ),
-        (.never, [.resourceNotFound, .resourceAlreadyExists, .resourceDeleted, .resourceForbidden]),
-        (.never, [.contentGenerationFailed, .contentTooLong, .contentInvalidFormat, .contentModerationFailed]),
-        (.never, [.socialConnectionFailed, .socialPublishFailed, .socialPlatformError, .socialNotConnected]),
-        (.never, [.authOAuthFailed, .authOAuthCancelled, .authResetTokenInvalid]),
-        (.withBackoff, [.requestTimeout, .requestConflict]),
-        (
-            .never,
-            [
-                .requestMalformed, .requestMethodNotAllowed, .requestTooLarge, .requestUnsupportedMediaType, .requestKeyReused,
-            ]
-        ),
-    ]
-
-    @Test("A code has the retry class of the contract's table", arguments: table)
+    @Test("A code has the retry class of the contract's table", arguments: ContractTable.retryClasses)
     func known(retry: RetryClass, codes: [ErrorCode]) {
         for code in codes {
             #expect(ErrorCatalogue.standard[code]?.retry == retry, "\(code)")
@@ -57,8 +17,8 @@ import Testing
 
     @Test("The table leaves no code out")
     func complete() {
-        let codes = Self.table.flatMap(\.codes)
-        #expect(codes.count == 58)
+        let codes = ContractTable.retryClasses.flatMap(\.codes)
+        #expect(codes.count == ErrorCatalogue.standard.definitions.count)
         #expect(Set(codes) == Set(ErrorCatalogue.standard.definitions.map(\.code)))
     }
 

@@ -1,9 +1,9 @@
 import AccountContract
+import AccountCore
 import AccountKit
 import Email
 import ErrorContract
 import Foundation
-import SQLiteStores
 import Testing
 
 @testable import AccountServer

@@ -4,7 +4,6 @@ import Foundation
 import HoldfastTesting
 import Logging
 import RateLimiting
-import SQLiteStores
 import ServerMiddleware
 import Testing
 

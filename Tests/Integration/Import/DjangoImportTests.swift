@@ -2,7 +2,6 @@ import AccountContract
 import AccountCore
 import AccountKit
 import Foundation
-import SQLiteStores
 import TestSupport
 import Testing
 

@@ -4,7 +4,6 @@ import ErrorContract
 import Foundation
 import HTTPTypes
 import HoldfastTesting
-import SQLiteStores
 import StrictJSON
 import Testing
 

@@ -1,4 +1,5 @@
 import AccountContract
+import AccountCore
 import AccountKit
 import Email
 import ErrorContract

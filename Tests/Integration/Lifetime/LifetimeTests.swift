@@ -41,7 +41,7 @@ import Testing
             let outage = [8, 9].contains(hour) ? 0..<12 : hour % 6 == 4 ? 0..<7 : 0..<0
             try await traffic.liveAnHour(outage: outage)
             rows.append(try await simulated.rows())
-            keys.append(simulated.limitedKeys)
+            keys.append(try simulated.limitedKeys)
             #expect(simulated.inHand == [0, 0, 0], "hour \(hour)")
             #expect(try await simulated.number("SELECT COUNT(*) FROM idempotency_key WHERE is_finished = 0") == 0)
             #expect(try await simulated.number("SELECT COUNT(*) FROM mail_intent WHERE state = 'taken'") == 0)

@@ -8,6 +8,7 @@ import HoldfastTesting
 import RateLimiting
 import ServerMiddleware
 import ServiceLifecycle
+import Testing
 
 @testable import AccountServer
 @testable import HoldfastCommand
@@ -61,8 +62,10 @@ struct SimulatedServer: Sendable {
 
     /// How many keys each limit has in memory.
     var limitedKeys: [String: Int] {
-        let limiter = server.accounts.limitStore.limiter
-        return Dictionary(uniqueKeysWithValues: AccountLimit.allCases.map { ($0.rawValue, limiter.count(of: $0.rawValue)) })
+        get throws {
+            let limiter = try #require(server.accounts.limitStore as? SQLiteRateLimitStore<ServerTime>).limiter
+            return Dictionary(uniqueKeysWithValues: AccountLimit.allCases.map { ($0.rawValue, limiter.count(of: $0.rawValue)) })
+        }
     }
 
     /// Requests that are in hand or wait, and hashes that wait.

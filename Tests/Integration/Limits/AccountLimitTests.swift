@@ -1,9 +1,9 @@
 import AccountContract
+import AccountCore
 import AccountRoutes
 import ErrorContract
 import Foundation
 import RateLimiting
-import SQLiteStores
 import StrictJSON
 import Testing
 

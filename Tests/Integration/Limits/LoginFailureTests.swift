@@ -5,7 +5,6 @@ import AccountRoutes
 import Dispatch
 import ErrorContract
 import Foundation
-import SQLiteStores
 import StrictJSON
 import Synchronization
 import Testing

@@ -1,7 +1,6 @@
 import AccountCore
 import Foundation
 import MailServerTesting
-import SQLiteStores
 import Testing
 
 @testable import AccountServer

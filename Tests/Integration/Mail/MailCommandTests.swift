@@ -1,7 +1,6 @@
 import AccountCore
 import ErrorContract
 import Foundation
-import SQLiteStores
 import StrictJSON
 import Testing
 

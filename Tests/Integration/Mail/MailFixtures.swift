@@ -5,7 +5,6 @@ import ErrorContract
 import Foundation
 import MailServerTesting
 import Pages
-import SQLiteStores
 import Synchronization
 import Testing
 

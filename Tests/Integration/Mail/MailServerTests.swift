@@ -5,7 +5,6 @@ import Email
 import ErrorContract
 import Foundation
 import MailServerTesting
-import SQLiteStores
 import Testing
 
 @testable import AccountServer

@@ -1,7 +1,6 @@
 import AccountContract
 import AccountCore
 import Foundation
-import SQLiteStores
 import Testing
 
 @testable import AccountServer

@@ -4,7 +4,6 @@ import AccountKit
 import Email
 import ErrorContract
 import Foundation
-import SQLiteStores
 import Testing
 
 @testable import AccountServer

@@ -3,7 +3,6 @@ import AccountServer
 import ArgumentParser
 import ErrorContract
 import Foundation
-import SQLiteStores
 import StrictJSON
 
 /// `holdfast mail`
@@ -44,7 +43,7 @@ struct MailCommand: AsyncParsableCommand {
         func run() async throws {
             let stores = try data.existingStores()
             let mails = try await stores.intents.mails(limit: limit)
-            let listing = MailListing(mails: mails, now: try await SteadyTime(stores.database).now())
+            let listing = MailListing(mails: mails, now: try await stores.steadyTime().now())
             if json {
                 Terminal.say(String(decoding: listing.json.encoded(), as: UTF8.self))
             } else if mails.isEmpty {
@@ -104,7 +103,7 @@ struct MailCommand: AsyncParsableCommand {
                 }
                 chosen = found
             }
-            let now = try await SteadyTime(stores.database).now()
+            let now = try await stores.steadyTime().now()
             let count = try await queue.retry(chosen, includingFailed: failed || chosen != nil, at: now)
             Terminal.say(count == 1 ? "1 mail is due now." : "\(count) mails are due now.")
         }

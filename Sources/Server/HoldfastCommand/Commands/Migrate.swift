@@ -22,7 +22,7 @@ struct Migrate: AsyncParsableCommand {
         do {
             let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber
             let pending = (size?.intValue ?? 0) > 0 ? try await SQLiteInspection(path: path).pendingMigrations : nil
-            try Stores(data.folder).database.close()
+            try Stores(data.folder).close()
             switch pending {
             case nil: Terminal.say("\(path) was made.")
             case []: Terminal.say("\(path) is up to date.")

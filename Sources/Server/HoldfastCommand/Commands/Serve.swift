@@ -4,7 +4,6 @@ import Foundation
 import Logging
 import NIOCore
 import Observability
-import SQLiteStores
 
 /// `holdfast serve`
 struct Serve: AsyncParsableCommand {
@@ -101,15 +100,15 @@ struct Serve: AsyncParsableCommand {
             let server = try await HoldfastServer(configuration: configuration, logger: logger)
             let stores = server.accounts.stores
             do {
-                try stores.folder.requireInstallation(stores.database.installation(), configured: configuration.installation)
+                try stores.folder.requireInstallation(stores.installation(), configured: configuration.installation)
                 try await server.runUntilSignalled(logger: logger) { announce($0, configuration) }
             } catch {
                 // A server that could not listen has ended in good order: the next one must not take it for killed.
                 try? await server.accounts.limitStore.close()
-                try? stores.database.close()
+                try? stores.close()
                 throw error
             }
-            try stores.database.close()
+            try stores.close()
             withExtendedLifetime(lock) {}
         } catch {
             let isConfiguration = error is DataFolderInUse || error is MissingDatabase || error is WrongInstallation

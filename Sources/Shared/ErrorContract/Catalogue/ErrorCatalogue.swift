@@ -8,7 +8,7 @@ public struct ErrorCatalogue: Sendable {
     public internal(set) var translations = Translations()
     private let index: [ErrorCode: Int]
 
-    /// The 58 codes of the contract.
+    /// The codes of the contract: 50 of the published catalogue, and those that an account server on HTTP adds.
     public static let standard = ErrorCatalogue(
         unique: authentication + validation + rateLimit + server + resource + apiKey + social + content + request
     )

@@ -15,7 +15,7 @@ import Testing
     @Test("Every code that a source of the server names is provoked by a test")
     func everyCodeIsProvoked() throws {
         let root = Repository.root
-        let names = try Self.names(in: root.appending(path: "Sources/Shared/ErrorContract/Codes/ErrorCode+Standard.swift"))
+        let names = try Self.names(in: root.appending(path: "Sources/Shared/ErrorContract/Catalogue/Standard"))
         #expect(Set(names.values) == Set(ErrorCatalogue.standard.definitions.map(\.code)))
         var emitted: Set<ErrorCode> = []
         for folder in ["Sources/Server", "Sources/Shared/AccountContract"] {
@@ -35,8 +35,8 @@ import Testing
     }
 
     /// The codes by their names in Swift.
-    private static func names(in file: URL) throws -> [String: ErrorCode] {
-        let text = try String(contentsOf: file, encoding: .utf8)
+    private static func names(in folder: URL) throws -> [String: ErrorCode] {
+        let text = try sources(in: folder).map { try String(contentsOf: $0, encoding: .utf8) }.joined()
         let pairs = text.matches(of: /public static let (\w+) = Self\("(\w+)"\)/).map { (String($0.1), ErrorCode(String($0.2))) }
         return Dictionary(uniqueKeysWithValues: pairs)
     }

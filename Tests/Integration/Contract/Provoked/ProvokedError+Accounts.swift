@@ -2,7 +2,6 @@ import AccountContract
 import AccountCore
 import ErrorContract
 import Foundation
-import SQLiteStores
 import StrictJSON
 import Testing
 

@@ -3,7 +3,6 @@ import AccountServer
 import ArgumentParser
 import ErrorContract
 import Foundation
-import SQLiteStores
 import StrictJSON
 
 extension Users {

@@ -2,7 +2,6 @@ import AccountCore
 import AccountServer
 import ArgumentParser
 import Foundation
-import SQLiteStores
 
 extension Users {
     /// `holdfast users suspend`

@@ -5,7 +5,6 @@ import ArgumentParser
 import ErrorContract
 import Foundation
 import Logging
-import SQLiteStores
 import StrictJSON
 
 /// `holdfast users`

@@ -1,3 +1,14 @@
+extension ErrorCode {
+    /// API key not configured. Status 400.
+    public static let apiKeyMissing = Self("API_KEY_MISSING")
+    /// API key is invalid or incorrect. Status 401.
+    public static let apiKeyInvalid = Self("API_KEY_INVALID")
+    /// API key has expired. Status 401.
+    public static let apiKeyExpired = Self("API_KEY_EXPIRED")
+    /// API key usage quota exceeded. Status 429.
+    public static let apiKeyQuotaExceeded = Self("API_KEY_QUOTA_EXCEEDED")
+}
+
 extension ErrorCatalogue {
     /// Keys for third-party interfaces.
     static let apiKey: [ErrorDefinition] = [

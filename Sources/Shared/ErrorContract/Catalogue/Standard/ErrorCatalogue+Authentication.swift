@@ -1,3 +1,36 @@
+extension ErrorCode {
+    /// Invalid email or password provided during login. Status 401.
+    public static let authInvalidCredentials = Self("AUTH_INVALID_CREDENTIALS")
+    /// Access token has expired and needs refresh. Status 401.
+    public static let authTokenExpired = Self("AUTH_TOKEN_EXPIRED")
+    /// Token is malformed or invalid. Status 401.
+    public static let authTokenInvalid = Self("AUTH_TOKEN_INVALID")
+    /// Authorization token not provided in request. Status 401.
+    public static let authTokenMissing = Self("AUTH_TOKEN_MISSING")
+    /// Session has expired due to inactivity. Status 401.
+    public static let authSessionExpired = Self("AUTH_SESSION_EXPIRED")
+    /// User account does not exist. Status 404.
+    public static let authUserNotFound = Self("AUTH_USER_NOT_FOUND")
+    /// User account is inactive or deactivated. Status 403.
+    public static let authUserInactive = Self("AUTH_USER_INACTIVE")
+    /// User account is suspended. Status 403.
+    public static let authUserSuspended = Self("AUTH_USER_SUSPENDED")
+    /// Email address already registered. Status 400.
+    public static let authEmailExists = Self("AUTH_EMAIL_EXISTS")
+    /// Password does not meet requirements. Status 400.
+    public static let authWeakPassword = Self("AUTH_WEAK_PASSWORD")
+    /// Failed to refresh access token. Status 401.
+    public static let authRefreshFailed = Self("AUTH_REFRESH_FAILED")
+    /// Device not registered for push notifications. Status 400.
+    public static let authDeviceNotRegistered = Self("AUTH_DEVICE_NOT_REGISTERED")
+    /// OAuth authentication failed. Status 500.
+    public static let authOAuthFailed = Self("AUTH_OAUTH_FAILED")
+    /// User cancelled OAuth flow. Status 400.
+    public static let authOAuthCancelled = Self("AUTH_OAUTH_CANCELLED")
+    /// Reset link is unknown, expired or already used. Status 400.
+    public static let authResetTokenInvalid = Self("AUTH_RESET_TOKEN_INVALID")
+}
+
 extension ErrorCatalogue {
     /// Credentials, sessions and accounts.
     static let authentication: [ErrorDefinition] = [

@@ -1,3 +1,14 @@
+extension ErrorCode {
+    /// Failed to generate content. Status 500.
+    public static let contentGenerationFailed = Self("CONTENT_GENERATION_FAILED")
+    /// Content exceeds platform limit. Status 400.
+    public static let contentTooLong = Self("CONTENT_TOO_LONG")
+    /// Content format is invalid. Status 400.
+    public static let contentInvalidFormat = Self("CONTENT_INVALID_FORMAT")
+    /// Content failed moderation checks. Status 400.
+    public static let contentModerationFailed = Self("CONTENT_MODERATION_FAILED")
+}
+
 extension ErrorCatalogue {
     /// Generated and published content.
     static let content: [ErrorDefinition] = [

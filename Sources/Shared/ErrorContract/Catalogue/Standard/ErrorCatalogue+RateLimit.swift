@@ -1,3 +1,16 @@
+extension ErrorCode {
+    /// Too many requests in short time period. Status 429.
+    public static let rateLimitExceeded = Self("RATE_LIMIT_EXCEEDED")
+    /// Request rate exceeded. Status 429.
+    public static let rateLimitTooManyRequests = Self("RATE_LIMIT_TOO_MANY_REQUESTS")
+    /// Daily/monthly quota exceeded. Status 429.
+    public static let rateLimitQuotaExceeded = Self("RATE_LIMIT_QUOTA_EXCEEDED")
+    /// Too many requests from this device. Status 429.
+    public static let rateLimitDeviceLimit = Self("RATE_LIMIT_DEVICE_LIMIT")
+    /// API key quota exceeded. Status 429.
+    public static let rateLimitAPILimit = Self("RATE_LIMIT_API_LIMIT")
+}
+
 extension ErrorCatalogue {
     /// Too many requests.
     static let rateLimit: [ErrorDefinition] = [

@@ -1,3 +1,20 @@
+extension ErrorCode {
+    /// Request could not be read. Status 400.
+    public static let requestMalformed = Self("REQUEST_MALFORMED")
+    /// Method is not offered at this address. Status 405.
+    public static let requestMethodNotAllowed = Self("REQUEST_METHOD_NOT_ALLOWED")
+    /// Request was sent too slowly. Status 408.
+    public static let requestTimeout = Self("REQUEST_TIMEOUT")
+    /// Request with this idempotency key is still running. Status 409.
+    public static let requestConflict = Self("REQUEST_CONFLICT")
+    /// Request body exceeds the limit. Status 413.
+    public static let requestTooLarge = Self("REQUEST_TOO_LARGE")
+    /// Content type is not supported. Status 415.
+    public static let requestUnsupportedMediaType = Self("REQUEST_UNSUPPORTED_MEDIA_TYPE")
+    /// Idempotency key was used with another payload. Status 422.
+    public static let requestKeyReused = Self("REQUEST_KEY_REUSED")
+}
+
 extension ErrorCatalogue {
     /// What an HTTP server itself has to say.
     static let request: [ErrorDefinition] = [

@@ -1,3 +1,14 @@
+extension ErrorCode {
+    /// Requested resource does not exist. Status 404.
+    public static let resourceNotFound = Self("RESOURCE_NOT_FOUND")
+    /// Resource already exists. Status 409.
+    public static let resourceAlreadyExists = Self("RESOURCE_ALREADY_EXISTS")
+    /// Resource has been deleted. Status 410.
+    public static let resourceDeleted = Self("RESOURCE_DELETED")
+    /// Access to resource is forbidden. Status 403.
+    public static let resourceForbidden = Self("RESOURCE_FORBIDDEN")
+}
+
 extension ErrorCatalogue {
     /// Missing, taken, deleted or foreign things.
     static let resource: [ErrorDefinition] = [

@@ -1,3 +1,18 @@
+extension ErrorCode {
+    /// Internal server error occurred. Status 500.
+    public static let serverInternalError = Self("SERVER_INTERNAL_ERROR")
+    /// Database operation failed. Status 500.
+    public static let serverDatabaseError = Self("SERVER_DATABASE_ERROR")
+    /// Network communication error. Status 500.
+    public static let serverNetworkError = Self("SERVER_NETWORK_ERROR")
+    /// Service temporarily unavailable. Status 503.
+    public static let serverServiceUnavailable = Self("SERVER_SERVICE_UNAVAILABLE")
+    /// Request timed out. Status 504.
+    public static let serverTimeout = Self("SERVER_TIMEOUT")
+    /// Server under maintenance. Status 503.
+    public static let serverMaintenance = Self("SERVER_MAINTENANCE")
+}
+
 extension ErrorCatalogue {
     /// Failures of the server.
     static let server: [ErrorDefinition] = [

@@ -1,3 +1,16 @@
+extension ErrorCode {
+    /// Failed to connect to social media platform. Status 500.
+    public static let socialConnectionFailed = Self("SOCIAL_CONNECTION_FAILED")
+    /// Social media access token expired. Status 401.
+    public static let socialTokenExpired = Self("SOCIAL_TOKEN_EXPIRED")
+    /// Failed to publish content to platform. Status 500.
+    public static let socialPublishFailed = Self("SOCIAL_PUBLISH_FAILED")
+    /// Social media platform returned an error. Status 500.
+    public static let socialPlatformError = Self("SOCIAL_PLATFORM_ERROR")
+    /// Social media account not connected. Status 400.
+    public static let socialNotConnected = Self("SOCIAL_NOT_CONNECTED")
+}
+
 extension ErrorCatalogue {
     /// Connections to social platforms.
     static let social: [ErrorDefinition] = [
