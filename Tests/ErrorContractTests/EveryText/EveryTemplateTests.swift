@@ -7,7 +7,9 @@ import Testing
 @Suite struct EveryTemplateTests {
     /// The pages and mails for people; reference, codes and lab are read by developers, in English.
     private static let templates = Repository.files("mustache", under: ["Sources/Server/Pages"])
-        .map(Repository.name(of:)).filter { name in !["errors", "lab", "reference"].contains { name.hasSuffix("/\($0).html.mustache") } }
+        .map(Repository.name(of:)).filter { name in
+            !["errors", "lab", "reference"].contains { name.hasSuffix("/\($0).html.mustache") }
+        }
 
     @Test("A template has no words of its own", arguments: templates)
     func words(name: String) throws {

@@ -39,7 +39,8 @@ import Testing
         for place in [
             "Sources/Shared/ErrorContract/Catalogue/Standard/", "Sources/Shared/ErrorContract/Localization/",
             "Sources/Server/AccountCore/",
-            "Sources/Server/Pages/Mails/", "Sources/Server/Pages/Recovery/", "Sources/Server/Pages/Home/", "Examples/TerminalApp/",
+            "Sources/Server/Pages/Mails/", "Sources/Server/Pages/Recovery/", "Sources/Server/Pages/Home/",
+            "Examples/TerminalApp/",
         ] {
             #expect(files.contains { $0.hasPrefix(place) }, "\(place)")
         }
