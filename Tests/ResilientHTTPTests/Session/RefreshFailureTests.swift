@@ -27,7 +27,7 @@ import Timekeeping
             return report
         }()
         while isOver.value == 0 {
-            for _ in 0..<200 { await Task.yield() }
+            for _ in 0..<500 { await Task.yield() }
             clock.advance(by: .milliseconds(10))
         }
         return await report
