@@ -41,7 +41,7 @@ enum ServedAs: String, CaseIterable, CustomTestStringConvertible {
             let offered = try server.router().routes.filter { !$0.path.description.hasPrefix("/dev/lab") }
             let routes = Set(offered.map { "\($0.method) \(plain($0.path.description))" })
             let described = Set(server.accounts.apiDescription.operations.map { "\($0.method.rawValue) \(plain($0.path))" })
-            #expect(routes.subtracting(described).sorted() == [], "add an operation to a group in APIReference/Operations")
+            #expect(routes.subtracting(described).sorted() == [], "add a row in OpenAPI/Operations")
             #expect(described.subtracting(routes).sorted() == [], "no route serves this")
         }
     }
