@@ -1,4 +1,5 @@
 import HoldfastTesting
+import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ManualClockTests {
@@ -27,27 +28,25 @@ import Testing
         try await sleeper.value
     }
 
-    @MainActor
     @Test("Sleepers whose deadline has come wake earliest first")
-    func order() async throws {
-        var woken: [Int] = []
-        var sleepers: [Task<Void, any Error>] = []
-        for (place, seconds) in [30, 10, 20].enumerated() {
-            sleepers.append(
-                Task { @MainActor in
-                    try await clock.sleep(for: .seconds(seconds))
-                    woken.append(seconds)
-                }
-            )
-            await clock.waitForSleepers(place + 1)
+    func order() {
+        // Tasks that wake on several threads overtake one another, whatever the clock does.
+        let executor = SteppedExecutor()
+        let woken = Mutex<[Int]>([])
+        for seconds in [30, 10, 20] {
+            Task(executorPreference: executor) {
+                try await clock.sleep(for: .seconds(seconds))
+                woken.withLock { $0.append(seconds) }
+            }
         }
+        executor.drain()
         clock.advance(by: .seconds(15))
-        try await sleepers[1].value
-        #expect(woken == [10])
+        executor.drain()
+        #expect(woken.withLock(\.self) == [10])
         #expect(clock.sleeperCount == 2)
         clock.advance(by: .seconds(100))
-        for sleeper in sleepers { try await sleeper.value }
-        #expect(woken == [10, 20, 30])
+        executor.drain()
+        #expect(woken.withLock(\.self) == [10, 20, 30])
     }
 
     @Test("A deadline that has come already returns at once", arguments: [Duration.zero, .seconds(-1), .seconds(10)])

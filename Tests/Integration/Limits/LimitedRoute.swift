@@ -13,15 +13,14 @@ import Testing
 /// A limited operation of the table, and how to call it.
 struct LimitedRoute: Sendable, CustomTestStringConvertible {
     let operation: APIOperation
-    private let content: RequestContent
 
     init?(_ operation: APIOperation) {
-        guard !operation.limits.isEmpty, let content = operation.request else { return nil }
-        (self.operation, self.content) = (operation, content)
+        guard !operation.limits.isEmpty else { return nil }
+        self.operation = operation
     }
 
     var path: String { operation.path }
-    var isForm: Bool { content.isForm }
+    var isForm: Bool { operation.request?.isForm == true }
     var testDescription: String { "\(operation.method.rawValue) \(path)" }
 
     /// The limits that responses report, in their order.
@@ -29,9 +28,9 @@ struct LimitedRoute: Sendable, CustomTestStringConvertible {
     /// The limit of the route by client.
     var byClient: AccountLimit? { operation.limits.first { $0.key == .client } }
 
-    /// The body of the example. The number makes its address another one.
+    /// The body of the example, if the operation has one. The number makes its address another one.
     func body(_ number: Int) -> String {
-        var members = content.example
+        guard var members = operation.request?.example else { return "" }
         if members["email"] != nil { members["email"] = .string("a\(number)@example.com") }
         guard isForm else { return String(decoding: JSONValue.object(members).encoded(), as: UTF8.self) }
         return members.members.map { name, value in
@@ -74,7 +73,7 @@ extension TestServer {
     ) async throws -> RawHTTP.Answer {
         let type = route.isForm ? "application/x-www-form-urlencoded" : "application/json"
         return try await RawHTTP.send(
-            "POST",
+            route.operation.method.rawValue,
             route.path,
             to: url,
             headers: ["Content-Type: \(type)", "X-Forwarded-For: \(client)"] + headers,
