@@ -84,7 +84,8 @@ let appLibraries = [
 let serverLibraries = [
     "AccountServer", "ServerMiddleware", "Idempotency", "AccountCore", "AccountRoutes", "AccountImport",
     "SQLiteStores", "Email", "Pages", "OpenAPI", "PasswordHashes", "AppLinks", "Observability", "ClientMetrics",
-    "HoldfastAsyncHTTPClient", "ErrorLab", "AccountStoreTesting",
+    "HoldfastAsyncHTTPClient", "ErrorLab", "AccountStoreTesting", "PostgresDriver", "PostgresStores", "ValkeyDriver",
+    "ValkeyStores",
 ]
 
 /// The plugin of `scripts/documentation`. Packages that depend on this one never resolve it.
@@ -165,6 +166,18 @@ let package = Package(
             pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
         ),
+        .systemLibrary(
+            name: "CLibPQ",
+            path: "Sources/C/CLibPQ",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
+        ),
+        .systemLibrary(
+            name: "CHiredis",
+            path: "Sources/C/CHiredis",
+            pkgConfig: "hiredis",
+            providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]
+        ),
         module("Server", "Scheduling", ["Timekeeping", lifecycle]),
         module("Server", "Idempotency", ["ErrorContract", "RateLimiting", httpTypes, crypto]),
         module("Server", "Observability", ["Timekeeping", logging, metrics]),
@@ -204,6 +217,22 @@ let package = Package(
                 grdb,
                 httpTypes, lifecycle, logging,
             ]
+        ),
+        module("Server", "PostgresDriver", ["CLibPQ", "Observability", "Timekeeping", logging, metrics]),
+        module(
+            "Server",
+            "PostgresStores",
+            [
+                "AccountContract", "AccountCore", "ErrorContract", "Idempotency", "Observability", "PostgresDriver",
+                "RateLimiting",
+                "Timekeeping", crypto, httpTypes, logging,
+            ]
+        ),
+        module("Server", "ValkeyDriver", ["CHiredis", "Observability", "Timekeeping", logging, metrics, nioCore, nioPosix]),
+        module(
+            "Server",
+            "ValkeyStores",
+            ["Observability", "RateLimiting", "Timekeeping", "ValkeyDriver", lifecycle, logging, metrics]
         ),
         module(
             "Server",
@@ -308,6 +337,7 @@ let package = Package(
         // What only tests use.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .target(name: "MailServerTesting", path: "Tests/MailServerTesting", exclude: ["smtp_server.py"], swiftSettings: settings),
+        .target(name: "DataServerTesting", path: "Tests/DataServerTesting", swiftSettings: settings),
         .target(
             name: "Attacks",
             dependencies: [
@@ -392,6 +422,16 @@ let package = Package(
             ]
         ),
         tests("OpenAPITests", ["AccountContract", "ErrorContract", "OpenAPI", "StrictJSON"]),
+        tests("PostgresDriverTests", ["DataServerTesting", "PostgresDriver", logging]),
+        tests(
+            "PostgresStoresTests",
+            [
+                "AccountContract", "AccountCore", "AccountStoreTesting", "DataServerTesting", "Idempotency", "PostgresDriver",
+                "PostgresStores", logging,
+            ]
+        ),
+        tests("ValkeyDriverTests", ["DataServerTesting", "ValkeyDriver", logging, nioCore, nioEmbedded]),
+        tests("ValkeyStoresTests", ["DataServerTesting", "RateLimiting", "ValkeyDriver", "ValkeyStores", logging]),
         tests("PagesTests", copy: ["Golden"], ["AccountContract", "AccountCore", "ErrorContract", "OpenAPI", "Pages"]),
         tests(
             "ServerMiddlewareTests",

@@ -52,13 +52,13 @@ fresh_manifest() { touch Package.swift; }
 # other eyes, a browser, what looks at the API, a mail server, the servers of others.
 need_test_tools() {
     if command -v apt-get >/dev/null; then
-        need_packages curl jq openssl python3
+        need_packages curl jq openssl python3 postgresql redis-server haproxy pgbouncer prometheus faketime
         # Debian's names first, then Ubuntu's.
         if ! command -v chromedriver >/dev/null; then
             need_packages chromium chromium-driver || need_packages chromium-browser chromium-chromedriver
         fi
     elif command -v brew >/dev/null; then
-        need_formulae jq
+        need_formulae jq postgresql redis
         command -v chromedriver >/dev/null || brew install --quiet --cask chromedriver
     fi
     "$root/scripts/api-tools" >/dev/null
@@ -70,11 +70,11 @@ need_test_tools() {
 need_build_tools() {
     command -v swift >/dev/null || fail "Swift is not installed; get version 6.2 or later from https://www.swift.org/install"
     if command -v apt-get >/dev/null; then
-        need_packages libcurl4-openssl-dev libargon2-dev libsqlite3-dev pkg-config
+        need_packages libcurl4-openssl-dev libargon2-dev libsqlite3-dev libpq-dev libhiredis-dev pkg-config
     elif command -v brew >/dev/null; then
-        need_formulae argon2 curl pkg-config
+        need_formulae argon2 curl hiredis libpq pkg-config
     else
-        say "Neither apt nor Homebrew is here: libargon2, libcurl, SQLite 3 and pkg-config must be installed by hand"
+        say "Neither apt nor Homebrew is here: libargon2, libcurl, libhiredis, libpq, SQLite 3 and pkg-config must be installed by hand"
     fi
 }
 

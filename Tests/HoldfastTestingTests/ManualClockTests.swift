@@ -32,21 +32,21 @@ import Testing
     func order() {
         // Tasks that wake on several threads overtake one another, whatever the clock does.
         let executor = SteppedExecutor()
-        let woken = Mutex<[Int]>([])
+        let (clock, woken) = (clock, Woken())
         for seconds in [30, 10, 20] {
-            Task(executorPreference: executor) {
+            _ = Task(executorPreference: executor) {
                 try await clock.sleep(for: .seconds(seconds))
-                woken.withLock { $0.append(seconds) }
+                woken.seconds.withLock { $0.append(seconds) }
             }
         }
         executor.drain()
         clock.advance(by: .seconds(15))
         executor.drain()
-        #expect(woken.withLock(\.self) == [10])
+        #expect(woken.seconds.withLock(\.self) == [10])
         #expect(clock.sleeperCount == 2)
         clock.advance(by: .seconds(100))
         executor.drain()
-        #expect(woken.withLock(\.self) == [10, 20, 30])
+        #expect(woken.seconds.withLock(\.self) == [10, 20, 30])
     }
 
     @Test("A deadline that has come already returns at once", arguments: [Duration.zero, .seconds(-1), .seconds(10)])
@@ -109,4 +109,8 @@ import Testing
         for sleeper in sleepers { _ = await sleeper.result }
         #expect(clock.nextDeadline == nil)
     }
+}
+
+private final class Woken: Sendable {
+    let seconds = Mutex<[Int]>([])
 }

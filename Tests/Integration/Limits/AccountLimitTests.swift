@@ -3,6 +3,7 @@ import AccountCore
 import AccountRoutes
 import ErrorContract
 import Foundation
+import OpenAPI
 import RateLimiting
 import StrictJSON
 import Testing

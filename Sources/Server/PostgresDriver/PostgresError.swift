@@ -1,0 +1,25 @@
+public import Observability
+
+/// Why PostgreSQL did not do what it was asked for. It names no value and no address.
+public enum PostgresError: LogSafeError, Hashable, Sendable {
+    /// The server refused, with this SQLSTATE.
+    case refused(String)
+    /// No connection: the server can't be reached, or the pool had none within the deadline.
+    case unavailable(String)
+    /// The deadline passed.
+    case deadlineExceeded
+    /// The connection was lost, or the deadline passed, after the changes were sent: they may have been made or not.
+    case outcomeUnknown
+
+    /// The SQLSTATE of a refusal.
+    public var sqlState: String? { if case .refused(let state) = self { state } else { nil } }
+
+    public var description: String {
+        switch self {
+        case .refused(let state): "PostgreSQL error \(state)"
+        case .unavailable(let reason): "no connection to PostgreSQL: \(reason)"
+        case .deadlineExceeded: "PostgreSQL did not respond in time"
+        case .outcomeUnknown: "the connection to PostgreSQL was lost during a commit"
+        }
+    }
+}

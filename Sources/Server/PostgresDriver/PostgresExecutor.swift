@@ -1,0 +1,15 @@
+/// Something that executes statements: a client, each in a transaction of its own, or a transaction.
+public protocol PostgresExecutor: Sendable {
+    /// Executes a statement. When this returns for a statement outside a transaction, its changes are durable.
+    ///
+    /// A statement may be executed more than once if a connection is lost. See ``PostgresClient/transaction(_:)``.
+    /// - Throws: ``PostgresError``.
+    @discardableResult
+    func execute(_ statement: PostgresStatement, _ values: [PostgresValue]) async throws -> PostgresResult
+}
+
+extension PostgresExecutor {
+    /// Executes a statement without values.
+    @discardableResult
+    public func execute(_ statement: PostgresStatement) async throws -> PostgresResult { try await execute(statement, []) }
+}

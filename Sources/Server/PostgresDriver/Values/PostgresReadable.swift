@@ -1,0 +1,77 @@
+public import Foundation
+
+/// A type that is read from a column in PostgreSQL's binary format.
+public protocol PostgresReadable {
+    /// Reads a value.
+    /// - Parameter bytes: The bytes of the column; `nil` is `NULL`.
+    init?(postgres bytes: [UInt8]?)
+}
+
+extension Optional: PostgresReadable where Wrapped: PostgresReadable {
+    public init?(postgres bytes: [UInt8]?) {
+        guard bytes != nil else {
+            self = Wrapped?.none
+            return
+        }
+        guard let value = Wrapped(postgres: bytes) else { return nil }
+        self = Wrapped?.some(value)
+    }
+}
+
+extension Bool: PostgresReadable {
+    public init?(postgres bytes: [UInt8]?) {
+        guard let bytes, bytes.count == 1 else { return nil }
+        self = bytes[0] != 0
+    }
+}
+
+/// `smallint`, `integer` or `bigint`.
+extension Int: PostgresReadable {
+    public init?(postgres bytes: [UInt8]?) {
+        guard let bytes else { return nil }
+        let bits = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        switch bytes.count {
+        case 2: self = Int(Int16(truncatingIfNeeded: bits))
+        case 4: self = Int(Int32(truncatingIfNeeded: bits))
+        case 8: self = Int(Int64(bitPattern: bits))
+        default: return nil
+        }
+    }
+}
+
+extension Double: PostgresReadable {
+    public init?(postgres bytes: [UInt8]?) {
+        guard let bytes, bytes.count == 8 else { return nil }
+        self.init(bitPattern: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+    }
+}
+
+extension String: PostgresReadable {
+    public init?(postgres bytes: [UInt8]?) {
+        guard let bytes, let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        self = text
+    }
+}
+
+/// `bytea`
+extension [UInt8]: PostgresReadable {
+    public init?(postgres bytes: [UInt8]?) {
+        guard let bytes else { return nil }
+        self = bytes
+    }
+}
+
+extension UUID: PostgresReadable {
+    public init?(postgres bytes: [UInt8]?) {
+        guard let bytes, bytes.count == 16 else { return nil }
+        self = bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+}
+
+/// `double precision`, in seconds since 1970.
+extension Date: PostgresReadable {
+    public init?(postgres bytes: [UInt8]?) {
+        guard let seconds = Double(postgres: bytes) else { return nil }
+        self.init(timeIntervalSince1970: seconds)
+    }
+}

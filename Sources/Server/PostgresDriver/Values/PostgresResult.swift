@@ -1,0 +1,48 @@
+/// What a statement returned.
+public struct PostgresResult: Sendable {
+    /// The rows.
+    public let rows: [PostgresRow]
+    /// How many rows the statement inserted, changed, removed or returned.
+    public let count: Int
+
+    /// Creates a result.
+    public init(rows: [PostgresRow], count: Int) {
+        (self.rows, self.count) = (rows, count)
+    }
+}
+
+/// A row of a result. Values are read by the number of their column, as the types of ``PostgresReadable``.
+///
+/// ```swift
+/// let id: UUID = try row.value(0)
+/// let reason: String? = try row.value(1)
+/// ```
+public struct PostgresRow: Sendable {
+    /// The bytes of the columns in the binary format; `nil` is `NULL`.
+    public let columns: [[UInt8]?]
+
+    /// Creates a row.
+    public init(columns: [[UInt8]?]) {
+        self.columns = columns
+    }
+
+    /// Reads a column.
+    /// - Throws: ``UnreadableColumn`` if there is no such column, or it does not hold such a value.
+    public func value<Value: PostgresReadable>(_ column: Int) throws -> Value {
+        guard columns.indices.contains(column), let value = Value(postgres: columns[column]) else {
+            throw UnreadableColumn(column: column)
+        }
+        return value
+    }
+}
+
+/// A column does not hold a value of the type that was asked for.
+public struct UnreadableColumn: Error, Hashable, Sendable {
+    /// The number of the column.
+    public let column: Int
+
+    /// Creates an error.
+    public init(column: Int) {
+        self.column = column
+    }
+}

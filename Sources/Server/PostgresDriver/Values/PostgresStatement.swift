@@ -1,0 +1,23 @@
+/// The text of a statement. It is a literal, or literals put together: values are always bound, as `$1` and so on.
+///
+/// ```swift
+/// try await client.execute("UPDATE account SET state = $1 WHERE id = $2", [.text("active"), .uuid(id)])
+/// ```
+public struct PostgresStatement: ExpressibleByStringLiteral, Hashable, Sendable {
+    /// The text.
+    public let text: String
+
+    /// Takes a literal. A literal with interpolated values does not compile.
+    public init(stringLiteral literal: StaticString) {
+        text = "\(literal)"
+    }
+
+    private init(text: String) {
+        self.text = text
+    }
+
+    /// Joins two parts of a statement.
+    public static func + (first: PostgresStatement, second: PostgresStatement) -> PostgresStatement {
+        PostgresStatement(text: first.text + second.text)
+    }
+}
