@@ -1,0 +1,64 @@
+import Foundation
+import Synchronization
+
+/// A thread for calls that block, one after the other, of which a bounded number waits.
+final class BlockingWork: Sendable {
+    private let queue: DispatchQueue
+    private let limit: Int
+    private let count = Mutex(0)
+
+    init(_ name: String, limit: Int) {
+        // A queue with a width of one: its thread is none of the threads on which tasks run.
+        queue = DispatchQueue(label: name)
+        self.limit = limit
+    }
+
+    /// Does work later.
+    /// - Returns: `false` if too much waits already; the work is not done then.
+    func submit(_ work: @escaping @Sendable () -> Void) -> Bool {
+        let isAccepted = count.withLock { count in
+            guard count < limit else { return false }
+            count += 1
+            return true
+        }
+        guard isAccepted else { return false }
+        queue.async {
+            work()
+            self.count.withLock { $0 -= 1 }
+        }
+        return true
+    }
+}
+
+/// The numeric addresses of a name.
+enum HostAddresses {
+    /// Whether a name is an address already.
+    static func isAddress(_ name: String) -> Bool {
+        var (four, six) = (in_addr(), in6_addr())
+        return inet_pton(AF_INET, name, &four) == 1 || inet_pton(AF_INET6, name, &six) == 1
+    }
+
+    /// Asks the system's resolver, which blocks.
+    static func resolve(_ name: String) -> [String] {
+        var hints = addrinfo()
+        #if canImport(Darwin)
+            hints.ai_socktype = SOCK_STREAM
+        #else
+            hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        #endif
+        var first: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(name, nil, &hints, &first) == 0 else { return [] }
+        defer { freeaddrinfo(first) }
+        var addresses: [String] = []
+        var next = first
+        while let info = next?.pointee {
+            var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+            let length = socklen_t(text.count)
+            if getnameinfo(info.ai_addr, info.ai_addrlen, &text, length, nil, 0, NI_NUMERICHOST) == 0 {
+                addresses.append(String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
+            }
+            next = info.ai_next
+        }
+        return addresses
+    }
+}

@@ -1,0 +1,38 @@
+/// A connection of the pool, as the driver's thread has it.
+final class DriverConnection {
+    enum Stage {
+        /// The name of the host is being resolved.
+        case resolving
+        case opening(PGConnection, waitsForReading: Bool)
+        case open(PGConnection)
+    }
+
+    let id: ConnectionPool.ConnectionID
+    var stage = Stage.resolving
+    /// The number of the host that is tried or was reached.
+    var host = 0
+    /// The addresses of the host that were not tried yet; `nil` is a Unix socket.
+    var addresses: [String?] = []
+    /// When the step that is under way must have ended.
+    var deadline: Duration?
+    /// The job that is executed.
+    var job: DriverJob?
+    /// Whether a failed or abandoned transaction is being rolled back.
+    var isRollingBack = false
+    /// Which plans the connection has prepared. See `DriverLoop.plans`.
+    var plans: Int
+
+    init(id: ConnectionPool.ConnectionID, plans: Int) {
+        (self.id, self.plans) = (id, plans)
+    }
+
+    /// The connection of libpq, if it has a socket.
+    var pg: PGConnection? {
+        switch stage {
+        case .resolving: nil
+        case .opening(let pg, _), .open(let pg): pg
+        }
+    }
+
+    var isOpen: Bool { if case .open = stage { true } else { false } }
+}

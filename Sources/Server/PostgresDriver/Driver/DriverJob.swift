@@ -1,0 +1,49 @@
+import Synchronization
+
+/// A segment to be executed, and the task that waits for it.
+struct DriverJob: Sendable {
+    let id: UInt64
+    let segment: PGSegment
+    /// The connection that the task has leased; `nil` takes one from the pool.
+    let connection: ConnectionPool.ConnectionID?
+    /// Whether the task leases the connection for more segments.
+    let keepsConnection: Bool
+    /// Until when it waits for a connection.
+    let acquireDeadline: Duration
+    /// When it was submitted.
+    let start: Duration
+    let cancellation: DriverCancellation
+    let continuation: CheckedContinuation<DriverOutcome, Never>
+}
+
+/// Whether a task has been canceled before the driver knew its job.
+final class DriverCancellation: Sendable {
+    private let flag = Atomic(false)
+
+    var isCancelled: Bool { flag.load(ordering: .acquiring) }
+
+    func cancel() { flag.store(true, ordering: .releasing) }
+}
+
+/// How a job ended.
+enum DriverOutcome: Sendable {
+    /// - Parameters:
+    ///   - connection: The connection, leased if the job keeps it.
+    ///   - isDoubtful: The commit may be lost in a failover.
+    case done(results: [PostgresResult], connection: ConnectionPool.ConnectionID, isDoubtful: Bool)
+    /// The job failed, and has no connection any longer.
+    case failed(DriverFailure)
+}
+
+/// Why a job failed.
+enum DriverFailure: Error, Hashable {
+    /// The server reported an error.
+    case refused(String)
+    /// No connection within the deadline: nothing was sent.
+    case noConnection(String)
+    /// The connection was lost while the segment was executed, or before in the same transaction.
+    case lost(sqlState: String?)
+    /// The segment was not executed within its deadline.
+    case deadline
+    case cancelled(wasSent: Bool)
+}

@@ -1,0 +1,388 @@
+import Foundation
+import Logging
+import Timekeeping
+
+/// The work of the driver's thread. All its state belongs to that thread.
+final class DriverLoop {
+    static let closed = "the client is closed"
+    /// The time that the rollback of an abandoned transaction may take before its connection is closed.
+    private static let rollbackTimeout = Duration.seconds(2)
+
+    private let settings: PostgresSettings
+    private let mailbox: Mailbox<Driver.Message>
+    private let clock: MonotonicClock
+    private let shared: DriverStatus
+    private let logger: Logger
+    private let metrics: PostgresMetrics
+    private let resolver = BlockingWork("holdfast.postgres.names", limit: 64)
+    private let canceler = BlockingWork("holdfast.postgres.cancel", limit: 64)
+
+    private var pool: ConnectionPool
+    private var connections: [ConnectionPool.ConnectionID: DriverConnection] = [:]
+    /// The jobs that wait for a connection, by their id, which is also that of the waiter.
+    private var waiting: [UInt64: DriverJob] = [:]
+    private var events: [ConnectionPool.Event] = []
+    private var isHandling = false
+    /// Rises when prepared plans have become invalid.
+    private var plans = 0
+    private var failure: String?
+    private var closings: [CheckedContinuation<Void, Never>] = []
+    /// When connections that are in use are closed too; `nil` while the client is open.
+    private var end: Duration?
+
+    init(
+        settings: PostgresSettings,
+        mailbox: Mailbox<Driver.Message>,
+        clock: MonotonicClock,
+        shared: DriverStatus,
+        logger: Logger,
+        metrics: PostgresMetrics
+    ) {
+        (self.settings, self.mailbox, self.clock, self.shared) = (settings, mailbox, clock, shared)
+        (self.logger, self.metrics) = (logger, metrics)
+        let limits = ConnectionPool.Limits(
+            minimum: settings.minimum,
+            maximum: settings.maximum,
+            idle: settings.idleLimit,
+            lifetime: settings.lifetime
+        )
+        pool = ConnectionPool(limits: limits, generator: SystemRandomNumberGenerator())
+    }
+
+    /// Runs until the client is closed.
+    func run() {
+        notify(.tick)
+        while end == nil || !connections.isEmpty {
+            let ready = waitForSockets()
+            for message in mailbox.takeAll() { handle(message) }
+            for id in ready { connections[id].map(advance) }
+            let now = clock.now
+            for connection in connections.values where connection.deadline.map({ $0 <= now }) ?? false { expire(connection) }
+            if pool.nextTick.map({ $0 <= now }) ?? false { notify(.tick) }
+            if let end, end <= now { closeAll() }
+            publish()
+        }
+        for message in mailbox.end() { refuse(message) }
+        for closing in closings { closing.resume() }
+    }
+}
+
+// MARK: - Waiting
+
+extension DriverLoop {
+    /// Waits for a message, for a socket, or for the next deadline.
+    /// - Returns: The connections whose sockets are ready.
+    private func waitForSockets() -> [ConnectionPool.ConnectionID] {
+        var descriptors = [pollfd(fd: mailbox.readEnd, events: Int16(POLLIN), revents: 0)]
+        var owners: [ConnectionPool.ConnectionID] = []
+        // libpq replaces sockets while it connects, under the same number: they are read anew each time.
+        for (id, connection) in connections {
+            guard let pg = connection.pg, pg.socket >= 0 else { continue }
+            descriptors.append(pollfd(fd: pg.socket, events: Int16(connection.events), revents: 0))
+            owners.append(id)
+        }
+        let deadlines = connections.values.map(\.deadline) + [pool.nextTick, end]
+        guard poll(&descriptors, nfds_t(descriptors.count), milliseconds(until: deadlines.compactMap(\.self).min())) > 0 else {
+            return []
+        }
+        return zip(owners, descriptors.dropFirst()).filter { $1.revents != 0 }.map(\.0)
+    }
+
+    private func milliseconds(until deadline: Duration?) -> Int32 {
+        guard let deadline else { return -1 }
+        return Int32(clamping: max(0, (deadline - clock.now).wholeMilliseconds + 1))
+    }
+
+    private func publish() {
+        let status = PostgresStatus(
+            open: pool.count,
+            idle: pool.idleCount,
+            opening: pool.opening,
+            waiting: pool.waiting,
+            maximum: settings.maximum,
+            failure: failure
+        )
+        guard status != shared.current else { return }
+        shared.current = status
+        metrics.record(status)
+    }
+}
+
+extension DriverConnection {
+    /// What `poll` waits for.
+    fileprivate var events: Int32 {
+        switch stage {
+        case .resolving: 0
+        case .opening(_, let waitsForReading): Int32(waitsForReading ? POLLIN : POLLOUT)
+        case .open(let pg): Int32(pg.wantsToWrite ? POLLIN | POLLOUT : POLLIN)
+        }
+    }
+}
+
+// MARK: - Messages and the pool
+
+extension DriverLoop {
+    private func handle(_ message: Driver.Message) {
+        switch message {
+        case .run(let job): accept(job)
+        case .cancel(let id): cancel(id)
+        case .rollBack(let id):
+            if let connection = connections[id], connection.job == nil { rollBack(connection) }
+        case .resolved(let id, let addresses):
+            guard let connection = connections[id], case .resolving = connection.stage else { return }
+            connection.addresses = addresses
+            tryNextAddress(connection, after: "name not resolved")
+        case .close(let continuation):
+            if let continuation { closings.append(continuation) }
+            guard end == nil else { return }
+            end = clock.now + settings.queryTimeout
+            notify(.shutDown)
+            for connection in connections.values where !connection.isOpen { fail(connection, Self.closed) }
+        }
+    }
+
+    /// Answers what comes after the end.
+    private func refuse(_ message: Driver.Message) {
+        switch message {
+        case .run(let job): job.continuation.resume(returning: .failed(.noConnection(Self.closed)))
+        case .close(let continuation): continuation?.resume()
+        case .cancel, .rollBack, .resolved: break
+        }
+    }
+
+    private func accept(_ job: DriverJob) {
+        guard !job.cancellation.isCancelled else {
+            if let id = job.connection, let connection = connections[id] { rollBack(connection) }
+            job.continuation.resume(returning: .failed(.cancelled(wasSent: false)))
+            return
+        }
+        guard let id = job.connection else {
+            waiting[job.id] = job
+            return notify(.acquire(job.id, deadline: job.acquireDeadline))
+        }
+        guard let connection = connections[id] else {
+            // It was lost between two statements.
+            job.continuation.resume(returning: .failed(.lost(sqlState: nil)))
+            return
+        }
+        start(job, on: connection)
+    }
+
+    private func cancel(_ id: UInt64) {
+        if let job = waiting.removeValue(forKey: id) {
+            notify(.cancel(id))
+            job.continuation.resume(returning: .failed(.cancelled(wasSent: false)))
+        } else if let connection = connections.values.first(where: { $0.job?.id == id }) {
+            abandon(connection, .cancelled(wasSent: true))
+        }
+    }
+
+    /// Gives the pool an event and does what it decides.
+    private func notify(_ event: ConnectionPool.Event) {
+        events.append(event)
+        guard !isHandling else { return }
+        isHandling = true
+        defer { isHandling = false }
+        while !events.isEmpty {
+            for action in pool.handle(events.removeFirst(), at: clock.now) { perform(action) }
+        }
+    }
+
+    private func perform(_ action: ConnectionPool.Action) {
+        switch action {
+        case .open(let id):
+            let connection = DriverConnection(id: id, plans: plans)
+            connections[id] = connection
+            tryHost(connection)
+        case .close(let id): connections[id] = nil
+        case .lease(let id, let waiter):
+            guard let connection = connections[id], let job = waiting.removeValue(forKey: waiter) else { return }
+            metrics.waited(clock.now - job.start)
+            start(job, on: connection)
+        case .refuse(let waiter, let refusal):
+            let reason = refusal == .shutDown ? Self.closed : failure ?? "all connections are in use"
+            waiting.removeValue(forKey: waiter)?.continuation.resume(returning: .failed(.noConnection(reason)))
+        }
+    }
+
+    private func closeAll() {
+        for connection in connections.values {
+            if connection.job == nil { discard(connection) } else { abandon(connection, .deadline) }
+        }
+    }
+}
+
+// MARK: - Opening
+
+extension DriverLoop {
+    /// Begins with the host that is next.
+    private func tryHost(_ connection: DriverConnection) {
+        let host = settings.hosts[connection.host]
+        if host.isUnixSocket || HostAddresses.isAddress(host.name) {
+            connection.addresses = [host.isUnixSocket ? nil : host.name]
+            return tryNextAddress(connection, after: "")
+        }
+        connection.stage = .resolving
+        connection.deadline = clock.now + settings.connectTimeout
+        let (id, mailbox) = (connection.id, mailbox)
+        let isSubmitted = resolver.submit {
+            _ = mailbox.post(.resolved(id, addresses: HostAddresses.resolve(host.name)))
+        }
+        if !isSubmitted { tryNextAddress(connection, after: "too many names to resolve") }
+    }
+
+    /// Goes on with the next address, or the next host.
+    /// - Parameter reason: Why the last one failed.
+    private func tryNextAddress(_ connection: DriverConnection, after reason: String) {
+        guard !connection.addresses.isEmpty else {
+            guard connection.host + 1 < settings.hosts.count else { return fail(connection, reason) }
+            connection.host += 1
+            return tryHost(connection)
+        }
+        let address = connection.addresses.removeFirst()
+        let parameters = settings.parameters(settings.hosts[connection.host], address: address)
+        guard let pg = PGConnection(parameters, preparesStatements: settings.preparesStatements) else {
+            return fail(connection, "out of memory")
+        }
+        connection.stage = .opening(pg, waitsForReading: false)
+        connection.deadline = clock.now + settings.connectTimeout
+        // An attempt that has failed already has no socket to wait for.
+        if pg.socket < 0 { open(connection, pg) }
+    }
+
+    private func open(_ connection: DriverConnection, _ pg: PGConnection) {
+        switch pg.open() {
+        case .waitsForReading: connection.stage = .opening(pg, waitsForReading: true)
+        case .waitsForWriting: connection.stage = .opening(pg, waitsForReading: false)
+        case .failed(let reason): tryNextAddress(connection, after: reason)
+        case .opened:
+            connection.stage = .open(pg)
+            connection.deadline = nil
+            connection.addresses = []
+            if failure != nil { logger.info("PostgreSQL reachable again") }
+            failure = nil
+            logger.debug("PostgreSQL connection opened", metadata: ["postgres.connection": "\(connection.id)"])
+            notify(.opened(connection.id))
+        }
+    }
+
+    private func fail(_ connection: DriverConnection, _ reason: String) {
+        connections[connection.id] = nil
+        if end == nil {
+            if failure == nil { logger.warning("PostgreSQL unreachable", metadata: ["error.message": "\(reason)"]) }
+            failure = reason
+        }
+        notify(.failed(connection.id))
+    }
+}
+
+// MARK: - Executing
+
+extension DriverLoop {
+    private func start(_ job: DriverJob, on connection: DriverConnection) {
+        guard case .open(let pg) = connection.stage, connection.job == nil, !connection.isRollingBack else {
+            job.continuation.resume(returning: .failed(.lost(sqlState: nil)))
+            return
+        }
+        if connection.plans != plans {
+            pg.forgetPrepared()
+            connection.plans = plans
+        }
+        connection.job = job
+        connection.deadline = clock.now + settings.queryTimeout
+        if !pg.send(job.segment) { finish(connection, .lost(sqlState: nil)) }
+    }
+
+    private func rollBack(_ connection: DriverConnection) {
+        guard case .open(let pg) = connection.stage else { return }
+        connection.isRollingBack = true
+        connection.deadline = clock.now + Self.rollbackTimeout
+        if !pg.send(.rollback) { discard(connection) }
+    }
+
+    /// Goes on with a connection whose socket is ready.
+    private func advance(_ connection: DriverConnection) {
+        switch connection.stage {
+        case .resolving: break
+        case .opening(let pg, _): open(connection, pg)
+        case .open(let pg):
+            // Reads first: a server that can't send its results takes no more statements.
+            if let outcome = pg.receive() { return finish(connection, outcome) }
+            if pg.wantsToWrite, !pg.flush() { finish(connection, .lost(sqlState: nil)) }
+        }
+    }
+
+    private func finish(_ connection: DriverConnection, _ outcome: PGConnection.Outcome) {
+        let job = connection.job
+        connection.job = nil
+        connection.deadline = nil
+        switch outcome {
+        case .lost(let state):
+            discard(connection)
+            job?.continuation.resume(returning: .failed(.lost(sqlState: state)))
+        case .finished(let results, let state, let isDoubtful):
+            shared.responded = clock.now
+            if let state { react(to: state, of: connection) }
+            settle(connection, isKept: job?.keepsConnection == true && state == nil)
+            if let state {
+                job?.continuation.resume(returning: .failed(.refused(state)))
+            } else {
+                job?.continuation.resume(returning: .done(results: results, connection: connection.id, isDoubtful: isDoubtful))
+            }
+        }
+    }
+
+    /// Returns a connection to the pool, or ends its transaction before.
+    private func settle(_ connection: DriverConnection, isKept: Bool) {
+        guard !isKept, connections[connection.id] != nil else { return }
+        if connection.pg?.isIdle == true {
+            connection.isRollingBack = false
+            notify(.returned(connection.id, isReusable: true))
+        } else if connection.isRollingBack {
+            discard(connection)
+        } else {
+            rollBack(connection)
+        }
+    }
+
+    private func react(to state: String, of connection: DriverConnection) {
+        switch state {
+        case "0A000": plans += 1
+        case "25006":
+            let others = connections.values.filter { $0.isOpen && $0.host == connection.host }
+            logger.notice("PostgreSQL server is read-only", metadata: ["postgres.connections": "\(others.count)"])
+            notify(.retire(others.map(\.id)))
+        default: break
+        }
+    }
+
+    /// Ends a connection whose job has run out of time or is canceled.
+    private func abandon(_ connection: DriverConnection, _ failure: DriverFailure) {
+        guard let job = connection.job else { return }
+        // A commit is never canceled: PostgreSQL would report it as done though the standby does not have it.
+        if !job.segment.commits, let cancellation = connection.pg?.cancellation() {
+            _ = canceler.submit { cancellation.send() }
+        }
+        connection.job = nil
+        // A late response, or a late cancellation, must not meet the next job.
+        discard(connection)
+        job.continuation.resume(returning: .failed(failure))
+    }
+
+    private func expire(_ connection: DriverConnection) {
+        connection.deadline = nil
+        if !connection.isOpen {
+            tryNextAddress(connection, after: "no response within the deadline")
+        } else if connection.job != nil {
+            abandon(connection, .deadline)
+        } else {
+            discard(connection)
+        }
+    }
+
+    /// Closes a connection that can't be used any longer.
+    private func discard(_ connection: DriverConnection) {
+        connections[connection.id] = nil
+        notify(.lost(connection.id))
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import Synchronization
+
+/// Messages to a thread that waits in `poll`.
+final class Mailbox<Message: Sendable>: Sendable {
+    private struct State {
+        var messages: [Message] = []
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    /// Readable while there are messages.
+    let readEnd: Int32
+    private let writeEnd: Int32
+
+    init() {
+        var ends: [Int32] = [-1, -1]
+        precondition(pipe(&ends) == 0, "pipe failed with \(errno)")
+        (readEnd, writeEnd) = (ends[0], ends[1])
+        for end in ends {
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+        }
+    }
+
+    deinit {
+        close(readEnd)
+        close(writeEnd)
+    }
+
+    /// Adds a message and wakes the thread.
+    /// - Returns: `false` if the thread takes no more messages.
+    func post(_ message: Message) -> Bool {
+        let (isFirst, isClosed) = state.withLock { state in
+            guard !state.isClosed else { return (false, true) }
+            state.messages.append(message)
+            return (state.messages.count == 1, false)
+        }
+        var byte: UInt8 = 0
+        if isFirst { _ = write(writeEnd, &byte, 1) }
+        return !isClosed
+    }
+
+    func takeAll() -> [Message] {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        while read(readEnd, &bytes, bytes.count) == bytes.count {}
+        return state.withLock { state in
+            defer { state.messages = [] }
+            return state.messages
+        }
+    }
+
+    /// Takes the last messages. No more can be posted.
+    func end() -> [Message] {
+        state.withLock { state in
+            defer { state = State(isClosed: true) }
+            return state.messages
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import CoreMetrics
+import Timekeeping
+
+/// The metrics of a client.
+///
+/// - `postgres_connections` with `state`: `idle`, `used`, `opening`.
+/// - `postgres_waiting`: tasks that wait for a connection.
+/// - `postgres_wait`: the time that they waited.
+/// - `postgres_transactions` with `outcome`: `committed`, `rolled_back`, `failed`, `unknown`. Single statements count as transactions.
+/// - `postgres_retries` with `reason`: `conflict`, `connection`, `unknown_outcome`, `changed_plan`.
+struct PostgresMetrics: Sendable {
+    private let idle, used, opening, waiting: Gauge
+    private let wait: Timer
+    private let factory: any MetricsFactory
+
+    init(factory: any MetricsFactory) {
+        func connections(_ state: String) -> Gauge {
+            Gauge(label: "postgres_connections", dimensions: [("state", state)], factory: factory)
+        }
+        (idle, used, opening) = (connections("idle"), connections("used"), connections("opening"))
+        waiting = Gauge(label: "postgres_waiting", dimensions: [], factory: factory)
+        wait = Timer(label: "postgres_wait", dimensions: [], preferredDisplayUnit: .seconds, factory: factory)
+        self.factory = factory
+        transactions = Dictionary(
+            uniqueKeysWithValues: Outcome.allCases.map { outcome in
+                (
+                    outcome,
+                    Counter(label: "postgres_transactions", dimensions: [("outcome", outcome.rawValue)], factory: factory)
+                )
+            }
+        )
+        retries = Dictionary(
+            uniqueKeysWithValues: RetryReason.allCases.map { reason in
+                (reason, Counter(label: "postgres_retries", dimensions: [("reason", reason.rawValue)], factory: factory))
+            }
+        )
+    }
+
+    enum Outcome: String, CaseIterable {
+        case committed, failed, unknown
+        case rolledBack = "rolled_back"
+    }
+
+    private let transactions: [Outcome: Counter]
+    private let retries: [RetryReason: Counter]
+
+    func ended(_ outcome: Outcome) { transactions[outcome]?.increment() }
+
+    func repeated(_ reason: RetryReason) { retries[reason]?.increment() }
+
+    func waited(_ duration: Duration) { wait.recordNanoseconds(max(0, duration.wholeNanoseconds)) }
+
+    func record(_ status: PostgresStatus) {
+        idle.record(status.idle)
+        opening.record(status.opening)
+        used.record(status.open - status.idle - status.opening)
+        waiting.record(status.waiting)
+    }
+}

@@ -1,0 +1,251 @@
+import CLibPQ
+import Foundation
+
+/// One connection of libpq, in pipeline mode, without blocking. It belongs to one thread.
+final class PGConnection {
+    enum Opening: Equatable {
+        case waitsForReading, waitsForWriting, opened
+        case failed(reason: String)
+    }
+
+    enum Outcome {
+        /// The server has executed the segment up to the end, or to an error.
+        /// - Parameter isDoubtful: The server warned that the commit is not safe on the standby.
+        case finished(results: [PostgresResult], sqlState: String?, isDoubtful: Bool)
+        case lost(sqlState: String?)
+    }
+
+    private enum Expected {
+        case preparation(PreparedStatements.Key, name: String)
+        case result, ignoredResult
+        case synchronization
+    }
+
+    private let handle: OpaquePointer
+    private var prepared = PreparedStatements()
+    private let preparesStatements: Bool
+
+    private var expected: [Expected] = []
+    private var nextExpected = 0
+    private var results: [PostgresResult] = []
+    private var current: PostgresResult?
+    private var sqlState: String?
+    private var isCommit = false
+    private let notices = Notices()
+    /// Whether bytes wait to be sent.
+    private(set) var wantsToWrite = false
+
+    /// What the server reports beside results.
+    private final class Notices {
+        var isDoubtful = false
+        /// Why the server ends the connection.
+        var fatal: String?
+    }
+
+    /// Begins to open a connection. The thread waits for the socket to be writable, then calls ``open()``.
+    init?(_ parameters: [(name: String, value: String)], preparesStatements: Bool) {
+        self.preparesStatements = preparesStatements
+        var names = parameters.map { strdup($0.name) } + [nil]
+        var values = parameters.map { strdup($0.value) } + [nil]
+        defer {
+            for text in names + values { free(text) }
+        }
+        let started = names.withUnsafeMutableBufferPointer { names in
+            values.withUnsafeMutableBufferPointer { values in
+                names.withMemoryRebound(to: UnsafePointer<CChar>?.self) { names in
+                    values.withMemoryRebound(to: UnsafePointer<CChar>?.self) { values in
+                        PQconnectStartParams(names.baseAddress, values.baseAddress, 0)
+                    }
+                }
+            }
+        }
+        guard let started else { return nil }
+        handle = started
+        PQsetErrorVerbosity(handle, PQERRORS_SQLSTATE)
+        PQsetNoticeReceiver(
+            handle,
+            { context, result in
+                guard let context, let result else { return }
+                let notices = Unmanaged<Notices>.fromOpaque(context).takeUnretainedValue()
+                let state = PGConnection.field(result, .sqlState)
+                if state == "01000" || state == "57P01" { notices.isDoubtful = true }
+                if PGConnection.isFatal(result) { notices.fatal = state }
+            },
+            Unmanaged.passUnretained(notices).toOpaque()
+        )
+    }
+
+    deinit {
+        PQfinish(handle)
+    }
+
+    /// The socket. While the connection opens it changes, also under the same number.
+    var socket: Int32 { PQsocket(handle) }
+
+    /// Whether the server waits for a new transaction.
+    var isIdle: Bool { expected.isEmpty && PQtransactionStatus(handle) == PQTRANS_IDLE && PQstatus(handle) == CONNECTION_OK }
+
+    /// Goes on opening.
+    func open() -> Opening {
+        guard PQstatus(handle) != CONNECTION_BAD else { return .failed(reason: failureReason) }
+        switch PQconnectPoll(handle) {
+        case PGRES_POLLING_READING: return .waitsForReading
+        case PGRES_POLLING_WRITING: return .waitsForWriting
+        case PGRES_POLLING_OK:
+            guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else {
+                return .failed(reason: "libpq refused")
+            }
+            return .opened
+        default: return .failed(reason: failureReason)
+        }
+    }
+
+    /// What can be said of a failed attempt without an address.
+    private var failureReason: String {
+        let message = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
+        let last = message.split(whereSeparator: \.isWhitespace).last ?? ""
+        if last.utf8.count == 5, last.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) }) {
+            return "refused with \(last)"
+        }
+        if message.contains("read-only") { return "the server is read-only" }
+        if message.contains("refused") { return "connection refused" }
+        if message.localizedCaseInsensitiveContains("certificate") || message.contains("SSL") { return "TLS failed" }
+        return "connecting failed"
+    }
+
+    /// Forgets prepared statements, whose plans a changed schema has made invalid.
+    func forgetPrepared() {
+        prepared.forget()
+    }
+
+    /// What another thread needs to cancel the statement that runs.
+    func cancellation() -> PGCancellation? {
+        PGCancellation(handle)
+    }
+
+    /// Begins to send a segment.
+    /// - Returns: `false` if the connection is lost.
+    func send(_ segment: PGSegment) -> Bool {
+        (results, current, sqlState, nextExpected) = ([], nil, nil, 0)
+        expected.removeAll(keepingCapacity: true)
+        isCommit = segment.kind == .commit
+        notices.isDoubtful = false
+        if segment.confirmsEarlierCommits, segment.commits, writesMessages {
+            guard send(Self.message, []) else { return false }
+            expected[expected.count - 1] = .ignoredResult
+        }
+        for (statement, values) in segment.statements {
+            guard send(statement, values) else { return false }
+        }
+        expected.append(.synchronization)
+        return PQpipelineSync(handle) == 1 && flush()
+    }
+
+    /// Writes to the log and nothing else, so that the commit waits like one with changes.
+    private static let message: PostgresStatement = "SELECT pg_logical_emit_message(true, 'holdfast', '')"
+
+    /// CockroachDB has no such messages, and no commits that only one server has.
+    private var writesMessages: Bool { PQparameterStatus(handle, "crdb_version") == nil }
+
+    private func send(_ statement: PostgresStatement, _ values: [PostgresValue]) -> Bool {
+        let types = values.map(\.type)
+        let arguments = PGArguments(values)
+        guard preparesStatements, let (name, key) = prepared.name(of: statement, types) else {
+            expected.append(.result)
+            return arguments.withPointers { count, values, lengths, formats in
+                PQsendQueryParams(handle, statement.text, count, types, values, lengths, formats, 1) == 1
+            }
+        }
+        if let key {
+            expected.append(.preparation(key, name: name))
+            guard PQsendPrepare(handle, name, statement.text, Int32(types.count), types) == 1 else { return false }
+        }
+        expected.append(.result)
+        return arguments.withPointers { count, values, lengths, formats in
+            PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1) == 1
+        }
+    }
+
+    /// Sends as much as the socket takes.
+    /// - Returns: `false` if the connection is lost.
+    func flush() -> Bool {
+        let left = PQflush(handle)
+        wantsToWrite = left == 1
+        return left >= 0
+    }
+
+    /// Reads what has arrived, and ends the segment if all of it has.
+    func receive() -> Outcome? {
+        let isOpen = PQconsumeInput(handle) == 1
+        // Also reads notices, such as that of a server that ends an idle connection.
+        while PQisBusy(handle) == 0, nextExpected < expected.count {
+            guard let result = PQgetResult(handle) else {
+                if case .synchronization = expected[nextExpected] { break }
+                if let current, case .result = expected[nextExpected] { results.append(current) }
+                (current, nextExpected) = (nil, nextExpected + 1)
+                continue
+            }
+            defer { PQclear(result) }
+            if let outcome = take(result) { return outcome }
+        }
+        guard isOpen, PQstatus(handle) == CONNECTION_OK else { return .lost(sqlState: notices.fatal) }
+        return nil
+    }
+
+    /// Takes a result.
+    /// - Returns: How the segment ended, if it has.
+    private func take(_ result: OpaquePointer) -> Outcome? {
+        switch PQresultStatus(result) {
+        case PGRES_PIPELINE_SYNC:
+            expected.removeAll(keepingCapacity: true)
+            nextExpected = 0
+            return .finished(results: results, sqlState: sqlState, isDoubtful: notices.isDoubtful)
+        case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
+            if case .preparation(let key, let name) = expected[nextExpected] {
+                prepared.insert(key, name: name)
+            } else {
+                // A transaction with a failed statement ends like this, without an error.
+                if isCommit, PQcmdStatus(result).map({ String(cString: $0) }) == "ROLLBACK" { sqlState = sqlState ?? "25P02" }
+                current = PostgresResult(result)
+            }
+        case PGRES_PIPELINE_ABORTED: break
+        default:
+            let state = Self.field(result, .sqlState)
+            // libpq itself reports without a state that the connection is lost.
+            guard let state, !Self.isFatal(result) else { return .lost(sqlState: state ?? notices.fatal) }
+            sqlState = sqlState ?? state
+        }
+        return nil
+    }
+
+    /// A part of an error; its code is a macro that Swift does not import.
+    private enum Field: UInt8 {
+        case sqlState = 0x43  // PG_DIAG_SQLSTATE, 'C'
+        case severity = 0x56  // PG_DIAG_SEVERITY_NONLOCALIZED, 'V'
+    }
+
+    private static func field(_ result: OpaquePointer, _ field: Field) -> String? {
+        PQresultErrorField(result, Int32(field.rawValue)).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private static func isFatal(_ result: OpaquePointer) -> Bool {
+        ["FATAL", "PANIC"].contains(field(result, .severity) ?? "")
+    }
+}
+
+extension PostgresResult {
+    /// Copies what libpq has.
+    fileprivate init(_ result: OpaquePointer) {
+        let columns = PQnfields(result)
+        let rows = (0..<PQntuples(result)).map { row in
+            PostgresRow(
+                columns: (0..<columns).map { column in
+                    guard PQgetisnull(result, row, column) == 0, let value = PQgetvalue(result, row, column) else { return nil }
+                    return Array(UnsafeRawBufferPointer(start: value, count: Int(PQgetlength(result, row, column))))
+                }
+            )
+        }
+        let count = PQcmdTuples(result).map { String(cString: $0) }.flatMap { Int($0) } ?? 0
+        self.init(rows: rows, count: count)
+    }
+}

@@ -1,0 +1,38 @@
+/// The names of the statements that a connection has prepared.
+struct PreparedStatements {
+    struct Key: Hashable {
+        let statement: PostgresStatement
+        let types: [UInt32]
+    }
+
+    /// More are sent without preparing.
+    static let limit = 512
+
+    private var names: [PostgresStatement: [(types: [UInt32], name: String)]] = [:]
+    private var count = 0
+    /// Names are used once, so that one that was forgotten here is not in the way.
+    private var lastName = 0
+
+    /// The name of a statement with arguments of some types.
+    /// - Returns: The name, and the key to be inserted if the statement must be prepared before; `nil` if there are too many statements.
+    mutating func name(of statement: PostgresStatement, _ types: [UInt32]) -> (name: String, key: Key?)? {
+        // NULL has no type of its own, and is taken as any.
+        let known = names[statement]?.first { known in
+            zip(known.types, types).allSatisfy { $0 == $1 || $1 == PostgresType.unspecified }
+        }
+        if let known { return (known.name, nil) }
+        guard count < Self.limit else { return nil }
+        lastName += 1
+        return ("h\(lastName)", Key(statement: statement, types: types))
+    }
+
+    /// Notes that a statement has been prepared.
+    mutating func insert(_ key: Key, name: String) {
+        names[key.statement, default: []].append((key.types, name))
+        count += 1
+    }
+
+    mutating func forget() {
+        (names, count) = ([:], 0)
+    }
+}

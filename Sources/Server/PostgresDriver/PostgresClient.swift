@@ -1,0 +1,175 @@
+public import CoreMetrics
+public import Logging
+import Timekeeping
+
+/// A client of PostgreSQL: statements and transactions over a pool of connections.
+///
+/// ```swift
+/// let client = PostgresClient(try PostgresSettings(url: "postgres://app@localhost/holdfast"), logger: logger)
+/// let sum = try await client.transaction { transaction in
+///     try await transaction.execute("UPDATE account SET credit = credit - $1 WHERE id = $2", [.integer(5), .uuid(payer)])
+///     try await transaction.execute("UPDATE account SET credit = credit + $1 WHERE id = $2", [.integer(5), .uuid(payee)])
+/// }
+/// await client.close()
+/// ```
+///
+/// Connections are opened when they are needed. libpq runs on one thread of the client, and blocks no thread on which tasks run.
+public final class PostgresClient: PostgresExecutor {
+    private let driver: Driver
+    private let metrics: PostgresMetrics
+    private let logger: Logger
+
+    /// Creates a client. It connects with the first statement.
+    public init(
+        _ settings: PostgresSettings,
+        logger: Logger,
+        metrics: any MetricsFactory = MetricsSystem.factory
+    ) {
+        self.metrics = PostgresMetrics(factory: metrics)
+        self.logger = logger
+        driver = Driver(settings: settings, logger: logger, metrics: self.metrics)
+    }
+
+    /// The connections at this moment.
+    public var status: PostgresStatus { driver.shared.current }
+
+    /// Refuses further statements, waits for those that are executed, and closes all connections.
+    ///
+    /// Connections that are in use after `queryTimeout` are closed too.
+    public func close() async {
+        await driver.close()
+    }
+
+    /// Executes a statement in a transaction of its own, in one round trip. When this returns, its changes are durable.
+    ///
+    /// It is repeated like a transaction. See ``transaction(_:)``.
+    /// - Throws: ``PostgresError``, or `CancellationError` if nothing was changed.
+    @discardableResult
+    public func execute(_ statement: PostgresStatement, _ values: [PostgresValue]) async throws -> PostgresResult {
+        try await repeating { acquireDeadline, isUnknown in
+            var segment = PGSegment.single(statement, values)
+            segment.confirmsEarlierCommits = isUnknown
+            switch await driver.run(segment, acquireDeadline: acquireDeadline) {
+            case .done(let results, _, let isDoubtful):
+                guard let result = results.first else { return .failed(.lost(sqlState: nil), mayHaveCommitted: segment.commits) }
+                guard !isDoubtful || !segment.commits else { return .failed(.lost(sqlState: nil), mayHaveCommitted: true) }
+                return .value(result)
+            case .failed(let failure): return .failed(failure, mayHaveCommitted: segment.commits)
+            }
+        }
+    }
+
+    /// Executes statements in a transaction (`READ COMMITTED`): all their changes become durable when this returns, or none if it throws.
+    ///
+    /// The closure may run more than once, and the changes of an earlier run may have been made: mint ids before, and write statements so
+    /// that a repetition finds them. It is repeated
+    /// - after a conflict with another transaction (40001, 40P01), at most 5 times, after a jittered delay;
+    /// - on another connection after one was lost, until `queryTimeout` has passed. If the commit had been sent, its outcome is unknown.
+    ///
+    /// `BEGIN` travels with the first statement. A transaction without statements needs no connection. If the closure throws, the changes
+    /// are rolled back.
+    /// - Throws: What the closure throws; ``PostgresError``; `CancellationError`. ``PostgresError/outcomeUnknown`` means that the changes
+    ///   may have been made.
+    @discardableResult
+    public func transaction<Value: Sendable>(
+        _ body: @Sendable (PostgresTransaction) async throws -> Value
+    ) async throws -> Value {
+        try await repeating { acquireDeadline, isUnknown in
+            let transaction = PostgresTransaction(driver: driver, acquireDeadline: acquireDeadline)
+            let value: Value
+            do {
+                value = try await body(transaction)
+            } catch {
+                // A closure may map errors to its own: what the server reported decides about a repetition.
+                guard let failure = transaction.abandon() else { return .thrown(error) }
+                if case .again = failure.verdict(mayHaveCommitted: false) { return .failed(failure, mayHaveCommitted: false) }
+                return .thrown(error)
+            }
+            if let failure = await transaction.commit(confirmsEarlierCommits: isUnknown) {
+                return .failed(failure.cause, mayHaveCommitted: !failure.isBeforeCommit)
+            }
+            return .value(value)
+        }
+    }
+
+    /// Checks that a server executes statements: within the last half second, or now within a second.
+    /// - Throws: ``PostgresError``.
+    public func ping() async throws {
+        if let last = driver.shared.responded, driver.clock.now - last < .milliseconds(500) { return }
+        let driver = driver
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                let deadline = driver.clock.now + .seconds(1)
+                if case .failed(let failure) = await driver.run(.single("SELECT 1", []), acquireDeadline: deadline) {
+                    if case .stop(let error) = failure.verdict(mayHaveCommitted: false) { throw error }
+                    throw PostgresError.unavailable("connection lost")
+                }
+            }
+            group.addTask {
+                try await driver.clock.sleep(until: driver.clock.now + .seconds(1))
+                throw PostgresError.deadlineExceeded
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+}
+
+extension PostgresClient {
+    private enum Attempt<Value> {
+        case value(Value)
+        /// The closure threw, and no repetition would help.
+        case thrown(any Error)
+        case failed(DriverFailure, mayHaveCommitted: Bool)
+    }
+
+    /// Repeats attempts as the rules say.
+    /// - Parameter attempt: Receives the deadline for a connection, and whether an earlier attempt may have committed.
+    private func repeating<Value>(_ attempt: (Duration, Bool) async throws -> Attempt<Value>) async throws -> Value {
+        let clock = driver.clock
+        let settings = driver.settings
+        let deadline = clock.now + settings.queryTimeout
+        var count = RetryCount()
+        while true {
+            let acquireDeadline = min(clock.now + settings.acquireTimeout, deadline)
+            switch try await attempt(acquireDeadline, count.isUnknown) {
+            case .value(let value):
+                metrics.ended(.committed)
+                return value
+            case .thrown(let error):
+                metrics.ended(.rolledBack)
+                throw error
+            case .failed(let failure, let mayHaveCommitted):
+                let last: any Error
+                switch failure.verdict(mayHaveCommitted: mayHaveCommitted) {
+                case .cancelled: last = CancellationError()
+                case .stop(let error): last = error
+                case .again(let reason):
+                    last = failure.error
+                    let delay = count.delay(reason).map { $0 * Double.random(in: 0...1) }
+                    if let delay, clock.now + delay < deadline, !Task.isCancelled {
+                        logger.debug("PostgreSQL transaction repeated", metadata: ["postgres.reason": "\(reason.rawValue)"])
+                        metrics.repeated(reason)
+                        try? await clock.sleep(until: clock.now + delay)
+                        continue
+                    }
+                }
+                let isUnknown = count.isUnknown || last as? PostgresError == .outcomeUnknown
+                metrics.ended(isUnknown ? .unknown : .failed)
+                throw isUnknown ? PostgresError.outcomeUnknown : last
+            }
+        }
+    }
+}
+
+extension DriverFailure {
+    /// What is thrown once no repetition is left.
+    fileprivate var error: PostgresError {
+        switch self {
+        case .refused(let state): .refused(state)
+        case .noConnection(let reason): .unavailable(reason)
+        case .lost, .cancelled: .unavailable("connection lost")
+        case .deadline: .deadlineExceeded
+        }
+    }
+}

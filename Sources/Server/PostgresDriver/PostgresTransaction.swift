@@ -1,0 +1,136 @@
+import Synchronization
+
+/// A transaction that is under way. Its statements are executed one after the other.
+public final class PostgresTransaction: PostgresExecutor {
+    private enum State {
+        case new, executing, ended
+        case open(ConnectionPool.ConnectionID)
+        case failed(DriverFailure)
+    }
+
+    private let driver: Driver
+    private let acquireDeadline: Duration
+    private let state = Mutex(State.new)
+
+    init(driver: Driver, acquireDeadline: Duration) {
+        (self.driver, self.acquireDeadline) = (driver, acquireDeadline)
+    }
+
+    /// Executes a statement, in one round trip.
+    ///
+    /// After an error the transaction can't go on: every further statement fails with the same error.
+    /// - Throws: ``PostgresError`` or `CancellationError`.
+    @discardableResult
+    public func execute(_ statement: PostgresStatement, _ values: [PostgresValue]) async throws -> PostgresResult {
+        guard let result = try await execute([(statement, values)]).first else { throw PostgresError.unavailable("no result") }
+        return result
+    }
+
+    /// Executes several statements in one round trip.
+    /// - Returns: Their results, in order.
+    /// - Throws: ``PostgresError`` or `CancellationError`. The statements after the one that failed were not executed.
+    @discardableResult
+    public func execute(_ batch: [(PostgresStatement, [PostgresValue])]) async throws -> [PostgresResult] {
+        guard !batch.isEmpty else { return [] }
+        let connection = try begin()
+        let opening = connection == nil ? driver.settings.opening : []
+        let segment = PGSegment(opening + batch, .inTransaction)
+        switch await driver.run(segment, on: connection, keepsConnection: true, acquireDeadline: acquireDeadline) {
+        case .done(let results, let connection, _):
+            state.withLock { $0 = .open(connection) }
+            return Array(results.dropFirst(opening.count))
+        case .failed(let failure):
+            state.withLock { $0 = .failed(failure) }
+            throw failure.thrown
+        }
+    }
+
+    /// Begins a statement.
+    /// - Returns: The connection, if the transaction has one.
+    private func begin() throws -> ConnectionPool.ConnectionID? {
+        try state.withLock { state in
+            switch state {
+            case .new:
+                state = .executing
+                return nil
+            case .open(let connection):
+                state = .executing
+                return connection
+            case .failed(let failure): throw failure.thrown
+            case .ended: throw PostgresError.unavailable("the transaction has ended")
+            case .executing: preconditionFailure("the statements of a transaction are executed one after the other")
+            }
+        }
+    }
+
+    /// Commits.
+    /// - Parameter confirmsEarlierCommits: Whether an earlier attempt may have committed.
+    /// - Returns: The failure, and whether it came before the commit was sent.
+    func commit(confirmsEarlierCommits: Bool) async -> (cause: DriverFailure, isBeforeCommit: Bool)? {
+        let last = state.withLock { state in
+            defer { state = .ended }
+            return state
+        }
+        switch last {
+        case .new, .ended: return nil
+        case .executing: preconditionFailure("a statement is executed after the end of its transaction")
+        case .failed(let failure): return (failure, true)
+        case .open(let connection):
+            guard !Task.isCancelled else {
+                driver.rollBack(connection)
+                return (.cancelled(wasSent: false), true)
+            }
+            var segment = PGSegment.commit
+            segment.confirmsEarlierCommits = confirmsEarlierCommits
+            switch await driver.run(segment, on: connection, acquireDeadline: acquireDeadline) {
+            case .done(_, _, let isDoubtful): return isDoubtful ? (.lost(sqlState: nil), false) : nil
+            case .failed(let failure): return (failure, false)
+            }
+        }
+    }
+
+    /// Rolls back.
+    /// - Returns: The error that the transaction had, if any.
+    func abandon() -> DriverFailure? {
+        let last = state.withLock { state in
+            defer { state = .ended }
+            return state
+        }
+        switch last {
+        case .new, .ended, .executing: return nil
+        case .failed(let failure): return failure
+        case .open(let connection):
+            driver.rollBack(connection)
+            return nil
+        }
+    }
+}
+
+extension PostgresSettings {
+    /// What begins a transaction, in the round trip of its first statement.
+    fileprivate var opening: [(PostgresStatement, [PostgresValue])] {
+        let begin: (PostgresStatement, [PostgresValue]) = ("BEGIN ISOLATION LEVEL READ COMMITTED", [])
+        // Through a pooler, the settings of a session would stay with a connection that others use.
+        guard !preparesStatements else { return [begin] }
+        return [begin]
+            + timeouts.map {
+                ("SELECT set_config($1, $2, true)", [.text($0.name), .text("\($0.milliseconds)")])
+            }
+    }
+}
+
+extension DriverFailure {
+    /// What a closure sees of a failure within its transaction.
+    fileprivate var thrown: any Error {
+        switch verdict(mayHaveCommitted: false) {
+        case .stop(let error): error
+        case .cancelled: CancellationError()
+        case .again:
+            if case .refused(let state) = self {
+                PostgresError.refused(state)
+            } else {
+                PostgresError.unavailable("connection lost")
+            }
+        }
+    }
+}
