@@ -1,0 +1,139 @@
+import Foundation
+import Synchronization
+
+/// Runs the programs of PostgreSQL, as a user that it accepts.
+enum PostgresProcesses {
+    /// The folder of everything that this process starts. A watchdog removes it after the process has ended, however it ends.
+    static let folder: Result<URL, any Error> = Result {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "hp\(getpid())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try give(folder)
+        try watch("sleep 1; rm -rf \"$0\"", folder.path)
+        return folder
+    }
+
+    /// Where the programs are.
+    static func program(_ name: String) throws -> String {
+        if name.hasPrefix("/") { return name }
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
+        let newest = versions.compactMap { Int($0) }.max().map { "/usr/lib/postgresql/\($0)/bin" }
+        let places = [newest, "/opt/homebrew/opt/postgresql/bin", "/usr/local/bin", "/usr/bin"].compactMap(\.self)
+        let paths = places.map { "\($0)/\(name)" }
+        guard let path = paths.first(where: { FileManager.default.isExecutableFile(atPath: $0) }) else {
+            throw TestFailure("\(name) is not installed")
+        }
+        return path
+    }
+
+    /// What comes before a command so that it doesn't run as root, which PostgreSQL refuses.
+    private static var user: [String] {
+        getuid() == 0 ? ["/usr/bin/setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] : []
+    }
+
+    /// Gives a folder to the user that runs PostgreSQL.
+    static func give(_ folder: URL) throws {
+        guard getuid() == 0 else { return }
+        guard let entry = getpwnam("postgres"), chown(folder.path, entry.pointee.pw_uid, entry.pointee.pw_gid) == 0 else {
+            throw TestFailure("there is no user postgres")
+        }
+    }
+
+    /// Runs a command to its end.
+    /// - Returns: What it printed.
+    @discardableResult
+    static func run(_ name: String, _ arguments: [String]) async throws -> String {
+        let command = try user + [program(name)] + arguments
+        return try await withCheckedThrowingContinuation { continuation in
+            let thread = Thread { continuation.resume(with: Result { try runBlocking(command) }) }
+            thread.start()
+        }
+    }
+
+    private static func runBlocking(_ command: [String]) throws -> String {
+        unblockSignals()
+        let process = Process()
+        process.executableURL = URL(filePath: command[0])
+        process.arguments = Array(command.dropFirst())
+        process.currentDirectoryURL = URL(filePath: "/")
+        process.standardInput = FileHandle.nullDevice
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw TestFailure("\(command.joined(separator: " ")) failed: \(text)") }
+        return text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// Starts a server that is killed when this process ends.
+    static func serve(_ command: [String], log: URL) throws {
+        let script = """
+            "$@" </dev/null >>"$0" 2>&1 3<&- &
+            server=$!
+            { while read -r word <&3; do :; done; pkill -KILL -P $server; kill -KILL $server; } &
+            watcher=$!
+            wait $server
+            kill -KILL $watcher
+            """
+        try watch("exec 3<&0; \(script)", log.path, user + command)
+    }
+
+    /// The writing ends of the pipes that watchdogs read. The system closes them when this process ends.
+    private static let lifelines = Mutex<[Int32]>([])
+
+    /// Starts a shell that goes on to read its standard input until this process has ended.
+    private static func watch(_ script: String, _ name: String, _ arguments: [String] = []) throws {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw TestFailure("pipe failed with \(errno)") }
+        // Else other children would hold the pipe open.
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        lifelines.withLock { $0.append(ends[1]) }
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        let waiting = arguments.isEmpty ? "while read -r word; do :; done; " : ""
+        process.arguments = ["-c", "trap '' INT TERM HUP; " + waiting + script, name] + arguments
+        process.currentDirectoryURL = URL(filePath: "/")
+        process.standardInput = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        let failure = Mutex<(any Error)?>(nil)
+        // A thread of its own: one without blocked signals, which the child would inherit.
+        let started = DispatchSemaphore(value: 0)
+        let start = Starting(process: process)
+        Thread {
+            unblockSignals()
+            do { try start.process.run() } catch { failure.withLock { $0 = error } }
+            started.signal()
+        }.start()
+        started.wait()
+        if let error = failure.withLock({ $0 }) { throw error }
+    }
+
+    /// A process that one thread starts while the other one waits.
+    private struct Starting: @unchecked Sendable {
+        let process: Process
+    }
+
+    private static func unblockSignals() {
+        var none = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, nil)
+    }
+
+    /// The children of a process.
+    static func children(of process: Int32) async throws -> [Int32] {
+        let text = (try? await run("/usr/bin/pgrep", ["-P", "\(process)"])) ?? ""
+        return text.split(separator: "\n").compactMap { Int32($0) }
+    }
+}
+
+/// Waits for a condition.
+/// - Throws: ``TestFailure`` after 30 seconds.
+package func waitUntil(_ what: String, _ condition: () async throws -> Bool) async throws {
+    let end = ContinuousClock.now.advanced(by: .seconds(30))
+    while try await !condition() {
+        guard ContinuousClock.now < end else { throw TestFailure("waited in vain: \(what)") }
+        try await Task.sleep(for: .milliseconds(10))
+    }
+}

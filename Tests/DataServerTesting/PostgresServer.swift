@@ -1,0 +1,207 @@
+package import Foundation
+import Synchronization
+
+/// A PostgreSQL for tests: in a temporary folder, on a free port of the loopback. It ends with the process that started it.
+///
+/// The user is `app`, who needs no password.
+package final class PostgresServer: Sendable {
+    /// Where it listens.
+    package let port: Int
+    /// Its data, log and socket.
+    package let folder: URL
+    private let process = Mutex<Int32?>(nil)
+    private static let count = Mutex(0)
+
+    private init(folder: URL, port: Int) {
+        (self.folder, self.port) = (folder, port)
+    }
+
+    // MARK: - Starting
+
+    /// The server that the tests of this process share, each with a database of its own. It is never stopped.
+    package static func shared() async throws -> PostgresServer { try await sharedServer.value }
+
+    private static let sharedServer = Task { try await start() }
+
+    /// What all servers are copied from: `initdb` takes seconds.
+    private static let template = Task {
+        let folder = try PostgresProcesses.folder.get().appending(path: "t")
+        try await PostgresProcesses.run(
+            "initdb",
+            ["-D", folder.path, "-U", "app", "-A", "trust", "-N", "--locale=C", "--encoding=UTF8"]
+        )
+        return folder
+    }
+
+    /// Starts a server.
+    /// - Parameter settings: Lines for `postgresql.conf`.
+    package static func start(_ settings: [String] = []) async throws -> PostgresServer {
+        let server = try await make(from: template.value)
+        try server.configure(settings)
+        try await server.start()
+        return server
+    }
+
+    private static func make(from template: URL?) async throws -> PostgresServer {
+        let number = count.withLock { count in
+            count += 1
+            return count
+        }
+        let folder = try PostgresProcesses.folder.get().appending(path: "s\(number)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try PostgresProcesses.give(folder)
+        let server = PostgresServer(folder: folder, port: try freePort())
+        if let template { try await PostgresProcesses.run("/bin/cp", ["-Rp", template.path, server.data.path]) }
+        return server
+    }
+
+    private var data: URL { folder.appending(path: "d") }
+
+    /// Adds lines to the configuration, which the next start reads.
+    package func configure(_ settings: [String]) throws {
+        let lines =
+            [
+                "port = \(port)", "listen_addresses = '127.0.0.1'", "unix_socket_directories = '\(folder.path)'",
+                "shared_buffers = 32MB", "wal_level = replica", "max_wal_senders = 4", "hot_standby = on",
+            ] + settings
+        let handle = try FileHandle(forWritingTo: data.appending(path: "postgresql.conf"))
+        defer { try? handle.close() }
+        try handle.seekToEnd()
+        try handle.write(contentsOf: Data(("\n" + lines.joined(separator: "\n") + "\n").utf8))
+    }
+
+    /// Starts it again after ``stop(_:)``. Returns when it accepts connections.
+    package func start() async throws {
+        // Left by a server that was killed.
+        try? FileManager.default.removeItem(at: status)
+        try PostgresProcesses.serve(
+            [PostgresProcesses.program("postgres"), "-D", data.path],
+            log: folder.appending(path: "log")
+        )
+        try await waitUntil("PostgreSQL starts: \(folder.path)/log") { self.isReady }
+        let id = statusLines.first.flatMap { Int32($0) }
+        process.withLock { $0 = id }
+    }
+
+    private var status: URL { data.appending(path: "postmaster.pid") }
+    private var statusLines: [String] {
+        ((try? String(contentsOf: status, encoding: .utf8)) ?? "").split(separator: "\n", omittingEmptySubsequences: false)
+            .map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+    private var isReady: Bool { statusLines.count > 7 && ["ready", "standby"].contains(statusLines[7]) }
+
+    // MARK: - Using
+
+    /// The URL of a database.
+    package func url(_ database: String = "postgres", port: Int? = nil, _ parameters: String = "") -> String {
+        "postgres://app@127.0.0.1:\(port ?? self.port)/\(database)" + (parameters.isEmpty ? "" : "?\(parameters)")
+    }
+
+    /// Creates an empty database.
+    /// - Returns: Its name.
+    package func createDatabaseName() async throws -> String {
+        let name = "d" + UUID().uuidString.replacing("-", with: "").lowercased()
+        try await sql("CREATE DATABASE \(name)")
+        return name
+    }
+
+    /// Creates an empty database.
+    /// - Returns: Its URL.
+    package func createDatabase() async throws -> String { url(try await createDatabaseName()) }
+
+    /// Executes SQL with `psql`.
+    /// - Returns: The rows as text, one per line, columns separated by `|`.
+    @discardableResult
+    package func sql(_ text: String, database: String = "postgres") async throws -> String {
+        try await PostgresProcesses.run(
+            "psql",
+            ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", "\(port)", "-U", "app", "-d", database]
+                + ["-c", text]
+        )
+    }
+
+    // MARK: - Failing
+
+    /// Ends the server: `SIGTERM` waits for clients, `SIGINT` ends their connections, `SIGQUIT` also skips the checkpoint, `SIGKILL` is a crash
+    /// of the whole machine. Returns when it is gone.
+    package func stop(_ signal: Int32 = SIGINT) async throws {
+        guard let id = process.withLock({ $0 }) else { return }
+        let children = signal == SIGKILL ? try await PostgresProcesses.children(of: id) : []
+        kill(id, signal)
+        for child in children { kill(child, signal) }
+        try await waitUntil("PostgreSQL stops") { kill(id, 0) != 0 }
+        process.withLock { $0 = nil }
+    }
+
+    /// Stops it in order and starts it again, on the same port.
+    package func restart() async throws {
+        try await stop()
+        try await start()
+    }
+
+    /// Stops the server and all its children with `SIGSTOP`: connections stay open, the system accepts new ones, and nothing responds.
+    package func freeze() async throws {
+        guard let id = process.withLock({ $0 }) else { return }
+        kill(id, SIGSTOP)
+        for child in try await PostgresProcesses.children(of: id) { kill(child, SIGSTOP) }
+    }
+
+    /// Lets a frozen server go on.
+    package func thaw() async throws {
+        guard let id = process.withLock({ $0 }) else { return }
+        for child in try await PostgresProcesses.children(of: id) { kill(child, SIGCONT) }
+        kill(id, SIGCONT)
+    }
+
+    // MARK: - Standby
+
+    /// Starts a synchronous standby of this server: a commit returns when it is on the disks of both.
+    package func addStandby() async throws -> PostgresServer {
+        let standby = try await Self.make(from: nil)
+        try await PostgresProcesses.run(
+            "pg_basebackup",
+            ["-D", standby.data.path, "-R", "-X", "stream", "-c", "fast", "-C", "-S", "s1"]
+                + ["-d", "host=127.0.0.1 port=\(port) user=app application_name=s1"]
+        )
+        try standby.configure(["primary_conninfo = 'host=127.0.0.1 port=\(port) user=app application_name=s1'"])
+        // The file of pg_basebackup is read last, and has another name.
+        let generated = standby.data.appending(path: "postgresql.auto.conf")
+        let kept = try String(contentsOf: generated, encoding: .utf8).split(separator: "\n")
+            .filter { !$0.hasPrefix("primary_conninfo") }
+        try Data((kept.joined(separator: "\n") + "\n").utf8).write(to: generated)
+        try await standby.start()
+        // Only now: in the copy it would make the promoted server wait for a standby of its own.
+        try await sql("ALTER SYSTEM SET synchronous_standby_names = 'FIRST 1 (s1)'")
+        try await sql("SELECT pg_reload_conf()")
+        try await waitUntil("the standby is synchronous") {
+            try await self.sql("SELECT sync_state FROM pg_stat_replication") == "sync"
+        }
+        return standby
+    }
+
+    /// Makes a standby the primary.
+    package func promote() async throws {
+        try await sql("SELECT pg_promote(true, 10)")
+    }
+}
+
+/// A port of the loopback that is free now.
+package func freePort() throws -> Int {
+    #if canImport(Darwin)
+        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+    #else
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    #endif
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+        }
+    }
+    guard isBound else { throw TestFailure("no free port: \(errno)") }
+    return Int(UInt16(bigEndian: address.sin_port))
+}

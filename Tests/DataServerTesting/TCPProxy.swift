@@ -1,0 +1,197 @@
+import Foundation
+import Synchronization
+
+/// A proxy on the loopback between a client and a server, which breaks connections on command.
+///
+/// Each connection has two threads, one per direction.
+package final class TCPProxy: Sendable {
+    package enum Direction: Sendable, CaseIterable { case toServer, toClient }
+
+    private struct State {
+        var target: Int
+        var isStalled = false
+        var isRefusing = false
+        var isStopped = false
+        /// After so many bytes in a direction, the connection that carries them is cut.
+        var cut: (direction: Direction, bytes: Int)?
+        var cuts = 0
+        /// The sockets of each connection.
+        var connections: [Int: (client: Int32, server: Int32)] = [:]
+        var accepted = 0
+    }
+
+    /// Where clients connect.
+    package let port: Int
+    private let listener: Int32
+    private let state: Mutex<State>
+
+    /// Starts a proxy.
+    /// - Parameter target: The server's port.
+    package init(to target: Int) throws {
+        state = Mutex(State(target: target))
+        listener = Self.makeSocket()
+        port = try freePort()
+        var yes: Int32 = 1
+        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        guard Self.withLoopback(port, { bind(listener, $0, $1) }) == 0, listen(listener, 64) == 0 else {
+            throw TestFailure("the proxy can't listen: \(errno)")
+        }
+        let thread = Thread { [self] in acceptAll() }
+        thread.start()
+    }
+
+    // MARK: - Commands
+
+    /// Cuts the connection that carries a byte: the one after so many further bytes in a direction, counted over all connections.
+    package func cut(after bytes: Int, _ direction: Direction) {
+        state.withLock { $0.cut = (direction, bytes) }
+    }
+
+    /// How many connections were cut.
+    package var cuts: Int { state.withLock { $0.cuts } }
+
+    /// How many connections clients have made.
+    package var accepted: Int { state.withLock { $0.accepted } }
+
+    /// How many connections are open.
+    package var open: Int { state.withLock { $0.connections.count } }
+
+    /// Cuts all connections.
+    package func cutAll() {
+        state.withLock { state in
+            for number in Array(state.connections.keys) { Self.cut(number, &state) }
+        }
+    }
+
+    /// Carries nothing until ``resume()``; connections stay open.
+    package func stall() { state.withLock { $0.isStalled = true } }
+
+    package func resume() { state.withLock { $0.isStalled = false } }
+
+    /// Whether new connections are closed at once.
+    package func refuse(_ isRefusing: Bool) { state.withLock { $0.isRefusing = isRefusing } }
+
+    /// Connects new clients to another server.
+    package func target(_ port: Int) { state.withLock { $0.target = port } }
+
+    /// Ends the proxy and its connections.
+    package func stop() {
+        cutAll()
+        let wasStopped = state.withLock { state in
+            defer { state.isStopped = true }
+            return state.isStopped
+        }
+        guard !wasStopped else { return }
+        // Wakes the thread in accept, which closes the socket.
+        shutdown(listener, Int32(SHUT_RDWR))
+    }
+
+    // MARK: - Threads
+
+    private func acceptAll() {
+        while true {
+            let client = accept(listener, nil, nil)
+            let (target, isRefusing, isStopped) = state.withLock { ($0.target, $0.isRefusing, $0.isStopped) }
+            guard !isStopped else {
+                if client >= 0 { close(client) }
+                close(listener)
+                return
+            }
+            guard client >= 0 else { continue }
+            let server = Self.makeSocket()
+            guard !isRefusing, Self.withLoopback(target, { connect(server, $0, $1) }) == 0 else {
+                close(client)
+                close(server)
+                continue
+            }
+            let number = state.withLock { state in
+                state.accepted += 1
+                state.connections[state.accepted] = (client, server)
+                return state.accepted
+            }
+            let pair = Pair(client: client, server: server)
+            Thread { [self] in carry(number, from: client, to: server, .toServer, pair) }.start()
+            Thread { [self] in carry(number, from: server, to: client, .toClient, pair) }.start()
+        }
+    }
+
+    /// Closes both sockets once neither thread uses them.
+    private final class Pair: Sendable {
+        let client, server: Int32
+        init(client: Int32, server: Int32) { (self.client, self.server) = (client, server) }
+        deinit {
+            close(client)
+            close(server)
+        }
+    }
+
+    private func carry(_ number: Int, from source: Int32, to destination: Int32, _ direction: Direction, _ pair: Pair) {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(source, &buffer, buffer.count, 0)
+            guard count > 0 else { break }
+            while state.withLock({ $0.isStalled && $0.connections[number] != nil }) { usleep(2_000) }
+            let allowed = state.withLock { state in
+                guard let cut = state.cut, cut.direction == direction else { return count }
+                guard cut.bytes < count else {
+                    state.cut?.bytes -= count
+                    return count
+                }
+                return cut.bytes
+            }
+            guard Self.sendAll(buffer[..<allowed], to: destination) else { break }
+            guard allowed == count else {
+                state.withLock { state in
+                    state.cut = nil
+                    state.cuts += 1
+                }
+                break
+            }
+        }
+        state.withLock { Self.cut(number, &$0) }
+        _ = pair
+    }
+
+    private static func cut(_ number: Int, _ state: inout State) {
+        guard let (client, server) = state.connections.removeValue(forKey: number) else { return }
+        shutdown(client, Int32(SHUT_RDWR))
+        shutdown(server, Int32(SHUT_RDWR))
+    }
+
+    // MARK: - Sockets
+
+    private static func makeSocket() -> Int32 {
+        #if canImport(Darwin)
+            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #else
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #endif
+        var yes: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
+        return descriptor
+    }
+
+    private static func withLoopback(_ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+        }
+    }
+
+    private static func sendAll(_ bytes: ArraySlice<UInt8>, to destination: Int32) -> Bool {
+        var rest = bytes
+        while !rest.isEmpty {
+            #if canImport(Darwin)
+                let count = rest.withUnsafeBytes { send(destination, $0.baseAddress, $0.count, 0) }
+            #else
+                let count = rest.withUnsafeBytes { send(destination, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            #endif
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+}

@@ -1,0 +1,415 @@
+import DataServerTesting
+import Foundation
+import HoldfastTesting
+import Logging
+import PostgresDriver
+import Synchronization
+import Testing
+
+@Suite struct FailureTests {
+    @Test("The next connection has a new backend when one was terminated", arguments: [true, false])
+    func terminated(isExecuting: Bool) async throws {
+        try await withClient { client, server, database in
+            let first = try await client.execute("SELECT pg_backend_pid()").rows[0].value(0) as Int
+            let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(database)'"
+            if isExecuting {
+                async let slow = client.execute("SELECT pg_backend_pid() FROM pg_sleep(0.3)")
+                try await waitUntil("the query runs") {
+                    try await server.sql(
+                        "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database)' AND query LIKE '%pg_sleep%'"
+                    ) == "1"
+                }
+                try await server.sql(kill)
+                // 57P01: it is repeated on another connection.
+                #expect(try await slow.rows[0].value(0) as Int != first)
+            } else {
+                try await server.sql(kill)
+                try await waitUntil("the driver sees that the idle connection has ended") { client.status.open == 0 }
+                #expect(try await client.execute("SELECT pg_backend_pid()").rows[0].value(0) as Int != first)
+            }
+        }
+    }
+
+    @Test("A transaction that was idle for too long is repeated on another connection")
+    func idleInTransaction() async throws {
+        try await withClient {
+            $0.idleInTransactionTimeout = .milliseconds(200)
+        } _: { client, server, database in
+            try await client.execute("CREATE TABLE t (id bigint PRIMARY KEY)")
+            let attempts = Attempts()
+            try await client.transaction { transaction in
+                try await transaction.execute("INSERT INTO t VALUES (1)")
+                if attempts.next() == 1 {
+                    try await waitUntil("the server ends the connection") { client.status.open == 0 }
+                }
+                try await transaction.execute("INSERT INTO t VALUES (2)")
+            }
+            #expect(attempts.next() == 3)
+            #expect(try await client.execute("SELECT count(*) FROM t").rows[0].value(0) as Int == 2)
+            try await expectNoTransaction(in: database, of: server)
+        }
+    }
+
+    @Test("The server's timeouts end statements with 57014 and waits for locks with 55P03", arguments: [true, false])
+    func serverTimeouts(preparesStatements: Bool) async throws {
+        try await withClient { settings in
+            settings.statementTimeout = .milliseconds(200)
+            settings.lockTimeout = .milliseconds(100)
+            settings.preparesStatements = preparesStatements
+        } _: { client, server, database in
+            try await client.execute("CREATE TABLE t (id bigint PRIMARY KEY)")
+            await #expect(throws: PostgresError.refused("57014")) {
+                try await client.transaction { try await $0.execute("SELECT pg_sleep(5)") }
+            }
+            await #expect(throws: PostgresError.refused("55P03")) {
+                try await client.transaction { first in
+                    try await first.execute("LOCK TABLE t")
+                    try await client.transaction { try await $0.execute("SELECT * FROM t") }
+                }
+            }
+            try await expectNoTransaction(in: database, of: server)
+        }
+    }
+
+    @Test("The driver's deadline ends a statement and cancels it on the server")
+    func deadline() async throws {
+        try await withClient {
+            $0.queryTimeout = .milliseconds(300)
+        } _: { client, server, database in
+            await #expect(throws: PostgresError.deadlineExceeded) { try await client.execute("SELECT pg_sleep(30)") }
+            try await expectNoTransaction(in: database, of: server)
+            #expect(try await client.execute("SELECT 1").rows[0].value(0) as Int == 1)
+        }
+    }
+
+    @Test("Canceling the task cancels the statement, and a wait for a connection")
+    func cancellation() async throws {
+        try await withClient {
+            $0.maximum = 1
+        } _: { client, server, database in
+            try await client.execute("CREATE TABLE t (id bigint PRIMARY KEY)")
+            let slow = Task {
+                try await client.transaction { transaction in
+                    try await transaction.execute("INSERT INTO t VALUES (1)")
+                    try await transaction.execute("SELECT pg_sleep(30)")
+                }
+            }
+            try await waitUntil("the query runs") {
+                try await server.sql(
+                    "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database)' AND query LIKE '%pg_sleep%'"
+                ) == "1"
+            }
+            let waiting = Task { try await client.execute("SELECT 1") }
+            try await waitUntil("a task waits") { client.status.waiting == 1 }
+            waiting.cancel()
+            await #expect(throws: CancellationError.self) { try await waiting.value }
+            slow.cancel()
+            await #expect(throws: CancellationError.self) { try await slow.value }
+            try await expectNoTransaction(in: database, of: server)
+            #expect(try await client.execute("SELECT count(*) FROM t").rows[0].value(0) as Int == 0)
+        }
+    }
+
+    @Test("200 concurrent callers share one connection; past the deadline they are refused")
+    func exhaustion() async throws {
+        try await withClient("pool_max=1") { client, _, _ in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<200 {
+                    group.addTask {
+                        let row = try await client.execute("SELECT $1", [.integer(number)]).rows[0]
+                        #expect(try row.value(0) as Int == number)
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(client.status.open == 1)
+        }
+        try await withClient("pool_max=1") {
+            $0.acquireTimeout = .milliseconds(200)
+        } _: { client, _, _ in
+            try await client.transaction { transaction in
+                try await transaction.execute("SELECT 1")
+                await withTaskGroup(of: Void.self) { group in
+                    for _ in 0..<200 {
+                        group.addTask {
+                            await #expect(throws: PostgresError.unavailable("all connections are in use")) {
+                                try await client.execute("SELECT 1")
+                            }
+                        }
+                    }
+                }
+            }
+            #expect(try await client.execute("SELECT 1").rows[0].value(0) as Int == 1)
+        }
+    }
+
+    @Test("A changed result type of a prepared statement is not seen by the caller")
+    func changedPlan() async throws {
+        try await withClient { client, server, database in
+            try await client.execute("CREATE TABLE t (id bigint PRIMARY KEY)")
+            try await client.execute("INSERT INTO t VALUES (1)")
+            let all: PostgresStatement = "SELECT * FROM t"
+            #expect(try await client.execute(all).rows[0].columns.count == 1)
+            try await server.sql("ALTER TABLE t ADD COLUMN name text", database: database)
+            #expect(try await client.execute(all).rows[0].columns.count == 2)
+            try await server.sql("ALTER TABLE t ADD COLUMN more text", database: database)
+            #expect(try await client.transaction { try await $0.execute(all).rows[0].columns.count } == 3)
+        }
+    }
+
+    @Test("A server that becomes read-only loses its connections, and is tried again")
+    func readOnly() async throws {
+        try await withClient { client, server, database in
+            try await client.execute("CREATE TABLE t (id bigint PRIMARY KEY)")
+            try await server.sql("ALTER DATABASE \(database) SET default_transaction_read_only = on")
+            try await server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(database)'")
+            async let write = client.execute("INSERT INTO t VALUES (1)")
+            try await waitUntil("the write was refused") {
+                try await server.sql(
+                    "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database)' AND query LIKE 'INSERT%'"
+                ) == "0"
+            }
+            try await server.sql("ALTER DATABASE \(database) RESET default_transaction_read_only")
+            #expect(try await write.count == 1)
+        }
+    }
+
+    @Test("A closed client refuses statements, and ends those that wait")
+    func closed() async throws {
+        let server = try await PostgresServer.shared()
+        let client = PostgresClient(try PostgresSettings(url: server.url()), logger: Logger(label: "test"))
+        #expect(try await client.execute("SELECT 1").count == 1)
+        await client.close()
+        await client.close()
+        await #expect(throws: PostgresError.unavailable("the client is closed")) { try await client.execute("SELECT 1") }
+    }
+
+    @Test("A server that can't be reached is reported with its reason")
+    func unreachable() async throws {
+        let port = try freePort()
+        try await withClient(url: "postgres://app@127.0.0.1:\(port)/x") {
+            $0.acquireTimeout = .milliseconds(300)
+        } _: { client in
+            await #expect(throws: PostgresError.unavailable("connection refused")) { try await client.execute("SELECT 1") }
+            await #expect(throws: PostgresError.self) { try await client.ping() }
+        }
+        try await withClient(url: "postgres://app@no-such-host.invalid/x") {
+            $0.acquireTimeout = .seconds(3)
+        } _: { client in
+            await #expect(throws: PostgresError.unavailable("name not resolved")) { try await client.execute("SELECT 1") }
+        }
+        let server = try await PostgresServer.shared()
+        try await withClient(url: server.url("missing")) {
+            $0.acquireTimeout = .milliseconds(300)
+        } _: { client in
+            await #expect(throws: PostgresError.unavailable("refused with 3D000")) { try await client.execute("SELECT 1") }
+        }
+    }
+}
+
+/// Tests that stop or cut a server of their own.
+@Suite(.serialized) struct ServerFailureTests {
+    @Test("A connection that is cut at any byte gives no wrong response, leaks nothing, and leaves no transaction open")
+    func cuts() async throws {
+        try await cutRounds(40, seed: 20_260_101)
+    }
+
+    @Test("A full server refuses connections with 53300, and takes them once others have gone")
+    func connectionLimit() async throws {
+        let server = try await PostgresServer.start(["max_connections = 5", "superuser_reserved_connections = 1"])
+        try await server.sql("CREATE ROLE plain LOGIN")
+        let url = "postgres://plain@127.0.0.1:\(server.port)/postgres"
+        try await withClient(url: url) {
+            $0.acquireTimeout = .milliseconds(500)
+        } _: { client in
+            try await withClient(url: url) {
+                $0.maximum = 4
+            } _: { others in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<4 { group.addTask { try await others.execute("SELECT pg_sleep(0.3)") } }
+                    try await group.waitForAll()
+                }
+                #expect(others.status.open == 4)
+                await #expect(throws: PostgresError.unavailable("refused with 53300")) { try await client.execute("SELECT 1") }
+            }
+            try await waitUntil("a connection is free") { (try? await client.execute("SELECT 1")) != nil }
+        }
+        try await server.stop()
+    }
+
+    @Test("A frozen server: deadlines hold though cancellations block; responses that come late are not taken")
+    func frozen() async throws {
+        let server = try await PostgresServer.start()
+        try await withClient(of: server) { settings in
+            settings.queryTimeout = .milliseconds(400)
+            settings.connectTimeout = .milliseconds(300)
+            settings.acquireTimeout = .milliseconds(400)
+            settings.maximum = 4
+        } _: { client, _, _ in
+            #expect(try await client.execute("SELECT 1").count == 1)
+            try await client.ping()
+            try await server.freeze()
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<8 {
+                    group.addTask {
+                        await #expect(throws: PostgresError.self) { try await client.execute("SELECT $1", [.integer(number)]) }
+                    }
+                }
+            }
+            try await waitUntil("the server is reported as unreachable") { (try? await client.ping()) == nil }
+            try await server.thaw()
+            try await waitUntil("the server responds again") { (try? await client.execute("SELECT 1")) != nil }
+            for number in 0..<20 {
+                #expect(try await client.execute("SELECT $1", [.integer(number)]).rows[0].value(0) as Int == number)
+            }
+        }
+        try await server.stop()
+    }
+
+    @Test("A client reconnects after a restart, and repeats what it was doing")
+    func restart() async throws {
+        let server = try await PostgresServer.start()
+        try await withClient(of: server) { client, _, _ in
+            try await client.execute("CREATE TABLE t (id bigint PRIMARY KEY)")
+            let done = Written()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for worker in 0..<4 {
+                    group.addTask {
+                        var number = worker
+                        while !Task.isCancelled {
+                            number += 4
+                            let id = number
+                            let result = try? await client.transaction { transaction in
+                                try await transaction.execute(
+                                    "INSERT INTO t VALUES ($1) ON CONFLICT (id) DO NOTHING",
+                                    [.integer(id)]
+                                )
+                            }
+                            if result != nil { done.ids.withLock { $0.append(id) } }
+                        }
+                    }
+                }
+                for signal in [SIGINT, SIGKILL] {
+                    let before = done.ids.withLock { $0.count }
+                    try await waitUntil("some are written") { done.ids.withLock { $0.count } > before + 20 }
+                    try await server.stop(signal)
+                    try await server.start()
+                }
+                let before = done.ids.withLock { $0.count }
+                try await waitUntil("some are written") { done.ids.withLock { $0.count } > before + 20 }
+                group.cancelAll()
+                try await group.waitForAll()
+            }
+            let stored = try await client.execute("SELECT id FROM t").rows.map { try $0.value(0) as Int }
+            #expect(Set(done.ids.withLock { $0 }).subtracting(stored).isEmpty, "an acknowledged write is lost")
+        }
+        try await server.stop()
+    }
+
+    @Test("The primary is found behind a closed host, a frozen one and a standby; a doubtful commit is reported as unknown")
+    func standby() async throws {
+        let primary = try await PostgresServer.start()
+        let standby = try await primary.addStandby()
+        let frozen = try await PostgresServer.start()
+        try await frozen.freeze()
+        let hosts = try "127.0.0.1:\(freePort()),127.0.0.1:\(frozen.port),127.0.0.1:\(standby.port),127.0.0.1:\(primary.port)"
+        try await withClient(url: "postgres://app@\(hosts)/postgres") { settings in
+            settings.connectTimeout = .milliseconds(500)
+            settings.queryTimeout = .seconds(3)
+            settings.maximum = 2
+        } _: { client in
+            try await client.execute("CREATE TABLE t (id bigint PRIMARY KEY)")
+            #expect(try await client.execute("SELECT pg_is_in_recovery()").rows[0].value(0) as Bool == false)
+
+            try await standby.freeze()
+            // Canceled by the driver: the connection is closed, the commit is not canceled.
+            let write = Task { try await client.execute("INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING") }
+            try await waitUntil("the commit waits for the standby") {
+                try await primary.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == "1"
+            }
+            write.cancel()
+            await #expect(throws: PostgresError.outcomeUnknown) { try await write.value }
+            // Canceled by an administrator: the server reports success with a warning.
+            let transaction = Task {
+                try await client.transaction { try await $0.execute("INSERT INTO t VALUES (2) ON CONFLICT DO NOTHING") }
+            }
+            let waits = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query = 'COMMIT'"
+            try await waitUntil("the commit waits for the standby") { try await primary.sql(waits) != "" }
+            try await primary.sql("SELECT pg_cancel_backend(pid) FROM (\(waits)) AS waiting")
+            await #expect(throws: PostgresError.outcomeUnknown) { try await transaction.value }
+            try await standby.thaw()
+            // Both are there: the outcome was unknown, and is success.
+            try await waitUntil("commits go on") { (try? await client.execute("INSERT INTO t VALUES (3)")) != nil }
+            #expect(try await client.execute("SELECT count(*) FROM t").rows[0].value(0) as Int == 3)
+
+            try await primary.stop(SIGKILL)
+            try await standby.promote()
+            try await waitUntil("the promoted server accepts writes") {
+                (try? await client.execute("INSERT INTO t VALUES (4) ON CONFLICT DO NOTHING")) != nil
+            }
+            #expect(try await client.execute("SELECT count(*) FROM t").rows[0].value(0) as Int == 4)
+        }
+        try await frozen.thaw()
+        try await frozen.stop()
+        try await standby.stop()
+    }
+}
+
+/// The ids of acknowledged writes.
+private final class Written: Sendable {
+    let ids = Mutex<[Int]>([])
+}
+
+/// Cuts connections at random bytes while transactions and statements run.
+func cutRounds(_ rounds: Int, seed: UInt64) async throws {
+    let server = try await PostgresServer.shared()
+    let database = try await server.createDatabaseName()
+    try await server.sql("CREATE TABLE t (id bigint PRIMARY KEY, round bigint)", database: database)
+    let proxy = try TCPProxy(to: server.port)
+    defer { proxy.stop() }
+    var generator = SplitMix64(seed: seed)
+    try await withClient(url: server.url(database, port: proxy.port)) {
+        $0.maximum = 3
+    } _: { client in
+        for round in 0..<rounds {
+            let direction = TCPProxy.Direction.allCases.randomElement(using: &generator) ?? .toClient
+            proxy.cut(after: Int.random(in: 0..<1_500, using: &generator), direction)
+            try await withThrowingTaskGroup(of: Int?.self) { group in
+                for worker in 0..<4 {
+                    let id = round * 10 + worker
+                    group.addTask { try await write(id, round: round, with: client) }
+                }
+                for try await id in group {
+                    guard let id else { continue }
+                    let stored = try await server.sql("SELECT count(*) FROM t WHERE id = \(id)", database: database)
+                    #expect(stored == "1", "an acknowledged write is lost")
+                }
+            }
+            #expect(client.status.open <= 3 && client.status.waiting == 0)
+        }
+        try await waitUntil("no connection is leaked") { proxy.open <= client.status.open }
+        try await expectNoTransaction(in: database, of: server)
+        #expect(proxy.cuts > rounds / 3)
+    }
+}
+
+/// - Returns: The id if the write was acknowledged.
+private func write(_ id: Int, round: Int, with client: PostgresClient) async throws -> Int? {
+    do {
+        let sum = try await client.transaction { transaction in
+            try await transaction.execute(
+                "INSERT INTO t VALUES ($1, $2) ON CONFLICT (id) DO NOTHING",
+                [.integer(id), .integer(round)]
+            )
+            let echo = try await transaction.execute("SELECT $1, $2", [.integer(id), .text("text of \(id)")]).rows[0]
+            #expect(try echo.value(1) as String == "text of \(id)")
+            return try echo.value(0) as Int
+        }
+        #expect(sum == id)
+        let row = try await client.execute("SELECT round FROM t WHERE id = $1", [.integer(id)]).rows
+        #expect(try row.first?.value(0) as Int? == round)
+        return id
+    } catch PostgresError.unavailable, PostgresError.outcomeUnknown {
+        return nil
+    }
+}
