@@ -292,7 +292,8 @@ let package = Package(
             "AccountServer",
             [
                 "AccountContract", "AccountCore", "AccountRoutes", "AppLinks", "Email", "ErrorContract", "Idempotency",
-                "Observability", "OpenAPI", "Pages", "PasswordHashes", "RateLimiting", "SQLiteStores", "ServerMiddleware",
+                "Observability", "OpenAPI", "Pages", "PasswordHashes", "PostgresDriver", "PostgresStores", "RateLimiting",
+                "SQLiteStores", "Scheduling", "ServerMiddleware", "ValkeyDriver", "ValkeyStores",
                 configuration, crypto, hummingbird, httpTypes, lifecycle, logging, metrics, nioCore, nioSSL,
             ]
         ),
@@ -302,7 +303,7 @@ let package = Package(
             [
                 "AccountContract", "AccountCore", "AccountImport", "AccountKit", "AccountRoutes", "AccountServer", "AppLinks",
                 "Email", "ErrorContract", "ErrorLab", "ErrorLabContract", "HoldfastURLSession", "Observability", "OpenAPI",
-                "Pages",
+                "Pages", "PostgresDriver", "PostgresStores",
                 "RateLimiting", "ResilientHTTP", "SQLiteStores", "ServerMiddleware", "StrictJSON", "Timekeeping",
                 argumentParser, hummingbird, hummingbirdCore, httpTypes, lifecycle, logging, nioCore,
                 server("HummingbirdTLS", "hummingbird"), server("UnixSignals", "swift-service-lifecycle"),
@@ -426,8 +427,8 @@ let package = Package(
         tests(
             "PostgresStoresTests",
             [
-                "AccountContract", "AccountCore", "AccountStoreTesting", "DataServerTesting", "Idempotency", "PostgresDriver",
-                "PostgresStores", logging,
+                "AccountContract", "AccountCore", "AccountStoreTesting", "DataServerTesting", "ErrorContract", "Idempotency",
+                "PostgresDriver", "PostgresStores", crypto, logging,
             ]
         ),
         tests("ValkeyDriverTests", ["DataServerTesting", "ValkeyDriver", logging, nioCore, nioEmbedded]),

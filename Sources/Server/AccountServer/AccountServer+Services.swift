@@ -13,7 +13,7 @@ extension AccountServer {
     /// The services that run beside the routes, in the order of their start. The first ends last: it saves the consumed quota of the
     /// last requests.
     public var services: [any Service] {
-        [
+        stores.services(logger: logger) + [
             limitStore,
             idempotency,
             audit,

@@ -9,6 +9,7 @@ public import Hummingbird
 import Idempotency
 public import Logging
 package import PasswordHashes
+import PostgresStores
 import RateLimiting
 package import ServerMiddleware
 import ServiceLifecycle
@@ -63,27 +64,30 @@ public struct AccountServer: Sendable {
         logger: Logger = Logger(label: "holdfast.accounts"),
         metrics: any MetricsFactory = MetricsSystem.factory
     ) async throws {
-        try await self.init(configuration, logger: logger, metrics: metrics, hashing: nil, time: .system)
+        try await self.init(configuration, logger: logger, metrics: metrics, hashing: nil)
     }
 
     /// Opens the data folder.
     /// - Parameters:
     ///   - hashing: Makes and checks password hashes; Argon2id if `nil`.
-    ///   - time: The clocks of the server.
+    ///   - time: The clocks of the server; those of the machine and of the database if `nil`.
     package init(
         _ configuration: AccountServerConfiguration,
         logger: Logger,
         metrics: any MetricsFactory,
         hashing: (any PasswordHashing)? = nil,
-        time: ServerTime = .system
+        time injected: ServerTime? = nil
     ) async throws {
         self.metrics = metrics
         self.configuration = configuration
-        self.time = time
         self.logger = logger
-        stores = try Stores(configuration.dataFolder, isServing: true)
+        stores = try await Stores.open(configuration, isServing: true, logger: logger, metrics: metrics)
+        // All servers of a deployment go by one clock.
+        let time = injected ?? stores.deployment.map { ServerTime.system(wall: $0.time.now) } ?? .system
+        self.time = time
         steady = try await stores.steadyTime(time.snapshot)
         let keys = try stores.keys(secret: configuration.secret)
+        let previous = try configuration.previousSecret.map { [stores] in try stores.keys(secret: $0) }
         mailbox = try MailboxFolder(directory: stores.folder.mailbox, now: time.wall)
         localization = Localization(fallback: configuration.defaultLanguage)
         limitStore = try await stores.limits(
@@ -123,8 +127,8 @@ public struct AccountServer: Sendable {
             accounts: stores.accounts,
             sessions: stores.sessions,
             gate: gate,
-            tokens: await AccessTokens(keys: keys),
-            devices: DeviceTokens(keys: keys),
+            tokens: await AccessTokens(keys: keys, previous: previous),
+            devices: DeviceTokens(keys: keys, previous: previous),
             policy: configuration.passwordPolicy,
             audit: audit,
             metrics: accountMetrics,
@@ -135,7 +139,7 @@ public struct AccountServer: Sendable {
             intents: stores.intents,
             tokens: stores.resetTokens,
             gate: gate,
-            devices: DeviceTokens(keys: keys),
+            devices: DeviceTokens(keys: keys, previous: previous),
             policy: configuration.passwordPolicy,
             audit: audit,
             metrics: accountMetrics,

@@ -22,7 +22,12 @@ package struct ServerTime: Clock {
     private let clock: MonotonicClock
 
     /// The machine's clocks.
-    package static var system: ServerTime { ServerTime(ContinuousClock(), wall: { Date() }, snapshot: { .now() }) }
+    package static var system: ServerTime { system(wall: { Date() }) }
+
+    /// The machine's clocks, with another one in place of the wall's.
+    package static func system(wall: @escaping @Sendable () -> Date) -> ServerTime {
+        ServerTime(ContinuousClock(), wall: wall, snapshot: { .now() })
+    }
 
     /// Puts clocks together.
     package init<C: Clock>(

@@ -105,3 +105,21 @@ public struct KeptAnswer: Hashable, Sendable {
     /// Whether an answer with a status is the last word on its request. One that says "not now" is not: its key is free again.
     public static func isFinal(_ status: Int) -> Bool { status < 500 && status != 408 && status != 429 }
 }
+
+extension HTTPFields {
+    /// The fields as a text that a store keeps: JSON.
+    package var stored: String {
+        let pairs = map { [$0.name.rawName, $0.value] }
+        // Strings can always be encoded.
+        return (try? JSONEncoder().encode(pairs)).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
+    }
+
+    /// Reads a text that a store has kept.
+    package init?(stored text: String) {
+        guard let pairs = try? JSONDecoder().decode([[String]].self, from: Data(text.utf8)) else { return nil }
+        self.init()
+        for pair in pairs where pair.count == 2 {
+            if let name = HTTPField.Name(pair[0]) { append(HTTPField(name: name, value: pair[1])) }
+        }
+    }
+}

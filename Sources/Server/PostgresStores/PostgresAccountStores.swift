@@ -1,1 +1,67 @@
-import AccountCore
+public import AccountCore
+public import Foundation
+import PostgresDriver
+
+/// The stores of accounts in one PostgreSQL database.
+public struct PostgresAccountStores: AccountStores {
+    public let accounts: any AccountRepository
+    public let sessions: any SessionStore
+    public let resetTokens: any ResetTokenStore
+    public let freezeTokens: any FreezeTokenStore
+    public let intents: any MailIntentQueue & MailQueueInspection
+    public let sentResets: any SentResetStore
+    public let audit: any AuditStore
+    public let decoys: any DecoyStore
+
+    /// Creates the stores.
+    /// - Parameters:
+    ///   - database: The database, with the tables of ``PostgresSchema``.
+    ///   - emailKeys: The keys of addresses, the same for all servers of the database.
+    ///   - server: The id under which this server is present, which the leases of its emails name; `nil` for a command.
+    public init(_ database: PostgresDatabase, emailKeys: EmailKeys, server: UUID? = nil) {
+        accounts = PostgresAccountRepository(database, emailKeys: emailKeys)
+        sessions = PostgresSessionStore(database)
+        resetTokens = PostgresResetTokenStore(database, emailKeys: emailKeys)
+        freezeTokens = PostgresFreezeTokenStore(database)
+        intents = PostgresMailIntentQueue(database, server: server)
+        sentResets = PostgresSentResetStore(database)
+        audit = PostgresAuditStore(database)
+        decoys = PostgresDecoyStore(database)
+    }
+}
+
+/// The decoys' spans in PostgreSQL: one value, which a change locks.
+public struct PostgresDecoyStore: DecoyStore {
+    private let database: PostgresDatabase
+
+    /// Creates the store.
+    public init(_ database: PostgresDatabase) {
+        self.database = database
+    }
+
+    private struct Span: Codable {
+        let decoy: String
+        let start, width, reach: Double
+    }
+
+    public func renewDecoys(_ change: @escaping @Sendable ([DecoySpan]) -> [DecoySpan]) async throws -> [DecoySpan] {
+        try await database.transaction { transaction in
+            let text: String? = try await transaction.lockedValue(of: "decoys")
+            let old = try text.map { try JSONDecoder().decode([Span].self, from: Data($0.utf8)) } ?? []
+            let spans = old.map { DecoySpan(decoy: $0.decoy, start: $0.start, width: $0.width, reach: $0.reach) }
+            let new = change(spans)
+            guard new != spans else { return spans }
+            let stored = new.map { Span(decoy: $0.decoy, start: $0.start, width: $0.width, reach: $0.reach) }
+            let json = String(decoding: try JSONEncoder().encode(stored), as: UTF8.self)
+            try await transaction.execute("UPDATE shared_value SET value = $1 WHERE name = $2", [.text(json), .text("decoys")])
+            return new
+        }
+    }
+}
+
+extension PostgresTransaction {
+    /// Locks one of the values that all servers share, until the transaction ends.
+    func lockedValue(of name: String) async throws -> String? {
+        try await execute("SELECT value FROM shared_value WHERE name = $1 FOR UPDATE", [.text(name)]).rows.first?.value(0)
+    }
+}

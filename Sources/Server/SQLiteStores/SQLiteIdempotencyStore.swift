@@ -40,7 +40,7 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
 
     @discardableResult
     public func finish(_ claim: IdempotencyClaim, with answer: KeptAnswer?, until expiry: Date) async throws -> Bool {
-        let headers = try answer.map { try Self.text(of: $0.headers) }
+        let headers = answer.map(\.headers.stored)
         return try await database.write { database in
             try database.execute(
                 sql: """
@@ -87,9 +87,9 @@ extension SQLiteIdempotencyStore {
         guard found["is_finished"] else { return .running(.seconds(found["ends_at"] - time)) }
         guard let status = found["status"] as Int? else { return .finished(nil) }
         let body: Data = found["body"]
-        guard let answer = KeptAnswer(status: status, headers: try fields(found["headers"]), body: Array(body)) else {
-            throw StoreFailure(isBusy: false, message: "an answer is larger than any that is kept")
-        }
+        guard let headers = HTTPFields(stored: found["headers"]),
+            let answer = KeptAnswer(status: status, headers: headers, body: Array(body))
+        else { throw CorruptRow(table: "idempotency_key") }
         return .finished(answer)
     }
 
@@ -130,22 +130,6 @@ extension SQLiteIdempotencyStore {
 
     private static func total(in database: Database) throws -> Int {
         try Int.fetchOne(database, sql: "SELECT keys FROM idempotency_total") ?? 0
-    }
-
-    private static func text(of headers: HTTPFields) throws -> String {
-        let pairs = headers.map { [$0.name.rawName, $0.value] }
-        return String(decoding: try JSONEncoder().encode(pairs), as: UTF8.self)
-    }
-
-    private static func fields(_ text: String) throws -> HTTPFields {
-        guard let pairs = try? JSONDecoder().decode([[String]].self, from: Data(text.utf8)) else {
-            throw StoreFailure(isBusy: false, message: "the headers of an answer can't be read")
-        }
-        var fields = HTTPFields()
-        for pair in pairs where pair.count == 2 {
-            if let name = HTTPField.Name(pair[0]) { fields.append(HTTPField(name: name, value: pair[1])) }
-        }
-        return fields
     }
 }
 

@@ -238,12 +238,3 @@ extension SQLiteMailIntentQueue: MailQueueInspection {
         }
     }
 }
-
-/// Which network's reset request is the next.
-private struct MailTurns {
-    /// The network that was last; the next one is behind it in the order of the index.
-    var last = ""
-    /// Networks whose intents were returned, the first one first.
-    var returned: ArraySlice<String> = []
-    var isDueFirst = false
-}

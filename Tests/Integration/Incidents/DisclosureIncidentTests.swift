@@ -158,7 +158,7 @@ import Testing
         try await withServer { server in
             try await server.register("ana@example.com")
             let link = try await server.resetLink(for: "ana@example.com")
-            let found = try await server.server.accounts.stores.database.pool.read { database in
+            let found = try await server.server.accounts.stores.sqlite.pool.read { database in
                 let tables = try String.fetchAll(database, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
                 return try tables.flatMap { table in
                     try Row.fetchAll(database, sql: "SELECT * FROM \(table)").flatMap { row in
@@ -200,7 +200,7 @@ import Testing
                 guard number < harmless.count else { continue }
                 // Accounts of earlier versions and of other systems may have such names.
                 try await server.register("person\(number)@example.com")
-                try await server.server.accounts.stores.database.pool.write { database in
+                try await server.server.accounts.stores.sqlite.pool.write { database in
                     try database.execute(
                         sql: "UPDATE account SET first_name = ? WHERE email_key = ?",
                         arguments: [name, "person\(number)@example.com"]
@@ -224,7 +224,7 @@ import Testing
     func signInTells() async throws {
         try await withServer { server in
             for name in ["active", "inactive", "suspended", "frozen"] { try await server.register("\(name)@example.com") }
-            try await server.server.accounts.stores.database.pool.write { database in
+            try await server.server.accounts.stores.sqlite.pool.write { database in
                 for state in ["inactive", "suspended", "frozen"] {
                     let arguments: StatementArguments = [state, "\(state)@example.com"]
                     try database.execute(sql: "UPDATE account SET state = ? WHERE email_key = ?", arguments: arguments)

@@ -133,7 +133,7 @@ import Testing
             let link = try await server.resetLink(for: "ana@example.com")
             let client = server.client()
             #expect(try await client.validateReset(link).valid)
-            try await server.server.accounts.stores.database.pool.write { database in
+            try await server.server.accounts.stores.sqlite.pool.write { database in
                 try database.execute(sql: "UPDATE account SET email = 'new@example.com', email_key = 'new@example.com'")
             }
             for email in [nil, try EmailAddress("ana@example.com"), try EmailAddress("new@example.com")] {

@@ -44,7 +44,7 @@ struct SimulatedServer: Sendable {
 
     /// How many rows each table has, whatever tables there are.
     func rows() async throws -> [String: Int] {
-        try await server.accounts.stores.database.read { database in
+        try await server.accounts.stores.sqlite.read { database in
             let names = try String.fetchAll(
                 database,
                 sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'"
@@ -57,7 +57,7 @@ struct SimulatedServer: Sendable {
 
     /// The number that a query gives.
     func number(_ sql: String) async throws -> Int {
-        try await server.accounts.stores.database.read { try Int.fetchOne($0, sql: sql) ?? 0 }
+        try await server.accounts.stores.sqlite.read { try Int.fetchOne($0, sql: sql) ?? 0 }
     }
 
     /// How many keys each limit has in memory.

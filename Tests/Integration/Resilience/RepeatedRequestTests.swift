@@ -4,6 +4,7 @@ import ErrorContract
 import Foundation
 import HTTPTypes
 import HoldfastTesting
+import Idempotency
 import RateLimiting
 import SQLiteStores
 import ServerMiddleware
@@ -198,7 +199,7 @@ import Testing
 
 extension Stores {
     fileprivate func keyCount() async throws -> Int {
-        try await SQLiteIdempotencyStore(database).count()
+        try await idempotency(IdempotencyBounds()).count()
     }
 
     fileprivate func databaseFiles() throws -> [URL] {

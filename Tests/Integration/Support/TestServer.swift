@@ -92,7 +92,7 @@ extension AccountServerConfiguration {
 ///   - time: The server's clocks.
 func withServer<Result: Sendable>(
     hashing: (any PasswordHashing)? = nil,
-    time: ServerTime = .system,
+    time: ServerTime? = nil,
     _ configure: (inout AccountServerConfiguration) -> Void = { _ in },
     _ body: @escaping @Sendable (TestServer) async throws -> Result
 ) async throws -> Result {

@@ -14,15 +14,6 @@ struct InMemoryIntent: Sendable {
     fileprivate var network: String { intent.origin.client ?? "" }
 }
 
-/// Which network's reset request is the next.
-struct MailTurns: Sendable {
-    /// The network that was last.
-    var last = ""
-    /// Networks whose intents were returned, the first one first.
-    var returned: ArraySlice<String> = []
-    var isDueFirst = false
-}
-
 /// The email queue in memory. Its workers live in this process, so no lease is ever abandoned.
 struct InMemoryMailIntents: MailIntentQueue, MailQueueInspection {
     let stores: InMemoryAccountStores

@@ -12,6 +12,8 @@ public struct ServerKeys: Sendable {
     public let limitKeys: KeySecret
     /// Hashes idempotency keys, and the requests that they were used for.
     public let idempotencyKeys: SymmetricKey
+    /// Hashes the addresses of accounts where their uniqueness is checked by a hash.
+    public let emailKeys: SymmetricKey
     /// Decides which decoy is checked for an address without an account.
     public let decoys: SymmetricKey
 
@@ -25,6 +27,7 @@ public struct ServerKeys: Sendable {
         accessTokens = derived("access-tokens")
         deviceTokens = derived("device-tokens")
         idempotencyKeys = derived("idempotency-keys")
+        emailKeys = derived("email-keys")
         decoys = derived("decoys")
         let limitKeys = derived("limit-keys").withUnsafeBytes { KeySecret(bytes: $0.prefix(16)) }
         guard let limitKeys else { preconditionFailure("a derived key has 32 bytes") }

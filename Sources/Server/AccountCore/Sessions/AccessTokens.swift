@@ -15,10 +15,24 @@ public struct AccessTokens: Sendable {
     }
 
     private let keys: JWTKeyCollection
+    private let previous: JWTKeyCollection?
 
     /// Creates an issuer.
-    public init(keys: ServerKeys) async {
-        self.keys = await JWTKeyCollection().add(hmac: HMACKey(key: keys.accessTokens), digestAlgorithm: .sha256)
+    /// - Parameters:
+    ///   - keys: The keys that tokens are signed with.
+    ///   - previous: Keys whose tokens are accepted as well, while a secret is replaced.
+    public init(keys: ServerKeys, previous: ServerKeys? = nil) async {
+        self.keys = await Self.collection(keys)
+        self.previous = if let previous { await Self.collection(previous) } else { nil }
+    }
+
+    private static func collection(_ keys: ServerKeys) async -> JWTKeyCollection {
+        await JWTKeyCollection().add(hmac: HMACKey(key: keys.accessTokens), digestAlgorithm: .sha256)
+    }
+
+    private func verified(_ token: String) async -> Payload? {
+        if let payload = try? await keys.verify(token, as: Payload.self) { return payload }
+        return try? await previous?.verify(token, as: Payload.self)
     }
 
     /// A token for a session.
@@ -36,7 +50,7 @@ public struct AccessTokens: Sendable {
     /// Reads a token.
     /// - Throws: ``AccountError`` with the code `AUTH_TOKEN_INVALID` or, if it is ours but has run out, `AUTH_TOKEN_EXPIRED`.
     public func read(_ token: String, at now: Date) async throws -> Claims {
-        guard token.utf8.count <= 2_048, token.isCanonicalJWT, let payload = try? await keys.verify(token, as: Payload.self),
+        guard token.utf8.count <= 2_048, token.isCanonicalJWT, let payload = await verified(token),
             let account = UUID(text: payload.sub), let session = UUID(text: payload.sid)
         else { throw AccountError.tokenInvalid }
         guard Double(payload.exp) > now.timeIntervalSince1970 else { throw AccountError.tokenExpired }

@@ -29,10 +29,14 @@ public struct DeviceTokens: Sendable {
     public static let lifetime: Duration = .seconds(180 * 86_400)
 
     private let key: SymmetricKey
+    private let previous: SymmetricKey?
 
     /// Creates an issuer.
-    public init(keys: ServerKeys) {
-        key = keys.deviceTokens
+    /// - Parameters:
+    ///   - keys: The keys that tokens are signed with.
+    ///   - previous: Keys whose tokens are accepted as well, while a secret is replaced.
+    public init(keys: ServerKeys, previous: ServerKeys? = nil) {
+        (key, self.previous) = (keys.deviceTokens, previous?.deviceTokens)
     }
 
     /// Returns a new token for an account in its present epoch.
@@ -46,11 +50,17 @@ public struct DeviceTokens: Sendable {
         return token
     }
 
+    private func isSigned(_ bytes: [UInt8]) -> Bool {
+        [key, previous].contains { key in
+            key.map { HMAC<SHA256>.isValidAuthenticationCode(bytes[40...], authenticating: bytes[..<40], using: $0) } ?? false
+        }
+    }
+
     /// Reads a token.
     /// - Returns: `nil` if it was not issued by this server, or has expired.
     public func read(_ token: DeviceToken, at now: Date) -> Claims? {
         guard token.rawValue.utf8.count == 96, let bytes = Base64URL.decoded(token.rawValue),
-            HMAC<SHA256>.isValidAuthenticationCode(bytes[40...], authenticating: bytes[..<40], using: key),
+            isSigned(bytes),
             Double(UInt32(bytes: bytes[36..<40])) > now.timeIntervalSince1970
         else { return nil }
         return Claims(

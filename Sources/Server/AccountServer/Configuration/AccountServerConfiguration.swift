@@ -31,6 +31,10 @@ public struct AccountServerConfiguration: Sendable {
     public var port: Int
     /// The folder of the database, the local mailbox and the secret.
     public var dataFolder: URL
+    /// Where accounts are stored: in the data folder by default.
+    public var database = AccountDatabase.sqlite
+    /// Who shares the usage of rate limits.
+    public var limitScope = RateLimitScope.deployment
     /// Production by default.
     public var environment: Environment = .production
     /// The name of the app in emails and pages.
@@ -83,6 +87,8 @@ public struct AccountServerConfiguration: Sendable {
     package var installation: String?
     /// The secret that replaces the one in the data folder; 32 characters or more.
     public var secret: HiddenText?
+    /// The secret that ``secret`` replaces, until what was made with it has expired.
+    public var previousSecret: HiddenText?
     /// The bearer token that `/metrics` requires.
     package var metricsToken: HiddenText?
     package var logLevel: Logger.Level = .info
@@ -145,6 +151,8 @@ extension AccountServerConfiguration {
             ["production": .production, "development": .development],
             default: .production
         )
+        database = AccountDatabase(&settings, isProduction: environment == .production)
+        limitScope = settings.choice("RATE_LIMIT_SCOPE", ["deployment": .deployment, "server": .server], default: .deployment)
         appName = settings.text("APP_NAME") ?? appName
         emailFrom =
             settings.text("EMAIL_FROM") ?? settings.text("DEFAULT_FROM_EMAIL")
@@ -176,6 +184,10 @@ extension AccountServerConfiguration {
         installation = settings.text("INSTALLATION_ID")
         secret = settings.text("HOLDFAST_SECRET", isSecret: true).map(HiddenText.init)
         if let secret, secret.text.utf8.count < 32 { settings.refuse("HOLDFAST_SECRET", "must have at least 32 characters") }
+        previousSecret = settings.text("HOLDFAST_SECRET_PREVIOUS", isSecret: true).map(HiddenText.init)
+        if previousSecret != nil, secret == nil || previousSecret == secret {
+            settings.refuse("HOLDFAST_SECRET_PREVIOUS", "must be the secret that HOLDFAST_SECRET replaces")
+        }
         metricsToken = settings.text("METRICS_TOKEN", isSecret: true).map(HiddenText.init)
         if let metricsToken, metricsToken.text.utf8.count < 32 {
             settings.refuse("METRICS_TOKEN", "must have at least 32 characters")
@@ -233,7 +245,7 @@ extension AccountServerConfiguration {
     /// A setting that asks for what this version does not have must not be passed over in silence.
     private func refuseUnsupported(_ settings: inout SettingReader) {
         let unsupported = [
-            "DATABASE_URL", "VALKEY_URL", "ADMIN_TOKEN",
+            "VALKEY_URL", "ADMIN_TOKEN",
         ]
         for name in unsupported where settings.text(name) != nil {
             settings.refuse(name, "is not supported by this version; leave it out")

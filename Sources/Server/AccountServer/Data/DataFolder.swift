@@ -6,6 +6,8 @@ package struct DataFolder: Sendable {
     package let url: URL
 
     package var database: URL { Self.database(in: url) }
+    /// The rate limits of a server whose accounts are in PostgreSQL and that shares its limits with no other server.
+    package var limitDatabase: URL { url.appending(path: "limits.sqlite3") }
     package var mailbox: URL { url.appending(path: "mailbox") }
     package var serverLocks: URL { url.appending(path: "servers") }
     package var limitJournal: URL { url.appending(path: "limits.journal") }
@@ -21,6 +23,10 @@ package struct DataFolder: Sendable {
             withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700]
         )
+    }
+
+    /// Creates the file of the database, unless it is there.
+    package func createDatabase() throws {
         // SQLite gives its WAL the permissions of the database.
         try Self.createExclusively(database, contents: Data())
     }

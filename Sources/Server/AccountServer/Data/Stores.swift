@@ -1,29 +1,90 @@
 import AccountContract
 package import AccountCore
 import AccountRoutes
+package import CoreMetrics
 import Crypto
 package import Foundation
 package import Idempotency
 package import Logging
+import PostgresDriver
+import PostgresStores
 package import RateLimiting
 package import SQLiteStores
 package import ServiceLifecycle
 
-/// The data of a server. Only this type names a database; the rest of the server knows protocols.
+/// The data of a server. Only this type and ``PostgresDeployment`` name a database; the rest of the server knows protocols.
 package struct Stores: AccountStores {
+    /// Where the data is.
+    private enum Place {
+        case sqlite(SQLiteDatabase)
+        /// - Parameter limits: The file of the rate limits, if the server applies them on its own.
+        case postgres(PostgresDeployment, limits: SQLiteDatabase?)
+    }
+
     package let folder: DataFolder
-    /// The file of the limits and idempotency keys, and of the stores of accounts unless they are elsewhere.
-    package let database: SQLiteDatabase
+    private let place: Place
     private let accountStores: any AccountStores
 
-    /// Opens a data folder.
+    /// Opens a data folder with its database.
     /// - Parameter isServing: Whether for a server, which takes emails from the queue under its lock.
     package init(_ url: URL, isServing: Bool = false) throws {
         folder = try DataFolder(url)
-        database = try SQLiteDatabase(path: folder.database.path)
+        try folder.createDatabase()
+        let database = try SQLiteDatabase(path: folder.database.path)
+        place = .sqlite(database)
         let locks = ServerLocks(folder: folder.serverLocks)
         if isServing { locks.removeAbandoned() }
         accountStores = SQLiteAccountStores(database, locks: locks, holder: isServing ? try locks.take() : nil)
+    }
+
+    /// Opens the data that a configuration names.
+    /// - Throws: An error of the file system or of the database.
+    package static func open(
+        _ configuration: AccountServerConfiguration,
+        isServing: Bool = false,
+        logger: Logger,
+        metrics: any MetricsFactory = NOOPMetricsHandler.instance
+    ) async throws -> Stores {
+        guard case .postgres(let settings) = configuration.database else {
+            return try Stores(configuration.dataFolder, isServing: isServing)
+        }
+        return try await Stores(configuration, settings, isServing: isServing, logger: logger, metrics: metrics)
+    }
+
+    private init(
+        _ configuration: AccountServerConfiguration,
+        _ settings: PostgresSettings,
+        isServing: Bool,
+        logger: Logger,
+        metrics: any MetricsFactory
+    ) async throws {
+        folder = try DataFolder(configuration.dataFolder)
+        let keys = try folder.keys(secret: configuration.secret)
+        let previous = try configuration.previousSecret.map { [folder] in try folder.keys(secret: $0) }
+        let deployment = try await PostgresDeployment(
+            settings,
+            emailKeys: EmailKeys(keys.emailKeys, previous: previous?.emailKeys),
+            isServing: isServing,
+            isAlone: configuration.limitScope == .deployment,
+            logger: logger,
+            metrics: metrics
+        )
+        place = .postgres(deployment, limits: isServing ? try SQLiteDatabase(path: folder.limitDatabase.path) : nil)
+        accountStores = deployment.stores
+    }
+
+    /// The SQLite database of the data folder.
+    /// - Throws: ``NoSQLiteDatabase`` if the data is elsewhere.
+    package var sqlite: SQLiteDatabase {
+        get throws {
+            guard case .sqlite(let database) = place else { throw NoSQLiteDatabase() }
+            return database
+        }
+    }
+
+    /// The PostgreSQL database, if the data is there.
+    package var deployment: PostgresDeployment? {
+        if case .postgres(let deployment, _) = place { deployment } else { nil }
     }
 
     package var accounts: any AccountRepository { accountStores.accounts }
@@ -36,12 +97,20 @@ package struct Stores: AccountStores {
     package var decoys: any DecoyStore { accountStores.decoys }
 
     /// The server's keys, from the configured secret or the folder's own.
+    package func keys(secret: HiddenText?) throws -> ServerKeys { try folder.keys(secret: secret) }
+}
+
+extension DataFolder {
+    /// The server's keys, from the configured secret or the folder's own.
     package func keys(secret: HiddenText?) throws -> ServerKeys {
-        guard let secret else { return ServerKeys(secret: try folder.secret()) }
+        guard let secret else { return ServerKeys(secret: try self.secret()) }
         // Any text of enough characters will do; the hash gives it the length of a key.
         return ServerKeys(secret: SymmetricKey(data: SHA256.hash(data: Data(secret.text.utf8))))
     }
 }
+
+/// The data is not in SQLite.
+package struct NoSQLiteDatabase: Error {}
 
 extension Stores {
     /// The rate limits as the process before has left them.
@@ -52,7 +121,13 @@ extension Stores {
         snapshot: @escaping @Sendable () -> SnapshotTime,
         logger: Logger
     ) async throws -> any KeptRateLimitStore where C.Duration == Duration {
-        try await SQLiteRateLimitStore(
+        let database =
+            switch place {
+            case .sqlite(let database): database
+            case .postgres(_, let limits?): limits
+            case .postgres(_, nil): throw NoSQLiteDatabase()
+            }
+        return try await SQLiteRateLimitStore(
             settings.rules,
             database: database,
             journal: folder.limitJournal,
@@ -67,27 +142,56 @@ extension Stores {
 
     /// The idempotency keys.
     package func idempotency(_ bounds: IdempotencyBounds) -> any IdempotencyStore {
-        SQLiteIdempotencyStore(database, bounds: bounds)
+        switch place {
+        case .sqlite(let database): SQLiteIdempotencyStore(database, bounds: bounds)
+        case .postgres(let deployment, _): PostgresIdempotencyStore(deployment.database, bounds: bounds)
+        }
     }
 
     /// The time of due times, leases and grace windows.
     package func steadyTime(_ snapshot: @escaping @Sendable () -> SnapshotTime = { .now() }) async throws -> any KeptTime {
-        try await SteadyTime(database, snapshot: snapshot)
+        switch place {
+        case .sqlite(let database): try await SteadyTime(database, snapshot: snapshot)
+        case .postgres(let deployment, _): deployment.time
+        }
+    }
+
+    /// What has to run as long as a server uses the data.
+    package func services(logger: Logger) -> [any Service] {
+        deployment.map { [$0.service(logger: logger)] } ?? []
     }
 
     /// The files whose sizes are measured, by name.
     package var files: [(name: String, path: String)] {
-        [("database", folder.database.path), ("wal", folder.database.path + "-wal")]
+        guard case .sqlite = place else { return [] }
+        return [("database", folder.database.path), ("wal", folder.database.path + "-wal")]
     }
 
     /// The random name that the data got when it was created.
-    package func installation() throws -> String { try database.installation() }
+    package func installation() async throws -> String {
+        switch place {
+        case .sqlite(let database): try database.installation()
+        case .postgres(let deployment, _): try await deployment.installation()
+        }
+    }
 
     /// Returns if the data can be read and written.
-    package func ping() async throws { try await database.ping() }
+    package func ping() async throws {
+        switch place {
+        case .sqlite(let database): try await database.ping()
+        case .postgres(let deployment, _): try await deployment.database.ping()
+        }
+    }
 
     /// Closes the data when the pending writes are done.
-    package func close() throws { try database.close() }
+    package func close() async throws {
+        switch place {
+        case .sqlite(let database): try database.close()
+        case .postgres(let deployment, let limits):
+            await deployment.close()
+            try limits?.close()
+        }
+    }
 }
 
 /// Rate limits that outlive the process. The service saves them, also when it ends.

@@ -1,6 +1,7 @@
 import AccountServer
 import ArgumentParser
 import Foundation
+import Logging
 
 /// Where the data is.
 struct DataOptions: ParsableArguments {
@@ -12,15 +13,31 @@ struct DataOptions: ParsableArguments {
     /// Whether there is a database in the folder.
     var exists: Bool { FileManager.default.fileExists(atPath: DataFolder.database(in: folder).path) }
 
-    /// The stores of a folder that a server has made.
-    /// - Throws: `ExitCode` 1 if there is none.
-    func existingStores() throws -> Stores {
-        guard exists else {
+    /// The stores that a server has made, in the folder or where `DATABASE_URL` says.
+    /// - Throws: `ExitCode` 1 if there are none.
+    func existingStores() async throws -> Stores {
+        let configuration = try AccountServerConfiguration.load(data: folder, isServing: false)
+        if case .sqlite = configuration.database, !exists {
             Terminal.complain("There is no data in \(folder.path); name its folder with --data.")
             throw ExitCode.failure
         }
-        return try Stores(folder)
+        return try await stores(configuration)
     }
+
+    /// The stores of a configuration; makes a data folder that is missing.
+    func stores(_ configuration: AccountServerConfiguration) async throws -> Stores {
+        do {
+            return try await Stores.open(configuration, logger: .standard(level: .critical))
+        } catch let error where configuration.database.isRemote {
+            Terminal.complain("The database can't be used: \(StartFailure(error)).")
+            throw ExitCode.failure
+        }
+    }
+}
+
+extension AccountDatabase {
+    /// Whether the data is on a server.
+    var isRemote: Bool { if case .sqlite = self { false } else { true } }
 }
 
 extension AccountServerConfiguration {

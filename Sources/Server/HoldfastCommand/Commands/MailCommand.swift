@@ -41,7 +41,7 @@ struct MailCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let stores = try data.existingStores()
+            let stores = try await data.existingStores()
             let mails = try await stores.intents.mails(limit: limit)
             let listing = MailListing(mails: mails, now: try await stores.steadyTime().now())
             if json {
@@ -81,7 +81,7 @@ struct MailCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let stores = try data.existingStores()
+            let stores = try await data.existingStores()
             let queue = stores.intents
             var chosen: Set<MailIntent.ID>?
             if !ids.isEmpty {

@@ -8,29 +8,43 @@ struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Bring the database up to date.",
         discussion: """
-            Makes the data folder and the database if there are none. 'holdfast serve' does the same when it starts; this is for who wants it
-            done, and the backup made, before. Several may run at once.
+            Creates the tables if there are none, in the data folder or where DATABASE_URL says. 'holdfast serve' does the same when it
+            starts; use this to do it before, after a backup. Several may run at once.
 
-            Exit codes: 0 it is up to date, 1 it could not be brought there, 64 bad usage.
+            Exit codes: 0 the database is up to date, 1 it could not be brought up to date, 64 bad usage, 78 bad configuration.
             """
     )
 
     @OptionGroup var data: DataOptions
 
     func run() async throws {
-        let path = DataFolder.database(in: data.folder).path
+        let configuration = try AccountServerConfiguration.load(data: data.folder, isServing: false)
+        let (name, isNew, steps): (String, Bool, [String])
         do {
-            let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber
-            let pending = (size?.intValue ?? 0) > 0 ? try await SQLiteInspection(path: path).pendingMigrations : nil
-            try Stores(data.folder).close()
-            switch pending {
-            case nil: Terminal.say("\(path) was made.")
-            case []: Terminal.say("\(path) is up to date.")
-            case let steps?: Terminal.say((["\(path) was brought up to date:"] + steps.map { "  \($0)" }).joined(separator: "\n"))
+            if case .postgres(let settings) = configuration.database {
+                name = "The database"
+                (isNew, steps) = try await PostgresDeployment.migrate(settings)
+            } else {
+                name = DataFolder.database(in: data.folder).path
+                (isNew, steps) = try await migrateFile(name)
             }
         } catch {
-            Terminal.complain("\(path) could not be brought up to date: \(StartFailure(error)).")
+            Terminal.complain("The database could not be brought up to date: \(StartFailure(error)).")
             throw ExitCode.failure
         }
+        if isNew {
+            Terminal.say("\(name) was made.")
+        } else if steps.isEmpty {
+            Terminal.say("\(name) is up to date.")
+        } else {
+            Terminal.say((["\(name) was brought up to date:"] + steps.map { "  \($0)" }).joined(separator: "\n"))
+        }
+    }
+
+    private func migrateFile(_ path: String) async throws -> (isNew: Bool, steps: [String]) {
+        let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber
+        let pending = (size?.intValue ?? 0) > 0 ? try await SQLiteInspection(path: path).pendingMigrations : nil
+        try await Stores(data.folder).close()
+        return (pending == nil, pending ?? [])
     }
 }

@@ -56,7 +56,12 @@ struct Serve: AsyncParsableCommand {
               PASSWORD_RESET_SUBJECT, _PREVIEW       in place of the usual subject and preview
               PASSWORD_MIN_LENGTH, PASSWORD_POLICY   8; length (default) or letters-and-digits
               INSTALLATION_ID                        the installation that the database must belong to, from DATA/installation-id
-              HOLDFAST_SECRET                        in place of the secret in the data folder
+              DATABASE_URL                           postgres://USER:PASSWORD@HOST/DATABASE in place of the file in the data folder
+              DATABASE_POOL_SIZE, DATABASE_POOLER    connections (16); transaction for PgBouncer in that mode
+              VALKEY_URL                             redis://HOST:PORT, where several servers share their rate limits
+              RATE_LIMIT_SCOPE                       deployment (default), or server: N servers admit up to N times each limit
+              HOLDFAST_SECRET                        in place of the secret in the data folder; required with DATABASE_URL
+              HOLDFAST_SECRET_PREVIOUS               the secret that HOLDFAST_SECRET replaces; what was made with it stays valid
               METRICS_TOKEN                          serves /metrics to whoever sends it as a bearer token; 32 characters or more
               OPS_LISTEN                             HOST:PORT that serves /metrics and /health/ready, as --host no longer does
               LOG_LEVEL                              trace, debug, info (default), notice, warning, error, critical
@@ -95,25 +100,36 @@ struct Serve: AsyncParsableCommand {
             if case .mailbox = configuration.mail, configuration.environment == .production {
                 logger.warning("Nobody receives mails: they go into the local mailbox; set EMAIL_HOST")
             }
-            try DataFolder.requireDatabase(in: data.folder, mayCreate: create || configuration.environment == .development)
+            try await requireDatabase(configuration)
             let lock = try DataFolderLock(DataFolder(configuration.dataFolder), isShared: sharedData)
             let server = try await HoldfastServer(configuration: configuration, logger: logger)
             let stores = server.accounts.stores
             do {
-                try stores.folder.requireInstallation(stores.installation(), configured: configuration.installation)
+                try stores.folder.requireInstallation(try await stores.installation(), configured: configuration.installation)
                 try await server.runUntilSignalled(logger: logger) { announce($0, configuration) }
             } catch {
                 // A server that could not listen has ended in good order: the next one must not take it for killed.
                 try? await server.accounts.limitStore.close()
-                try? stores.close()
+                try? await stores.close()
                 throw error
             }
-            try stores.close()
+            try await stores.close()
             withExtendedLifetime(lock) {}
         } catch {
-            let isConfiguration = error is DataFolderInUse || error is MissingDatabase || error is WrongInstallation
+            let isConfiguration =
+                error is DataFolderInUse || error is MissingDatabase || error is WrongInstallation || error is DeploymentInUse
+                || error is MissingTables
             Terminal.complain("The server could not run: \(StartFailure(error, host: host, port: port)).")
             throw isConfiguration ? ExitCode.badConfiguration : ExitCode.failure
+        }
+    }
+
+    /// Checks that the database of an installation is there, unless a new one may begin.
+    private func requireDatabase(_ configuration: AccountServerConfiguration) async throws {
+        let mayCreate = create || configuration.environment == .development
+        switch configuration.database {
+        case .sqlite: try DataFolder.requireDatabase(in: data.folder, mayCreate: mayCreate)
+        case .postgres(let settings): if !mayCreate { try await PostgresDeployment.requireTables(settings) }
         }
     }
 
@@ -121,7 +137,8 @@ struct Serve: AsyncParsableCommand {
         Terminal.say(url.absoluteString)
         let mode = configuration.environment == .development ? "development" : "production"
         Terminal.say("Holdfast serves the account API (\(mode)).")
-        Terminal.say("  data     \(configuration.dataFolder.path)")
+        let database = configuration.database.isRemote ? "PostgreSQL, and " : ""
+        Terminal.say("  data     \(database)\(configuration.dataFolder.path)")
         Terminal.say("  docs     \(url.absoluteString)/docs")
         let health = configuration.ops.map { "http://\($0)" } ?? url.absoluteString
         Terminal.say("  health   \(health)/health/ready")

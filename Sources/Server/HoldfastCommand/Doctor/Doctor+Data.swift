@@ -7,6 +7,11 @@ import SQLiteStores
 extension Doctor {
     /// The folder, its permissions and room, the database, the limits.
     func examineData() async -> [Finding] {
+        guard case .postgres(let settings) = configuration.database else { return await examineFolder() }
+        return await examineFolder() + examinePostgres(settings)
+    }
+
+    private func examineFolder() async -> [Finding] {
         let folder = configuration.dataFolder
         guard let kind = kind(of: folder) else {
             return [
@@ -21,6 +26,7 @@ extension Doctor {
             return [.wrong("data", "\(folder.path) is no folder", "move it away, or name another folder with --data")]
         }
         let files = [examinePermissions(folder), examineSecret(folder), examineMailbox(folder), examineRoom(folder)]
+        if configuration.database.isRemote { return files.compactMap { $0 } }
         return files.compactMap { $0 } + (await examineDatabase()) + [examineLimits(folder)]
     }
 

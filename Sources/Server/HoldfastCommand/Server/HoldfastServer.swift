@@ -29,12 +29,12 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
     /// Opens the data folder; nothing listens yet.
     /// - Parameters:
     ///   - hashing: Makes and checks password hashes; Argon2id if `nil`.
-    ///   - time: The clocks of the server.
+    ///   - time: The clocks of the server; those of the machine and of the database if `nil`.
     init(
         configuration: AccountServerConfiguration,
         logger: Logger,
         hashing: (any PasswordHashing)? = nil,
-        time: ServerTime = .system
+        time: ServerTime? = nil
     ) async throws {
         let metrics = PrometheusMetrics(prefix: "holdfast_", descriptions: PrometheusDescription.ofServer)
         self.metrics = metrics

@@ -31,7 +31,7 @@ extension Users {
         }
 
         func run() async throws {
-            let stores = try data.existingStores()
+            let stores = try await data.existingStores()
             let account = try await which.account(in: stores)
             let events = try await stores.audit.events(of: account.id, limit: limit)
             if json {

@@ -56,7 +56,9 @@ extension Users {
             let scratch = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: scratch) }
             // What is only tried makes no data where there is none.
-            let stores = dryRun && !data.exists ? try Stores(scratch) : try Stores(data.folder)
+            let configuration = try AccountServerConfiguration.load(data: data.folder, isServing: false)
+            let isNew = !configuration.database.isRemote && !data.exists
+            let stores = dryRun && isNew ? try Stores(scratch) : try await data.stores(configuration)
             let accountImport = AccountImport(
                 into: stores.accounts,
                 language: Language(locale),

@@ -44,7 +44,7 @@ private func change(
     _ kind: AuditEvent.Kind,
     in data: DataOptions
 ) async throws {
-    let stores = try data.existingStores()
+    let stores = try await data.existingStores()
     let account = try await which.account(in: stores)
     guard account.state != state else {
         Terminal.say("\(account.id) is \(state.rawValue) already")

@@ -53,7 +53,7 @@ struct Users: AsyncParsableCommand {
         private func add(_ email: EmailAddress, _ name: FirstName, _ password: Password) async throws {
             let configuration = try AccountServerConfiguration.load(data: data.folder, isServing: false)
             // Not a whole server: one may be running, whose limits are its own.
-            let stores = try Stores(configuration.dataFolder)
+            let stores = try await data.stores(configuration)
             let keys = try stores.keys(secret: configuration.secret)
             let signIn = SignIn(
                 accounts: stores.accounts,

@@ -1,0 +1,150 @@
+import AccountCore
+import CoreMetrics
+import Crypto
+import Foundation
+import Logging
+package import PostgresDriver
+package import PostgresStores
+import Scheduling
+import ServiceLifecycle
+
+/// The part of a server's data that is in PostgreSQL, and its place among the servers of the deployment.
+package struct PostgresDeployment: Sendable {
+    package let database: PostgresDatabase
+    package let stores: PostgresAccountStores
+    package let time: PostgresTime
+    /// Whether this process is one of the deployment's servers; commands are not.
+    private let presence: PostgresPresence?
+
+    /// Connects, and enters the deployment if it is a server.
+    /// - Parameters:
+    ///   - isServing: Whether for a server, which brings the tables up to date and takes emails from the queue.
+    ///   - isAlone: Whether no other server may be present, because its rate limits are its own.
+    /// - Throws: `StoreFailure`; ``DeploymentInUse``.
+    init(
+        _ settings: PostgresSettings,
+        emailKeys: EmailKeys,
+        isServing: Bool,
+        isAlone: Bool,
+        logger: Logger,
+        metrics: any MetricsFactory
+    ) async throws {
+        database = PostgresDatabase(PostgresClient(settings, logger: logger, metrics: metrics))
+        do {
+            if isServing {
+                let presence = PostgresPresence(
+                    database,
+                    name: "\(ProcessInfo.processInfo.hostName)/\(ProcessInfo.processInfo.processIdentifier)",
+                    version: AccountServer.version,
+                    isAlone: isAlone
+                )
+                let steps = try await PostgresSchema.migrate(database)
+                for step in steps { logger.notice("The database was brought up to date", metadata: ["step": "\(step)"]) }
+                try await Self.enter(presence)
+                self.presence = presence
+            } else {
+                guard try await PostgresSchema.pending(database).isEmpty else { throw OutdatedDatabase() }
+                presence = nil
+            }
+            stores = PostgresAccountStores(database, emailKeys: emailKeys, server: presence?.id)
+            time = try await PostgresTime(database)
+        } catch {
+            await database.client.close()
+            throw error
+        }
+    }
+
+    /// Checks that a server finds the tables that it is meant to serve, before any are created.
+    /// - Throws: ``MissingTables``; `StoreFailure`.
+    package static func requireTables(_ settings: PostgresSettings) async throws {
+        try await withDatabase(settings) { if try await PostgresSchema.isNew($0) { throw MissingTables() } }
+    }
+
+    /// Brings the tables up to date, and makes them if there are none.
+    package static func migrate(_ settings: PostgresSettings) async throws -> (isNew: Bool, steps: [String]) {
+        try await withDatabase(settings) { (try await PostgresSchema.isNew($0), try await PostgresSchema.migrate($0)) }
+    }
+
+    /// Connects for the time of a closure.
+    package static func withDatabase<Result: Sendable>(
+        _ settings: PostgresSettings,
+        _ body: (PostgresDatabase) async throws -> Result
+    ) async throws -> Result {
+        var settings = settings
+        settings.maximum = min(settings.maximum, 2)
+        let client = PostgresClient(settings, logger: Logger(label: "holdfast.postgres") { _ in SwiftLogNoOpLogHandler() })
+        let outcome: Swift.Result<Result, any Error>
+        do { outcome = .success(try await body(PostgresDatabase(client))) } catch { outcome = .failure(error) }
+        await client.close()
+        return try outcome.get()
+    }
+
+    /// A server that was killed is present for ten seconds.
+    private static func enter(_ presence: PostgresPresence) async throws {
+        let clock = ContinuousClock()
+        let deadline = clock.now.advanced(by: .seconds(15))
+        while try await !presence.enter() {
+            guard clock.now < deadline else { throw DeploymentInUse() }
+            try await clock.sleep(for: .milliseconds(500))
+        }
+    }
+
+    /// Renews the presence of the server and reads the database's clock, every second.
+    func service(logger: Logger) -> any Service {
+        PresenceService(deployment: self, logger: logger)
+    }
+
+    fileprivate func renew() async throws {
+        try await presence?.renew()
+        try await time.synchronize()
+    }
+
+    fileprivate func leave() async throws { try await presence?.leave() }
+
+    /// The random name that the deployment got when its tables were made.
+    func installation() async throws -> String { try await PostgresSchema.installation(database) }
+
+    func close() async {
+        try? await leave()
+        await database.client.close()
+    }
+}
+
+extension PostgresTime: KeptTime {
+    package func keep() async throws { try await synchronize() }
+}
+
+private struct PresenceService: Service, CustomStringConvertible {
+    let deployment: PostgresDeployment
+    let logger: Logger
+    /// The service group logs its services by their descriptions.
+    var description: String { "PresenceService" }
+
+    func run() async throws {
+        await PeriodicService(every: .seconds(1)) {
+            try await deployment.renew()
+        } failure: { error in
+            logger.error("The server could not renew its presence", metadata: ["error": "\(error)"])
+        }.run()
+    }
+}
+
+/// Another server uses the database, and one of the two applies rate limits that they don't share.
+package struct DeploymentInUse: Error, CustomStringConvertible {
+    package let description = """
+        another server uses the database, and without Valkey each would apply the rate limits on its own: set VALKEY_URL for all servers, or \
+        RATE_LIMIT_SCOPE=server for all of them to accept that N servers admit up to N times each limit
+        """
+}
+
+/// A server in production found a database without tables.
+package struct MissingTables: Error, CustomStringConvertible {
+    package let description =
+        "the database has no tables of holdfast: check DATABASE_URL, or start once with --create to begin a new installation"
+}
+
+/// The tables of the database are not those of this version.
+package struct OutdatedDatabase: Error, CustomStringConvertible {
+    package let description =
+        "the database has no tables of this version: run 'holdfast migrate' or start a server of this version"
+}

@@ -1,0 +1,109 @@
+import AccountServer
+import Foundation
+import PostgresDriver
+import PostgresStores
+import ServerMiddleware
+
+extension Doctor {
+    /// PostgreSQL: the connection, the tables, durability, connections, standbys, and the clocks of the servers.
+    func examinePostgres(_ settings: PostgresSettings) async -> [Finding] {
+        var settings = settings
+        (settings.connectTimeout, settings.acquireTimeout, settings.queryTimeout) = (patience, patience, patience)
+        do {
+            let found = try await PostgresDeployment.withDatabase(settings) { try await PostgresInspection($0) }
+            return [examineServer(found, settings), examineTables(found), examineDurability(found)]
+                + [examineConnections(found, settings)] + examineStandbys(found) + examineUpkeep(found)
+                + examineClocks(found)
+        } catch {
+            return [
+                .wrong(
+                    "database",
+                    "\(StartFailure(error))",
+                    "check DATABASE_URL, the server, its pg_hba.conf and the network"
+                )
+            ]
+        }
+    }
+
+    private func examineServer(_ found: PostgresInspection, _ settings: PostgresSettings) -> Finding {
+        let text = "PostgreSQL \(found.version), \(found.size / 1_048_576) MiB"
+        if found.isStandby {
+            let remedy = "name the primary in DATABASE_URL, or all hosts with target_session_attrs=read-write"
+            return .wrong("database", "\(text): a standby, which accepts no writes", remedy)
+        }
+        if found.versionNumber < 130_000 { return .wrong("database", "\(text) is too old", "use version 13 or later") }
+        if !found.isEncrypted, !settings.hosts.allSatisfy({ $0.name.hasPrefix("/") || RequestHost.isLoopback($0.name) }) {
+            return .advice("database", "\(text), not encrypted", "add sslmode=verify-full and sslrootcert to DATABASE_URL")
+        }
+        return .good("database", "\(text)\(found.isEncrypted ? ", encrypted" : "")")
+    }
+
+    private func examineTables(_ found: PostgresInspection) -> Finding {
+        switch found.pendingSteps {
+        case nil:
+            return .wrong("tables", "belong to a newer version of holdfast", "run that version, or restore the backup of before")
+        case []?: return .good("tables", "are up to date")
+        case let steps?:
+            let remedy = "make a backup; 'holdfast migrate' or the next 'holdfast serve' brings them up to date"
+            return .advice("tables", "are \(steps.count) steps behind this version", remedy)
+        }
+    }
+
+    private func examineDurability(_ found: PostgresInspection) -> Finding {
+        guard found.fsync == "on", found.fullPageWrites == "on" else {
+            let text = "fsync is \(found.fsync), full_page_writes is \(found.fullPageWrites)"
+            return .wrong("durability", text, "set both to on: a crash can destroy the database")
+        }
+        guard found.synchronousCommit != "off" else {
+            return .wrong("durability", "synchronous_commit is off", "set it to on: a crash loses what was acknowledged")
+        }
+        let isWeak = ["local", "remote_write"].contains(found.synchronousCommit)
+        guard found.synchronousStandbys.isEmpty || !isWeak else {
+            let text = "synchronous_commit is \(found.synchronousCommit): a failover can lose what was acknowledged"
+            return .advice("durability", text, "set synchronous_commit=on")
+        }
+        return .good("durability", "every commit is on disk (synchronous_commit=\(found.synchronousCommit))")
+    }
+
+    private func examineConnections(_ found: PostgresInspection, _ settings: PostgresSettings) -> Finding {
+        let servers = max(1, found.servers.count)
+        // One more server: an update starts the new one before the old one ends.
+        let needed = (servers + 1) * settings.maximum
+        let text = "\(servers) servers and one more need \(needed) of \(found.connections) connections"
+        guard needed > found.connections else { return .good("connections", text) }
+        return .wrong("connections", text, "raise max_connections, lower DATABASE_POOL_SIZE, or put PgBouncer between")
+    }
+
+    private func examineStandbys(_ found: PostgresInspection) -> [Finding] {
+        var findings = found.standbys.map { standby -> Finding in
+            let text = "\(standby.name) (\(standby.state)) is \(String(format: "%.1f", standby.secondsBehind)) s behind"
+            return standby.secondsBehind < 10
+                ? .good("standby", text) : .advice("standby", text, "check its disk and the network")
+        }
+        if !found.synchronousStandbys.isEmpty, !found.standbys.contains(where: { ["sync", "quorum"].contains($0.state) }) {
+            let remedy = "every write waits for one: start a standby, or empty synchronous_standby_names"
+            findings.append(.wrong("standby", "no synchronous standby is connected", remedy))
+        }
+        return findings
+    }
+
+    private func examineUpkeep(_ found: PostgresInspection) -> [Finding] {
+        var findings: [Finding] = []
+        if found.oldestTransaction > 600 {
+            let text = "a transaction has been open for \(Int(found.oldestTransaction / 60)) min"
+            findings.append(.advice("upkeep", text, "end it (pg_stat_activity): dead rows can't be removed meanwhile"))
+        }
+        if let index = found.invalidIndexes.first {
+            findings.append(.advice("upkeep", "the index \(index) is invalid", "REINDEX INDEX CONCURRENTLY \(index)"))
+        }
+        return findings
+    }
+
+    private func examineClocks(_ found: PostgresInspection) -> [Finding] {
+        found.servers.filter { abs($0.clockAhead) > 5 }.map { server in
+            let direction = server.clockAhead > 0 ? "ahead of" : "behind"
+            let text = "of \(server.name) is \(Int(abs(server.clockAhead))) s \(direction) the database's"
+            return .advice("clock", text, "keep it by NTP: logs and certificates go by it")
+        }
+    }
+}

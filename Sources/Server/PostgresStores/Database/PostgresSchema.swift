@@ -1,0 +1,322 @@
+import AccountCore
+import Foundation
+import PostgresDriver
+
+/// The tables, as steps that are only ever added to.
+///
+/// The statements keep to what PostgreSQL, CockroachDB, YugabyteDB and Citus share: no sequences, no triggers, no advisory locks, no foreign keys
+/// across tables that are keyed by digests. Every table is keyed by random ids or digests.
+public enum PostgresSchema {
+    /// A step: a name, and statements that may be repeated.
+    struct Step: Sendable {
+        let name: String
+        let statements: [PostgresStatement]
+    }
+
+    /// Brings the tables up to date. One server at a time does so while the others wait.
+    /// - Returns: The names of the steps that were made.
+    /// - Throws: `StoreFailure`, also if a newer version has changed the tables.
+    @discardableResult
+    public static func migrate(_ database: PostgresDatabase) async throws -> [String] {
+        try await migrate(database, steps: steps)
+    }
+
+    /// The names of the steps that are still to be made.
+    public static func pending(_ database: PostgresDatabase) async throws -> [String] {
+        if try await isNew(database) { return steps.map(\.name) }
+        let made = try await self.made(database)
+        return steps.map(\.name).filter { !made.contains($0) }
+    }
+
+    /// Whether a later version has changed the tables.
+    public static func isFromNewerVersion(_ database: PostgresDatabase) async throws -> Bool {
+        guard try await !isNew(database) else { return false }
+        return try await !made(database).isSubset(of: steps.map(\.name))
+    }
+
+    /// Whether the database has none of the tables.
+    public static func isNew(_ database: PostgresDatabase) async throws -> Bool {
+        let exists: Bool? = try await database.first("SELECT to_regclass('schema_step') IS NOT NULL", []) { try $0.value(0) }
+        return exists != true
+    }
+
+    /// The random name that the tables got when they were made.
+    public static func installation(_ database: PostgresDatabase) async throws -> String {
+        let name: String?? = try await database.first(
+            "SELECT value FROM shared_value WHERE name = 'installation'",
+            []
+        ) { try $0.value(0) }
+        return (name ?? nil) ?? ""
+    }
+
+    static func migrate(_ database: PostgresDatabase, steps: [Step]) async throws -> [String] {
+        for statement in locks { try await repeated { try await database.execute(statement) } }
+        let holder = UUID()
+        try await takeLock(database, holder)
+        do {
+            let made = try await made(database)
+            guard made.isSubset(of: steps.map(\.name)) else { throw newerVersion }
+            let pending = steps.filter { !made.contains($0.name) }
+            for step in pending { try await make(step, database, holder) }
+            try await releaseLock(database, holder)
+            return pending.map(\.name)
+        } catch {
+            try? await releaseLock(database, holder)
+            throw error
+        }
+    }
+
+    private static let newerVersion = StoreFailure(
+        isBusy: false,
+        message: "the database belongs to a newer version of holdfast; run that version, or restore the backup of before"
+    )
+
+    private static func made(_ database: PostgresDatabase) async throws -> Set<String> {
+        Set(try await database.execute("SELECT name FROM schema_step").rows.map { try $0.value(0) })
+    }
+
+    private static func make(_ step: Step, _ database: PostgresDatabase, _ holder: UUID) async throws {
+        try await database.transaction { transaction in
+            // A statement that waits for a lock holds up all others behind it.
+            try await transaction.execute("SET LOCAL lock_timeout = '2s'")
+            try await transaction.execute("SET LOCAL statement_timeout = 0")
+            for statement in step.statements { try await transaction.execute(statement) }
+            let kept = try await transaction.execute(renewal, [.uuid(holder)])
+            guard kept.count == 1 else { throw StoreFailure(isBusy: true, message: "another server changes the tables") }
+            try await transaction.execute(
+                """
+                INSERT INTO schema_step (name, made_at) VALUES ($1, extract(epoch FROM clock_timestamp())::double precision)
+                ON CONFLICT (name) DO NOTHING
+                """,
+                [.text(step.name)]
+            )
+        }
+    }
+
+    /// Waits until no other server changes the tables. A server that ended loses the lock after a minute.
+    private static func takeLock(_ database: PostgresDatabase, _ holder: UUID) async throws {
+        for _ in 0..<600 {
+            let taken = try await database.execute(
+                """
+                INSERT INTO schema_lock (name, holder, expires_at)
+                VALUES ('schema', $1, extract(epoch FROM clock_timestamp())::double precision + 60)
+                ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
+                WHERE schema_lock.holder = excluded.holder
+                    OR schema_lock.expires_at < extract(epoch FROM clock_timestamp())::double precision
+                """,
+                [.uuid(holder)]
+            )
+            if taken.count == 1 { return }
+            try await Task.sleep(for: .milliseconds(200))
+        }
+        throw StoreFailure(isBusy: true, message: "another server has been changing the tables for two minutes")
+    }
+
+    private static let renewal: PostgresStatement = """
+        UPDATE schema_lock SET expires_at = extract(epoch FROM clock_timestamp())::double precision + 60
+        WHERE name = 'schema' AND holder = $1
+        """
+
+    private static func releaseLock(_ database: PostgresDatabase, _ holder: UUID) async throws {
+        try await database.execute("DELETE FROM schema_lock WHERE name = 'schema' AND holder = $1", [.uuid(holder)])
+    }
+
+    /// Two servers that create a table at once can both find that it isn't there.
+    private static func repeated(_ body: () async throws -> Void) async throws {
+        for _ in 0..<5 {
+            do { return try await body() } catch is StoreFailure { try await Task.sleep(for: .milliseconds(50)) }
+        }
+        try await body()
+    }
+
+    private static let locks: [PostgresStatement] = [
+        """
+        CREATE TABLE IF NOT EXISTS schema_lock (
+            name text PRIMARY KEY,
+            holder uuid NOT NULL,
+            expires_at double precision NOT NULL
+        )
+        """,
+        "CREATE TABLE IF NOT EXISTS schema_step (name text PRIMARY KEY, made_at double precision NOT NULL)",
+    ]
+}
+
+extension PostgresSchema {
+    /// All steps.
+    static let steps = [
+        Step(name: "accounts, sessions, tokens, emails, audit, idempotency keys, servers", statements: accounts + emails + shared)
+    ]
+
+    private static let accounts: [PostgresStatement] = [
+        """
+        CREATE TABLE IF NOT EXISTS account (
+            id uuid PRIMARY KEY,
+            email text NOT NULL,
+            first_name text NOT NULL,
+            password_hash text NOT NULL,
+            state text NOT NULL CHECK (state IN ('active', 'inactive', 'suspended', 'frozen')),
+            language text NOT NULL,
+            epoch bigint NOT NULL,
+            created_at double precision NOT NULL
+        )
+        """,
+        "CREATE INDEX IF NOT EXISTS account_created_at ON account (created_at, id)",
+        """
+        CREATE INDEX IF NOT EXISTS account_foreign_hash ON account (id)
+        WHERE left(password_hash, 31) <> '$argon2id$v=19$m=19456,t=2,p=1$'
+        """,
+        "CREATE TABLE IF NOT EXISTS account_email (email_key bytea PRIMARY KEY, account_id uuid NOT NULL)",
+        "CREATE INDEX IF NOT EXISTS account_email_account ON account_email (account_id)",
+        """
+        CREATE TABLE IF NOT EXISTS session (
+            id uuid PRIMARY KEY,
+            account_id uuid NOT NULL,
+            created_at double precision NOT NULL,
+            refreshed_at double precision NOT NULL
+        ) WITH (fillfactor = 80)
+        """,
+        "CREATE INDEX IF NOT EXISTS session_account ON session (account_id)",
+        "CREATE INDEX IF NOT EXISTS session_refreshed_at ON session (refreshed_at)",
+        """
+        CREATE TABLE IF NOT EXISTS refresh_token (
+            digest bytea PRIMARY KEY,
+            session_id uuid NOT NULL,
+            account_id uuid NOT NULL,
+            parent bytea,
+            used_at double precision
+        )
+        """,
+        "CREATE INDEX IF NOT EXISTS refresh_token_session ON refresh_token (session_id)",
+        "CREATE INDEX IF NOT EXISTS refresh_token_account ON refresh_token (account_id)",
+        "CREATE INDEX IF NOT EXISTS refresh_token_parent ON refresh_token (parent) WHERE parent IS NOT NULL",
+        "CREATE INDEX IF NOT EXISTS refresh_token_used_at ON refresh_token (used_at) WHERE used_at IS NOT NULL",
+        """
+        CREATE TABLE IF NOT EXISTS reset_token (
+            digest bytea PRIMARY KEY,
+            account_id uuid NOT NULL,
+            email_key bytea NOT NULL,
+            created_at double precision NOT NULL,
+            expires_at double precision NOT NULL,
+            consumed_at double precision,
+            consumed_by uuid
+        )
+        """,
+        "CREATE INDEX IF NOT EXISTS reset_token_account ON reset_token (account_id)",
+        "CREATE INDEX IF NOT EXISTS reset_token_expires_at ON reset_token (expires_at)",
+        """
+        CREATE TABLE IF NOT EXISTS freeze_token (
+            digest bytea PRIMARY KEY,
+            account_id uuid NOT NULL,
+            expires_at double precision NOT NULL,
+            consumed_at double precision,
+            consumed_by uuid
+        )
+        """,
+        "CREATE INDEX IF NOT EXISTS freeze_token_account ON freeze_token (account_id)",
+        "CREATE INDEX IF NOT EXISTS freeze_token_expires_at ON freeze_token (expires_at)",
+        """
+        CREATE TABLE IF NOT EXISTS audit_event (
+            account_id uuid NOT NULL,
+            time double precision NOT NULL,
+            id uuid NOT NULL,
+            kind text NOT NULL,
+            client text,
+            request_id text,
+            PRIMARY KEY (account_id, time, id)
+        )
+        """,
+        "CREATE INDEX IF NOT EXISTS audit_event_kind ON audit_event (account_id, kind, time, id)",
+        "CREATE INDEX IF NOT EXISTS audit_event_time ON audit_event (time)",
+    ]
+
+    private static let emails: [PostgresStatement] = [
+        """
+        CREATE TABLE IF NOT EXISTS mail_intent (
+            id uuid PRIMARY KEY,
+            kind text NOT NULL CHECK (kind IN ('password_reset', 'password_changed')),
+            email text,
+            account_id uuid,
+            language text NOT NULL,
+            created_at double precision NOT NULL,
+            due_at double precision NOT NULL,
+            failures bigint NOT NULL,
+            state text NOT NULL CHECK (state IN ('waiting', 'taken', 'failed')),
+            reason text,
+            client text,
+            request_id text,
+            network text COLLATE "C" NOT NULL,
+            holder uuid,
+            claim uuid,
+            place bigint,
+            CHECK ((kind = 'password_reset') = (email IS NOT NULL)),
+            CHECK ((kind = 'password_changed') = (account_id IS NOT NULL))
+        ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)
+        """,
+        // Reset emails that were never tried are taken in turn by network; all others when they are due.
+        """
+        CREATE INDEX IF NOT EXISTS mail_intent_new ON mail_intent (network, created_at, id)
+        WHERE kind = 'password_reset' AND state = 'waiting' AND failures = 0
+        """,
+        """
+        CREATE INDEX IF NOT EXISTS mail_intent_due ON mail_intent (due_at, created_at)
+        WHERE NOT (kind = 'password_reset' AND state = 'waiting' AND failures = 0) AND state <> 'failed'
+        """,
+        "CREATE INDEX IF NOT EXISTS mail_intent_claim ON mail_intent (claim) WHERE claim IS NOT NULL",
+        "CREATE INDEX IF NOT EXISTS mail_intent_failed ON mail_intent (due_at) WHERE state = 'failed'",
+        """
+        CREATE TABLE IF NOT EXISTS sent_reset (
+            intent_id uuid PRIMARY KEY,
+            account_id uuid NOT NULL,
+            sent_at double precision NOT NULL,
+            ends_at double precision NOT NULL
+        )
+        """,
+        "CREATE INDEX IF NOT EXISTS sent_reset_account ON sent_reset (account_id, sent_at)",
+        "CREATE INDEX IF NOT EXISTS sent_reset_sent_at ON sent_reset (sent_at)",
+        "CREATE INDEX IF NOT EXISTS sent_reset_ends_at ON sent_reset (ends_at)",
+    ]
+
+    private static let shared: [PostgresStatement] = [
+        """
+        CREATE TABLE IF NOT EXISTS idempotency_key (
+            digest bytea PRIMARY KEY,
+            client bigint NOT NULL,
+            fingerprint bytea NOT NULL,
+            claim bigint NOT NULL,
+            is_finished boolean NOT NULL,
+            ends_at double precision NOT NULL,
+            status bigint CHECK (status BETWEEN 100 AND 599),
+            headers text,
+            body bytea
+        )
+        """,
+        "CREATE INDEX IF NOT EXISTS idempotency_key_client ON idempotency_key (client, is_finished, ends_at)",
+        "CREATE INDEX IF NOT EXISTS idempotency_key_ends_at ON idempotency_key (ends_at)",
+        "CREATE TABLE IF NOT EXISTS idempotency_client (client bigint PRIMARY KEY, keys bigint NOT NULL)",
+        "CREATE INDEX IF NOT EXISTS idempotency_client_keys ON idempotency_client (keys)",
+        "CREATE TABLE IF NOT EXISTS idempotency_total (part bigint PRIMARY KEY, keys bigint NOT NULL)",
+        """
+        INSERT INTO idempotency_total (part, keys)
+        SELECT part, 0 FROM unnest(ARRAY[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]::bigint[]) AS part
+        ON CONFLICT (part) DO NOTHING
+        """,
+        """
+        CREATE TABLE IF NOT EXISTS server (
+            id uuid PRIMARY KEY,
+            name text NOT NULL,
+            version text NOT NULL,
+            is_alone boolean NOT NULL,
+            clock_ahead double precision NOT NULL,
+            renewed_at double precision NOT NULL
+        )
+        """,
+        // Values that all servers share; whoever changes one locks its row.
+        "CREATE TABLE IF NOT EXISTS shared_value (name text PRIMARY KEY, value text)",
+        """
+        INSERT INTO shared_value (name, value) VALUES
+            ('decoys', NULL), ('mail_retry', NULL), ('presence', NULL), ('sent_resets', NULL),
+            ('installation', replace(gen_random_uuid()::text, '-', ''))
+        ON CONFLICT (name) DO NOTHING
+        """,
+    ]
+}

@@ -1,0 +1,118 @@
+public import AccountCore
+public import Foundation
+import PostgresDriver
+import Synchronization
+
+/// Audit events in PostgreSQL.
+public final class PostgresAuditStore: AuditStore {
+    private let database: PostgresDatabase
+    /// The account up to which the sweep has looked for accounts with many events of one kind.
+    private let sweptTo = Mutex<UUID?>(nil)
+
+    /// Creates the store.
+    public init(_ database: PostgresDatabase) {
+        self.database = database
+    }
+
+    public func append(_ events: [AuditEvent]) async throws {
+        // The ids are minted before the first attempt, so that a repetition adds nothing.
+        let rows = events.map { event -> (PostgresStatement, [PostgresValue]) in
+            (
+                Self.insertion,
+                [
+                    .uuid(event.accountID.rawValue), .time(event.time), .uuid(OrderedID.next()), .text(event.kind.rawValue),
+                    .text(event.origin.client), .text(event.origin.requestID),
+                ]
+            )
+        }
+        guard !rows.isEmpty else { return }
+        _ = try await database.transaction { try await $0.execute(rows) }
+    }
+
+    private static let insertion: PostgresStatement = """
+        INSERT INTO audit_event (account_id, time, id, kind, client, request_id)
+        SELECT account.id, $2, $3, $4, $5, $6 FROM account WHERE account.id = $1
+        ON CONFLICT (account_id, time, id) DO NOTHING
+        """
+
+    public func events(of account: Account.ID, limit: Int) async throws -> [AuditEvent] {
+        try await database.execute(
+            """
+            SELECT kind, time, client, request_id FROM audit_event WHERE account_id = $1 ORDER BY time DESC, id DESC LIMIT $2
+            """,
+            [.uuid(account.rawValue), .integer(limit)]
+        ).rows.compactMap { row in
+            // An event of a later version is passed over, not an error.
+            guard let kind = AuditEvent.Kind(rawValue: try row.value(0)) else { return nil }
+            return AuditEvent(
+                kind: kind,
+                accountID: account,
+                time: try row.value(1),
+                origin: AuditOrigin(client: try row.value(2), requestID: try row.value(3))
+            )
+        }
+    }
+
+    @discardableResult
+    public func sweep(before: Date, limit: Int) async throws -> Bool {
+        let hasOld = try await database.sweep(
+            """
+            DELETE FROM audit_event WHERE (account_id, time, id) IN (
+                SELECT account_id, time, id FROM audit_event WHERE time < $1 ORDER BY time LIMIT $2 FOR UPDATE SKIP LOCKED
+            )
+            """,
+            [.time(before)]
+        )
+        return try await sweepCrowded(limit) || hasOld
+    }
+
+    /// Looks at a bounded number of accounts, from where the call before ended.
+    private func sweepCrowded(_ limit: Int) async throws -> Bool {
+        let start = sweptTo.withLock { $0 } ?? UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+        let kinds = try await database.execute(
+            """
+            SELECT account_id, kind, count(*) FROM audit_event WHERE account_id > $1
+            GROUP BY account_id, kind ORDER BY account_id, kind LIMIT 1000
+            """,
+            [.uuid(start)]
+        ).rows.map { (account: try $0.value(0) as UUID, kind: try $0.value(1) as String, count: try $0.value(2) as Int) }
+        for kind in kinds where kind.count > limit {
+            // In parts, so that no transaction is long.
+            while try await removeOldest(of: kind.account, kind.kind, butNewest: limit) {}
+        }
+        let isEnd = kinds.count < 1_000
+        // The last account of a full page may have further kinds: the next call begins with it.
+        let last = kinds.last { $0.account != kinds.last?.account }?.account
+        sweptTo.withLock { $0 = isEnd ? nil : last ?? kinds.last?.account }
+        return !isEnd
+    }
+
+    private func removeOldest(of account: UUID, _ kind: String, butNewest limit: Int) async throws -> Bool {
+        try await database.execute(
+            """
+            DELETE FROM audit_event WHERE (account_id, time, id) IN (
+                SELECT account_id, time, id FROM audit_event WHERE account_id = $1 AND kind = $2
+                ORDER BY time DESC, id DESC LIMIT $4 OFFSET $3
+            )
+            """,
+            [.uuid(account), .text(kind), .integer(limit), .integer(PostgresDatabase.sweepLimit)]
+        ).count == PostgresDatabase.sweepLimit
+    }
+}
+
+/// Ids that are ordered by the time of their making within a process (UUIDv7, RFC 9562 §5.7).
+enum OrderedID {
+    private static let last = Mutex<UInt64>(0)
+
+    static func next() -> UUID {
+        // 48 bits of milliseconds and 12 bits that count within one.
+        let now = UInt64(max(0, Date().timeIntervalSince1970 * 1_000)) << 12
+        let stamp = last.withLock { last in
+            last = max(last + 1, now)
+            return last
+        }
+        let high = (stamp >> 12) << 16 | 0x7000 | stamp & 0xFFF
+        let low = UInt64.random(in: 0...(.max)) & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+        return withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+}

@@ -1,0 +1,275 @@
+import AccountContract
+public import AccountCore
+public import Foundation
+import PostgresDriver
+import Synchronization
+
+/// Mail intents in PostgreSQL. Servers claim with `FOR UPDATE SKIP LOCKED`: none waits for another.
+public final class PostgresMailIntentQueue: MailIntentQueue {
+    private let database: PostgresDatabase
+    private let server: UUID?
+    /// Each server takes networks in turn on its own.
+    private let turns = Mutex(MailTurns())
+
+    /// Creates the queue.
+    /// - Parameters:
+    ///   - database: The database.
+    ///   - server: The id of this server, which its leases name; see ``PostgresPresence``.
+    public init(_ database: PostgresDatabase, server: UUID? = nil) {
+        (self.database, self.server) = (database, server)
+    }
+
+    public func enqueue(_ intent: MailIntent) async throws {
+        let added = try await database.execute(MailIntent.insertion, intent.values)
+        guard added.count == 0 else { return }
+        // An attempt whose response was lost has added it, unless the id is another's.
+        let found: Double? = try await database.first(
+            "SELECT created_at FROM mail_intent WHERE id = $1 AND kind = $2",
+            [.uuid(intent.id), .text(intent.subject.kind)]
+        ) { try $0.value(0) }
+        guard found == intent.createdAt.timeIntervalSince1970 else {
+            throw StoreFailure(isBusy: false, message: "the id of an intent is taken")
+        }
+    }
+
+    public func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent] {
+        let before = turns.withLock { $0 }
+        // The common case is that nothing is due.
+        let idle = try await database.execute(
+            """
+            SELECT 1 WHERE EXISTS (
+                SELECT 1 FROM mail_intent WHERE NOT (kind = 'password_reset' AND state = 'waiting' AND failures = 0)
+                    AND state <> 'failed' AND due_at <= $1
+            ) OR EXISTS (SELECT 1 FROM mail_intent WHERE kind = 'password_reset' AND state = 'waiting' AND failures = 0)
+            """,
+            [.time(now)]
+        )
+        guard !idle.rows.isEmpty else { return [] }
+        let attempt = UUID()
+        let (claimed, after, damage) = try await database.transaction { [server] transaction in
+            var turns = before
+            // An attempt whose response was lost has claimed already.
+            let earlier = try await transaction.execute(Self.claimed, [.uuid(attempt)]).rows
+            if !earlier.isEmpty { return Self.intents(of: earlier, turns) }
+            let due = try await transaction.execute(
+                includesResets ? Self.dueIntents : Self.dueConfirmations,
+                [.time(now), .integer(limit)]
+            )
+            let ids = try due.rows.map { try $0.value(0) as UUID }
+            let wanted = includesResets ? turns.newIntents(of: limit, besides: ids.count) : 0
+            let new = try await Self.newIntents(wanted, &turns, in: transaction)
+            let chosen = turns.alternate(ids, new, limit: limit)
+            guard !chosen.isEmpty else { return ([], turns, nil) }
+            try await transaction.execute(
+                """
+                UPDATE mail_intent SET due_at = $1, state = 'taken', holder = $2, claim = $3, place = array_position($4, id)
+                WHERE id = ANY($4)
+                """,
+                [.time(leaseEnd), .uuid(server), .uuid(attempt), .uuids(chosen)]
+            )
+            return Self.intents(of: try await transaction.execute(Self.claimed, [.uuid(attempt)]).rows, turns)
+        }
+        turns.withLock { $0 = after }
+        // A corrupt row must not keep the others from being sent: it is reported only when it comes alone.
+        if claimed.isEmpty, let damage { throw damage }
+        return claimed
+    }
+
+    private static func intents(
+        of rows: [PostgresRow],
+        _ turns: MailTurns
+    ) -> (intents: [MailIntent], turns: MailTurns, damage: StoreFailure?) {
+        let intents = rows.compactMap { try? MailIntent(row: $0) }
+        return (intents, turns, intents.count < rows.count ? .corruptRow(of: "mail_intent") : nil)
+    }
+
+    private static let claimed = "SELECT " + MailIntent.columns + " FROM mail_intent WHERE claim = $1 ORDER BY place"
+
+    private static let dueIntents: PostgresStatement = """
+        SELECT id FROM mail_intent WHERE NOT (kind = 'password_reset' AND state = 'waiting' AND failures = 0)
+            AND state <> 'failed' AND due_at <= $1 ORDER BY due_at, created_at LIMIT $2 FOR UPDATE SKIP LOCKED
+        """
+
+    private static let dueConfirmations: PostgresStatement = """
+        SELECT id FROM mail_intent WHERE NOT (kind = 'password_reset' AND state = 'waiting' AND failures = 0)
+            AND state <> 'failed' AND due_at <= $1 AND kind = 'password_changed'
+        ORDER BY due_at, created_at LIMIT $2 FOR UPDATE SKIP LOCKED
+        """
+
+    /// The networks with new requests behind one in their order, by steps through the index.
+    private static let networks: PostgresStatement = """
+        WITH RECURSIVE turn(network) AS (
+            (SELECT network FROM mail_intent WHERE kind = 'password_reset' AND state = 'waiting' AND failures = 0
+                AND network > $1 ORDER BY network LIMIT 1)
+            UNION ALL
+            SELECT (SELECT network FROM mail_intent WHERE kind = 'password_reset' AND state = 'waiting' AND failures = 0
+                AND network > turn.network ORDER BY network LIMIT 1)
+            FROM turn WHERE turn.network IS NOT NULL
+        )
+        SELECT network FROM turn WHERE network IS NOT NULL LIMIT $2
+        """
+
+    /// The oldest new requests of networks, of as many as the limit says. Without an order, so that no more are locked.
+    private static let oldest: PostgresStatement = """
+        SELECT intent.id, turn.network, turn.place FROM unnest($1) WITH ORDINALITY AS turn(network, place) CROSS JOIN LATERAL (
+            SELECT id FROM mail_intent WHERE kind = 'password_reset' AND state = 'waiting' AND failures = 0
+                AND network = turn.network AND id <> ALL($3) ORDER BY created_at, id LIMIT 1 FOR UPDATE SKIP LOCKED
+        ) intent LIMIT $2
+        """
+
+    /// Locks new requests, one of each network per round.
+    private static func newIntents(
+        _ wanted: Int,
+        _ turns: inout MailTurns,
+        in transaction: PostgresTransaction
+    ) async throws -> [UUID] {
+        var chosen: [UUID] = []
+        while chosen.count < wanted {
+            let missing = wanted - chosen.count
+            let returned = Array(turns.returned.prefix(missing))
+            turns.returned.removeFirst(returned.count)
+            var networks = returned
+            // Those behind the last one, then those from the start. A few more than needed: other servers may hold the requests of some.
+            for start in [turns.last, nil] where networks.count < missing + 4 {
+                var found = try await transaction.execute(Self.networks, [.text(start ?? ""), .integer(missing + 4)]).rows
+                    .map { try $0.value(0) as String }
+                // The empty network comes first in the order.
+                if start == nil { found.insert("", at: 0) }
+                networks += found.filter { !networks.contains($0) }
+            }
+            let rows = try await transaction.execute(oldest, [.texts(networks), .integer(missing), .uuids(chosen)]).rows
+                .map { (id: try $0.value(0) as UUID, network: try $0.value(1) as String, place: try $0.value(2) as Int) }
+                .sorted { $0.place < $1.place }
+            guard !rows.isEmpty else { break }
+            chosen += rows.map(\.id)
+            if let last = rows.last(where: { $0.place > returned.count }) { turns.last = last.network }
+        }
+        return chosen
+    }
+
+    public func release(_ intent: MailIntent, leaseEnd: Date, at now: Date) async throws {
+        let found: String? = try await database.first(
+            """
+            UPDATE mail_intent SET due_at = $1, state = 'waiting', holder = NULL, claim = NULL
+            WHERE id = $2 AND state = 'taken' AND due_at = $3 RETURNING network
+            """,
+            [.time(now), .uuid(intent.id), .time(leaseEnd)]
+        ) { try $0.value(0) }
+        if let found { turns.withLock { $0.returned.append(found) } }
+    }
+
+    @discardableResult
+    public func releaseAbandoned(at now: Date) async throws -> Int {
+        try await database.execute(
+            """
+            UPDATE mail_intent SET due_at = $1, state = 'waiting', holder = NULL, claim = NULL WHERE id IN (
+                SELECT id FROM mail_intent WHERE state = 'taken' AND holder IS NOT NULL AND NOT EXISTS (
+                    SELECT 1 FROM server WHERE server.id = mail_intent.holder
+                        AND server.renewed_at > extract(epoch FROM clock_timestamp())::double precision - 10
+                ) LIMIT 500 FOR UPDATE SKIP LOCKED
+            )
+            """,
+            [.time(now)]
+        ).count
+    }
+
+    public func settle(_ intent: MailIntent) async throws {
+        try await database.execute("DELETE FROM mail_intent WHERE id = $1", [.uuid(intent.id)])
+    }
+
+    public func postpone(_ intent: MailIntent, leaseEnd: Date, until due: Date, reason: String) async throws {
+        try await fail(intent, leaseEnd, as: .waiting, until: due, reason)
+    }
+
+    public func giveUp(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws {
+        try await fail(intent, leaseEnd, as: .failed, until: end, reason)
+    }
+
+    private func fail(
+        _ intent: MailIntent,
+        _ leaseEnd: Date,
+        as state: QueuedMail.State,
+        until due: Date,
+        _ reason: String
+    ) async throws {
+        try await database.execute(
+            """
+            UPDATE mail_intent
+            SET due_at = $1, state = $2, holder = NULL, claim = NULL, failures = failures + 1, reason = $3
+            WHERE id = $4 AND state = 'taken' AND due_at = $5
+            """,
+            [.time(due), .text(state.rawValue), .text(reason), .uuid(intent.id), .time(leaseEnd)]
+        )
+    }
+
+    public func sweep(at now: Date) async throws {
+        _ = try await database.sweep(
+            """
+            DELETE FROM mail_intent WHERE id IN (
+                SELECT id FROM mail_intent WHERE state = 'failed' AND due_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED
+            )
+            """,
+            [.time(now)]
+        )
+    }
+
+    public func lastRetry() async throws -> Date? {
+        let text: String?? = try await database.first(Self.lastRetry, []) { try $0.value(0) }
+        return text?.flatMap { Double($0) }.map { Date(timeIntervalSince1970: $0) }
+    }
+
+    private static let lastRetry: PostgresStatement = "SELECT value FROM shared_value WHERE name = 'mail_retry'"
+
+    public func count() async throws -> Int {
+        try await database.first("SELECT count(*) FROM mail_intent WHERE state <> 'failed'", []) { try $0.value(0) } ?? 0
+    }
+
+    public func ping() async throws {
+        try await database.execute("SELECT EXISTS (SELECT 1 FROM mail_intent)")
+    }
+}
+
+extension PostgresMailIntentQueue: MailQueueInspection {
+    public func mails(limit: Int) async throws -> [QueuedMail] {
+        try await database.execute(
+            """
+            SELECT mail_intent.id, kind, coalesce(mail_intent.email, account.email), mail_intent.state, failures,
+                mail_intent.created_at, due_at, reason
+            FROM mail_intent LEFT JOIN account ON account.id = mail_intent.account_id
+            ORDER BY mail_intent.created_at LIMIT $1
+            """,
+            [.integer(limit)]
+        ).rows.compactMap { row in
+            guard let state = QueuedMail.State(rawValue: try row.value(3)) else { return nil }
+            return QueuedMail(
+                id: try row.value(0),
+                kind: try row.value(1),
+                recipient: try (row.value(2) as String?).flatMap { try? EmailAddress($0) },
+                state: state,
+                failures: try row.value(4),
+                createdAt: try row.value(5),
+                dueAt: try row.value(6),
+                reason: try row.value(7)
+            )
+        }
+    }
+
+    public func retry(_ ids: Set<MailIntent.ID>?, includingFailed: Bool, at now: Date) async throws -> Int {
+        let chosen: PostgresValue = ids.map { .uuids(Array($0)) } ?? .uuids([])
+        return try await database.transaction { transaction in
+            let changed = try await transaction.execute(
+                """
+                UPDATE mail_intent SET due_at = $1, state = 'waiting'
+                WHERE (state = 'waiting' AND due_at > $1 OR state = 'failed' AND $2) AND ($3 OR id = ANY($4))
+                """,
+                [.time(now), .bool(includingFailed), .bool(ids == nil), chosen]
+            )
+            // What is due already may be waiting for a server's rest to end.
+            try await transaction.execute(
+                "UPDATE shared_value SET value = $1 WHERE name = 'mail_retry'",
+                [.text("\(now.timeIntervalSince1970)")]
+            )
+            return changed.count
+        }
+    }
+}

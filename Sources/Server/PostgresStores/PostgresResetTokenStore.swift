@@ -1,0 +1,240 @@
+import AccountContract
+public import AccountCore
+public import Foundation
+import PostgresDriver
+
+/// Reset tokens in PostgreSQL.
+public struct PostgresResetTokenStore: ResetTokenStore {
+    private let database: PostgresDatabase
+    private let emailKeys: EmailKeys
+
+    /// Creates the store.
+    public init(_ database: PostgresDatabase, emailKeys: EmailKeys) {
+        (self.database, self.emailKeys) = (database, emailKeys)
+    }
+
+    public func insert(_ token: StoredResetToken, liveLimit: Int) async throws {
+        let key = emailKeys.key(of: token.recipient)
+        try await database.transaction { transaction in
+            let results = try await transaction.execute([
+                (
+                    // The lock keeps a token from being added while the account's tokens are removed.
+                    """
+                    INSERT INTO reset_token (digest, account_id, email_key, created_at, expires_at)
+                    SELECT $1, owner.id, $3, $4, $5 FROM (SELECT id FROM account WHERE id = $2 FOR SHARE) owner
+                    ON CONFLICT (digest) DO NOTHING
+                    """,
+                    [
+                        token.digest.value, .uuid(token.accountID.rawValue), .bytes(key), .time(token.createdAt),
+                        .time(token.expiresAt),
+                    ]
+                ),
+                (Self.pruning, Self.pruningValues(token, liveLimit)),
+                ("SELECT 1 FROM account WHERE id = $1", [.uuid(token.accountID.rawValue)]),
+            ])
+            if results[2].rows.isEmpty { throw StoreFailure(isBusy: false, message: "no such account") }
+        }
+    }
+
+    public func discard(_ digest: TokenDigest) async throws {
+        try await database.execute("DELETE FROM reset_token WHERE digest = $1", [digest.value])
+    }
+
+    public func prune(olderThan token: StoredResetToken, liveLimit: Int) async throws {
+        try await database.execute(Self.pruning, Self.pruningValues(token, liveLimit))
+    }
+
+    private static let pruning: PostgresStatement = """
+        DELETE FROM reset_token WHERE account_id = $1 AND consumed_at IS NULL AND created_at <= $2 AND digest NOT IN (
+            SELECT digest FROM reset_token WHERE account_id = $1 AND consumed_at IS NULL AND created_at <= $2
+            ORDER BY created_at DESC, (digest = $3) DESC LIMIT $4
+        )
+        """
+
+    private static func pruningValues(_ token: StoredResetToken, _ liveLimit: Int) -> [PostgresValue] {
+        [.uuid(token.accountID.rawValue), .time(token.createdAt), token.digest.value, .integer(liveLimit)]
+    }
+
+    public func find(_ digest: TokenDigest, at now: Date) async throws -> (token: StoredResetToken, account: Account)? {
+        try await database.first(Self.live, [digest.value, .time(now)]) { row in
+            let account = try Account(row: row)
+            let token = StoredResetToken(
+                digest: digest,
+                accountID: account.id,
+                recipient: account.email,
+                createdAt: try row.value(Account.columnCount),
+                expiresAt: try row.value(Account.columnCount + 1)
+            )
+            return (token, account)
+        }
+    }
+
+    /// A token belongs to the address that it was mailed to.
+    private static let live =
+        "SELECT " + Account.columns + """
+            , reset_token.created_at, reset_token.expires_at
+            FROM reset_token JOIN account_email ON account_email.email_key = reset_token.email_key
+                JOIN account ON account.id = reset_token.account_id AND account.id = account_email.account_id
+            WHERE digest = $1 AND consumed_at IS NULL AND expires_at > $2 AND account.state IN ('active', 'frozen')
+            """
+
+    public func hasExpired(_ digest: TokenDigest, at now: Date) async throws -> Bool {
+        // Where there is no such link the next one is read, if there is one: reading a row takes a time that would tell.
+        let found: Bool? = try await database.first(
+            """
+            SELECT digest = $1 AND consumed_at IS NULL AND expires_at <= $2
+            FROM reset_token WHERE digest >= $1 ORDER BY digest LIMIT 1
+            """,
+            [digest.value, .time(now)]
+        ) { try $0.value(0) }
+        return found ?? false
+    }
+
+    public func confirm(
+        _ digest: TokenDigest,
+        passwordHash: String,
+        confirmation: MailIntent,
+        at now: Date
+    ) async throws -> Bool {
+        try await database.transaction { transaction in
+            let results = try await transaction.execute([
+                (
+                    """
+                    SELECT id FROM account WHERE id = (SELECT account_id FROM reset_token WHERE digest = $1) FOR UPDATE
+                    """,
+                    [digest.value]
+                ),
+                (
+                    """
+                    UPDATE reset_token SET consumed_at = $1, consumed_by = $3
+                    WHERE digest = $2 AND consumed_at IS NULL AND expires_at > $1
+                        AND EXISTS (
+                            SELECT 1 FROM account JOIN account_email ON account_email.account_id = account.id
+                            WHERE account.id = reset_token.account_id AND account.state IN ('active', 'frozen')
+                                AND account_email.email_key = reset_token.email_key
+                        )
+                    RETURNING account_id
+                    """,
+                    [.time(now), digest.value, .uuid(confirmation.id)]
+                ),
+                ("SELECT 1 FROM reset_token WHERE digest = $1 AND consumed_by = $2", [digest.value, .uuid(confirmation.id)]),
+            ])
+            guard let account: UUID = try results[1].rows.first?.value(0) else {
+                // An attempt whose response was lost has consumed it.
+                return !results[2].rows.isEmpty
+            }
+            let changes = try await transaction.execute(
+                PostgresSessionStore.endAll(of: account) + [
+                    (
+                        "UPDATE account SET password_hash = $1, epoch = epoch + 1, state = 'active' WHERE id = $2",
+                        [.text(passwordHash), .uuid(account)]
+                    ),
+                    (Self.consumeOthers, [.time(now), .uuid(account)]),
+                    (MailIntent.insertion, confirmation.values),
+                ]
+            )
+            guard changes.last?.count == 1 else { throw StoreFailure(isBusy: false, message: "the id of an intent is taken") }
+            return true
+        }
+    }
+
+    /// Consumes the live tokens of an account.
+    static let consumeOthers: PostgresStatement = """
+        UPDATE reset_token SET consumed_at = $1 WHERE account_id = $2 AND consumed_at IS NULL
+        """
+
+    @discardableResult
+    public func sweep(at now: Date) async throws -> Bool {
+        try await database.sweep(
+            """
+            DELETE FROM reset_token WHERE digest IN (
+                SELECT digest FROM reset_token WHERE expires_at < $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
+            )
+            """,
+            [.time(now)]
+        )
+    }
+}
+
+/// The tokens of "this was not me" in PostgreSQL.
+public struct PostgresFreezeTokenStore: FreezeTokenStore {
+    private let database: PostgresDatabase
+
+    /// Creates the store.
+    public init(_ database: PostgresDatabase) {
+        self.database = database
+    }
+
+    public func insert(_ digest: TokenDigest, account: Account.ID, expiresAt: Date) async throws {
+        let found = try await database.execute(
+            """
+            WITH owner AS (SELECT id FROM account WHERE id = $2 FOR SHARE), added AS (
+                INSERT INTO freeze_token (digest, account_id, expires_at) SELECT $1, id, $3 FROM owner
+                ON CONFLICT (digest) DO NOTHING
+            )
+            SELECT 1 FROM owner
+            """,
+            [digest.value, .uuid(account.rawValue), .time(expiresAt)]
+        )
+        if found.rows.isEmpty { throw StoreFailure(isBusy: false, message: "no such account") }
+    }
+
+    public func discard(_ digest: TokenDigest) async throws {
+        try await database.execute("DELETE FROM freeze_token WHERE digest = $1", [digest.value])
+    }
+
+    public func find(_ digest: TokenDigest, at now: Date) async throws -> Account? {
+        try await database.first(Self.live, [digest.value, .time(now)], Account.init(row:))
+    }
+
+    private static let live =
+        "SELECT " + Account.columns + """
+             FROM freeze_token JOIN account ON account.id = freeze_token.account_id
+            WHERE digest = $1 AND consumed_at IS NULL AND expires_at > $2 AND account.state IN ('active', 'frozen')
+            """
+
+    public func freeze(_ digest: TokenDigest, at now: Date) async throws -> Bool {
+        let attempt = UUID()
+        return try await database.transaction { transaction in
+            let results = try await transaction.execute([
+                (
+                    """
+                    SELECT id FROM account WHERE id = (SELECT account_id FROM freeze_token WHERE digest = $1) FOR UPDATE
+                    """,
+                    [digest.value]
+                ),
+                (
+                    """
+                    UPDATE freeze_token SET consumed_at = $1, consumed_by = $3
+                    WHERE digest = $2 AND consumed_at IS NULL AND expires_at > $1
+                        AND EXISTS (SELECT 1 FROM account WHERE id = account_id AND state IN ('active', 'frozen'))
+                    RETURNING account_id
+                    """,
+                    [.time(now), digest.value, .uuid(attempt)]
+                ),
+                ("SELECT 1 FROM freeze_token WHERE digest = $1 AND consumed_by = $2", [digest.value, .uuid(attempt)]),
+            ])
+            guard let account: UUID = try results[1].rows.first?.value(0) else { return !results[2].rows.isEmpty }
+            try await transaction.execute(
+                PostgresSessionStore.endAll(of: account) + [
+                    ("UPDATE account SET state = 'frozen', epoch = epoch + 1 WHERE id = $1", [.uuid(account)]),
+                    // A link that is on its way may be the stranger's, who could undo the freeze with it.
+                    (PostgresResetTokenStore.consumeOthers, [.time(now), .uuid(account)]),
+                ]
+            )
+            return true
+        }
+    }
+
+    @discardableResult
+    public func sweep(at now: Date) async throws -> Bool {
+        try await database.sweep(
+            """
+            DELETE FROM freeze_token WHERE digest IN (
+                SELECT digest FROM freeze_token WHERE expires_at < $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
+            )
+            """,
+            [.time(now)]
+        )
+    }
+}

@@ -1,0 +1,79 @@
+public import AccountCore
+public import Foundation
+import PostgresDriver
+import RateLimiting
+
+/// The reset emails that were sent lately, in PostgreSQL. All servers decide one after the other.
+public struct PostgresSentResetStore: SentResetStore {
+    private let database: PostgresDatabase
+
+    /// Creates the store.
+    public init(_ database: PostgresDatabase) {
+        self.database = database
+    }
+
+    public func reserve(
+        _ intent: MailIntent.ID,
+        for account: Account.ID,
+        within bounds: ResetMailBounds,
+        at now: Date
+    ) async throws -> ResetMailDecision {
+        try await database.transaction { transaction in
+            _ = try await transaction.lockedValue(of: "sent_resets")
+            let time = now.timeIntervalSince1970
+            if let bound = bounds.perAccount {
+                let sent = try await transaction.execute(
+                    """
+                    SELECT 1 FROM sent_reset WHERE account_id = $1 AND sent_at > $2 AND intent_id <> $3
+                    ORDER BY sent_at DESC LIMIT 1 OFFSET $4
+                    """,
+                    [
+                        .uuid(account.rawValue), .double(time - bound.window / .seconds(1)), .uuid(intent),
+                        .integer(bound.quota - 1),
+                    ]
+                )
+                if !sent.rows.isEmpty { return .accountExceeded }
+            }
+            if let bound = bounds.overall {
+                // A policy that is paced admits its burst in that part of the window.
+                let span = bound.window / .seconds(1) * Double(bound.burst) / Double(bound.quota)
+                let sent = try await transaction.execute(
+                    """
+                    SELECT sent_at FROM sent_reset WHERE sent_at > $1 AND intent_id <> $2
+                    ORDER BY sent_at DESC LIMIT 1 OFFSET $3
+                    """,
+                    [.double(time - span), .uuid(intent), .integer(bound.burst - 1)]
+                )
+                if let sent = sent.rows.first {
+                    return .later(Date(timeIntervalSince1970: try sent.value(0) as Double + span))
+                }
+            }
+            let span = [bounds.perAccount, bounds.overall].compactMap { $0?.window }.max() ?? .zero
+            try await transaction.execute(
+                """
+                INSERT INTO sent_reset (intent_id, account_id, sent_at, ends_at) VALUES ($1, $2, $3, $4)
+                ON CONFLICT (intent_id) DO UPDATE
+                SET account_id = excluded.account_id, sent_at = excluded.sent_at, ends_at = excluded.ends_at
+                """,
+                [.uuid(intent), .uuid(account.rawValue), .time(now), .double(time + span / .seconds(1))]
+            )
+            return .reserved
+        }
+    }
+
+    public func cancel(_ intent: MailIntent.ID) async throws {
+        try await database.execute("DELETE FROM sent_reset WHERE intent_id = $1", [.uuid(intent)])
+    }
+
+    @discardableResult
+    public func sweep(at now: Date) async throws -> Bool {
+        try await database.sweep(
+            """
+            DELETE FROM sent_reset WHERE intent_id IN (
+                SELECT intent_id FROM sent_reset WHERE ends_at <= $1 ORDER BY ends_at LIMIT $2 FOR UPDATE SKIP LOCKED
+            )
+            """,
+            [.time(now)]
+        )
+    }
+}

@@ -1,0 +1,172 @@
+public import AccountCore
+public import Foundation
+import PostgresDriver
+
+/// Sessions in PostgreSQL.
+///
+/// Opening a session locks its account's row against a change, and rotating a token locks its session: a session that is opened while a
+/// reset commits does not survive it, and of two rotations the second one sees what the first has done.
+public struct PostgresSessionStore: SessionStore {
+    private let database: PostgresDatabase
+
+    /// Creates the store.
+    public init(_ database: PostgresDatabase) {
+        self.database = database
+    }
+
+    public func open(_ session: Session, refresh: TokenDigest, epoch: Int) async throws -> Bool {
+        let opened = try await database.execute(
+            """
+            WITH owner AS (
+                SELECT id FROM account WHERE id = $2 AND epoch = $3 AND state = 'active' FOR SHARE
+            ), opened AS (
+                INSERT INTO session (id, account_id, created_at, refreshed_at) SELECT $1, owner.id, $4, $4 FROM owner
+                ON CONFLICT (id) DO NOTHING RETURNING id, account_id
+            )
+            INSERT INTO refresh_token (digest, session_id, account_id) SELECT $5, id, account_id FROM opened
+            ON CONFLICT (digest) DO NOTHING
+            """,
+            [
+                .uuid(session.id.rawValue), .uuid(session.accountID.rawValue), .integer(epoch), .time(session.createdAt),
+                refresh.value,
+            ]
+        )
+        if opened.count == 1 { return true }
+        // An attempt whose response was lost may have opened it.
+        let found = try await database.execute(
+            "SELECT 1 FROM session JOIN refresh_token ON session_id = session.id WHERE session.id = $1 AND digest = $2",
+            [.uuid(session.id.rawValue), refresh.value]
+        )
+        return !found.rows.isEmpty
+    }
+
+    public func rotate(
+        _ presented: TokenDigest,
+        to next: TokenDigest,
+        at now: Date,
+        rules: SessionRules
+    ) async throws -> RotationOutcome {
+        try await database.transaction { transaction in
+            let found = try await transaction.execute([
+                (Self.lockSession, [presented.value]), (Self.presentedToken, [presented.value, next.value]),
+            ])
+            guard let row = found[1].rows.first else { return .refused }
+            let session = Session(
+                id: .init(rawValue: try row.value(0)),
+                accountID: .init(rawValue: try row.value(1)),
+                createdAt: try row.value(2)
+            )
+            let time = now.timeIntervalSince1970
+            let (createdAt, refreshedAt): (Double, Double) = (try row.value(2), try row.value(3))
+            let parent: [UInt8]? = try row.value(4)
+            let (usedAt, hasUsedSuccessor): (Double?, Bool) = (try row.value(5), try row.value(6))
+            // An attempt whose response was lost has inserted the next token.
+            if try row.value(7) { return .rotated(session) }
+            if time - refreshedAt > rules.idleLimit / .seconds(1) || time - createdAt > rules.absoluteLimit / .seconds(1) {
+                try await Self.end([session.id.rawValue], in: transaction)
+                return .expired
+            }
+            var changes: [(PostgresStatement, [PostgresValue])] = []
+            if let usedAt {
+                guard time - usedAt <= rules.repeatWindow / .seconds(1), !hasUsedSuccessor else {
+                    try await Self.end([session.id.rawValue], in: transaction)
+                    return .reused(session)
+                }
+            } else {
+                changes.append(("UPDATE refresh_token SET used_at = $1 WHERE digest = $2", [.time(now), presented.value]))
+                if parent != nil {
+                    // Of two responses to one refresh only one can be in use. Past the window, so that none of them may be repeated.
+                    let used = time - rules.repeatWindow / .seconds(1) - 1
+                    changes.append(
+                        (
+                            "UPDATE refresh_token SET used_at = $1 WHERE parent = $2 AND digest <> $3",
+                            [.double(used), .bytes(parent), presented.value]
+                        )
+                    )
+                }
+            }
+            changes.append(
+                (
+                    """
+                    INSERT INTO refresh_token (digest, session_id, account_id, parent) VALUES ($1, $2, $3, $4)
+                    ON CONFLICT (digest) DO NOTHING
+                    """,
+                    [next.value, .uuid(session.id.rawValue), .uuid(session.accountID.rawValue), presented.value]
+                )
+            )
+            changes.append(
+                ("UPDATE session SET refreshed_at = $1 WHERE id = $2", [.time(now), .uuid(session.id.rawValue)])
+            )
+            try await transaction.execute(changes)
+            return .rotated(session)
+        }
+    }
+
+    /// Has to come before the token is read: a statement sees what was committed before it began.
+    private static let lockSession: PostgresStatement = """
+        SELECT session.id FROM session WHERE id = (SELECT session_id FROM refresh_token WHERE digest = $1) FOR UPDATE
+        """
+
+    private static let presentedToken: PostgresStatement = """
+        SELECT session.id, session.account_id, session.created_at, session.refreshed_at, presented.parent, presented.used_at,
+            EXISTS (SELECT 1 FROM refresh_token next WHERE next.parent = presented.digest AND next.used_at IS NOT NULL),
+            EXISTS (SELECT 1 FROM refresh_token next WHERE next.parent = presented.digest AND next.digest = $2)
+        FROM refresh_token presented JOIN session ON session.id = presented.session_id
+        WHERE presented.digest = $1
+        """
+
+    /// Statements that end all sessions of an account. The sessions come first: then no rotation is under way that adds a token.
+    static func endAll(of account: UUID) -> [(PostgresStatement, [PostgresValue])] {
+        [
+            ("DELETE FROM session WHERE account_id = $1", [.uuid(account)]),
+            ("DELETE FROM refresh_token WHERE account_id = $1", [.uuid(account)]),
+        ]
+    }
+
+    private static func end(_ ids: [UUID], in transaction: PostgresTransaction) async throws {
+        try await transaction.execute([
+            ("DELETE FROM session WHERE id = ANY($1)", [.uuids(ids)]),
+            ("DELETE FROM refresh_token WHERE session_id = ANY($1)", [.uuids(ids)]),
+        ])
+    }
+
+    public func end(refresh: TokenDigest) async throws {
+        try await database.transaction { transaction in
+            let found = try await transaction.execute(Self.lockSession, [refresh.value])
+            guard let id: UUID = try found.rows.first?.value(0) else { return }
+            try await Self.end([id], in: transaction)
+        }
+    }
+
+    public func isAlive(_ id: Session.ID) async throws -> Bool {
+        try await !database.execute("SELECT 1 FROM session WHERE id = $1", [.uuid(id.rawValue)]).rows.isEmpty
+    }
+
+    @discardableResult
+    public func sweep(at now: Date, rules: SessionRules) async throws -> Bool {
+        let idle = now.addingTimeInterval(-(rules.idleLimit / .seconds(1)))
+        // An expired session stays for a week, so that its owner learns that it expired.
+        let forgotten = idle.addingTimeInterval(-7 * 86_400)
+        let hasSessions = try await database.transaction { transaction in
+            let old = try await transaction.execute(
+                """
+                SELECT id FROM session WHERE refreshed_at < $1 ORDER BY refreshed_at LIMIT $2 FOR UPDATE SKIP LOCKED
+                """,
+                [.time(forgotten), .integer(PostgresDatabase.sweepLimit)]
+            )
+            let ids = try old.rows.map { try $0.value(0) as UUID }
+            guard !ids.isEmpty else { return false }
+            try await Self.end(ids, in: transaction)
+            return ids.count == PostgresDatabase.sweepLimit
+        }
+        let hasTokens = try await database.sweep(
+            """
+            DELETE FROM refresh_token WHERE digest IN (
+                SELECT digest FROM refresh_token WHERE used_at < $1 ORDER BY used_at LIMIT $2 FOR UPDATE SKIP LOCKED
+            )
+            """,
+            [.time(idle)]
+        )
+        return hasSessions || hasTokens
+    }
+}

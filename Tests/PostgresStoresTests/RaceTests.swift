@@ -1,0 +1,92 @@
+import AccountCore
+import AccountStoreTesting
+import DataServerTesting
+import Foundation
+import PostgresDriver
+import Testing
+
+@testable import PostgresStores
+
+/// Races that one writer at a time hides, and READ COMMITTED shows.
+@Suite(.timeLimit(.minutes(5))) struct RaceTests {
+    @Test("A session that is opened while a reset commits does not survive the reset")
+    func sessionDuringReset() async throws {
+        try await withDatabase { temporary in
+            let account = try await temporary.stores.addAccount()
+            let session = Session(id: .init(rawValue: UUID()), accountID: account.id, createdAt: .after(0))
+            let opening = try await temporary.database.transaction { transaction in
+                // The reset has changed the account, and has not committed.
+                try await transaction.execute(
+                    "UPDATE account SET epoch = epoch + 1 WHERE id = $1",
+                    [.uuid(account.id.rawValue)]
+                )
+                let opening = Task {
+                    try await temporary.others.sessions.open(session, refresh: TokenDigest(of: "first"), epoch: account.epoch)
+                }
+                try await waitForLock(temporary, "INSERT INTO session")
+                try await transaction.execute(PostgresSessionStore.endAll(of: account.id.rawValue))
+                return opening
+            }
+            #expect(try await !opening.value)
+            #expect(try await !temporary.stores.sessions.isAlive(session.id))
+        }
+    }
+
+    @Test("Of two rotations at once the second one sees what the first has done")
+    func rotations() async throws {
+        try await withDatabase { temporary in
+            let opened = try await OpenedSession(temporary.stores, account: try await temporary.stores.addAccount())
+            let (_, second) = try await opened.use(opened.first, after: 1)
+            let rotation = try await temporary.database.transaction { transaction in
+                try await transaction.execute(
+                    "SELECT id FROM session WHERE id = $1 FOR UPDATE",
+                    [.uuid(opened.session.id.rawValue)]
+                )
+                let rotation = Task {
+                    try await temporary.others.sessions.rotate(
+                        second,
+                        to: SecretToken().digest,
+                        at: .after(100),
+                        rules: opened.rules
+                    )
+                }
+                try await waitForLock(temporary, "FOR UPDATE")
+                try await transaction.execute("UPDATE refresh_token SET used_at = $1", [.time(.after(50))])
+                return rotation
+            }
+            #expect(try await rotation.value == .reused(opened.session))
+            #expect(try await !opened.isAlive)
+        }
+    }
+
+    @Test("A token that is inserted while the account is suspended does not survive")
+    func tokenDuringSuspension() async throws {
+        try await withDatabase { temporary in
+            let account = try await temporary.stores.addAccount()
+            let token = StoredResetToken.sample(for: account)
+            let insertion = try await temporary.database.transaction { transaction in
+                try await transaction.execute(
+                    "UPDATE account SET state = 'suspended' WHERE id = $1",
+                    [.uuid(account.id.rawValue)]
+                )
+                let insertion = Task { try await temporary.others.resetTokens.insert(token, liveLimit: 3) }
+                try await waitForLock(temporary, "INSERT INTO reset_token")
+                return insertion
+            }
+            try await insertion.value
+            #expect(try await temporary.stores.resetTokens.find(token.digest, at: .after(1)) == nil)
+        }
+    }
+
+    /// Waits until a statement waits for a lock.
+    private func waitForLock(_ temporary: TemporaryDatabase, _ text: String) async throws {
+        try await waitUntil("a statement waits: \(text)") {
+            let waiting = try await temporary.other.execute(
+                """
+                SELECT query FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+                """
+            )
+            return try waiting.rows.contains { try ($0.value(0) as String).contains(text) }
+        }
+    }
+}

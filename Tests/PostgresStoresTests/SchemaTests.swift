@@ -1,0 +1,76 @@
+import AccountCore
+import AccountStoreTesting
+import Foundation
+import PostgresDriver
+import Testing
+
+@testable import PostgresStores
+
+@Suite(.timeLimit(.minutes(5))) struct SchemaTests {
+    @Test("Of servers that start at once one makes the tables, and the others find them")
+    func concurrently() async throws {
+        try await withDatabase(isMigrated: false) { temporary in
+            #expect(try await PostgresSchema.isNew(temporary.database))
+            #expect(try await PostgresSchema.pending(temporary.database) == PostgresSchema.steps.map(\.name))
+            let made = try await withThrowingTaskGroup(of: [String].self) { tasks in
+                for number in 0..<8 {
+                    let database = number.isMultiple(of: 2) ? temporary.database : temporary.other
+                    tasks.addTask { try await PostgresSchema.migrate(database) }
+                }
+                return try await tasks.reduce(into: []) { $0 += $1 }
+            }
+            #expect(made == PostgresSchema.steps.map(\.name))
+            #expect(try await PostgresSchema.pending(temporary.other).isEmpty)
+            #expect(try await PostgresSchema.migrate(temporary.database).isEmpty)
+            #expect(try await PostgresSchema.installation(temporary.database).count == 32)
+        }
+    }
+
+    @Test("A step that fails leaves nothing behind, and the next server makes it")
+    func failure() async throws {
+        try await withDatabase { temporary async throws in
+            let broken =
+                PostgresSchema.steps + [
+                    .init(name: "next", statements: ["CREATE TABLE next_table (id uuid PRIMARY KEY)", "SELECT 1 / 0"])
+                ]
+            await #expect(throws: StoreFailure.self) { try await PostgresSchema.migrate(temporary.database, steps: broken) }
+            let mended =
+                PostgresSchema.steps + [
+                    .init(name: "next", statements: ["CREATE TABLE next_table (id uuid PRIMARY KEY)"])
+                ]
+            #expect(try await PostgresSchema.migrate(temporary.other, steps: mended) == ["next"])
+        }
+    }
+
+    @Test("A server goes on beside one that migrates, and one of the old version does not start afterwards")
+    func newerVersion() async throws {
+        try await withDatabase { temporary async throws in
+            let newer =
+                PostgresSchema.steps + [
+                    .init(name: "next", statements: ["ALTER TABLE account ADD COLUMN IF NOT EXISTS phone text"])
+                ]
+            let account = try await temporary.stores.addAccount()
+            #expect(try await PostgresSchema.migrate(temporary.other, steps: newer) == ["next"])
+            #expect(try await temporary.stores.accounts.account(id: account.id) == account)
+            try await temporary.stores.addAccount("bob@example.com")
+            let failure = await #expect(throws: StoreFailure.self) { try await PostgresSchema.migrate(temporary.database) }
+            #expect(failure?.message.contains("newer version") == true)
+        }
+    }
+
+    @Test("A lock that a killed server left is taken over when it has expired")
+    func abandonedLock() async throws {
+        try await withDatabase(isMigrated: false) { temporary in
+            #expect(try await PostgresSchema.migrate(temporary.database, steps: []).isEmpty)
+            try await temporary.database.execute(
+                """
+                INSERT INTO schema_lock (name, holder, expires_at)
+                VALUES ('schema', $1, extract(epoch FROM clock_timestamp())::double precision + 1)
+                ON CONFLICT (name) DO NOTHING
+                """,
+                [.uuid(UUID())]
+            )
+            #expect(try await PostgresSchema.migrate(temporary.database) == PostgresSchema.steps.map(\.name))
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import AccountCore
+import AccountStoreTesting
+import ErrorContract
+import Foundation
+import PostgresDriver
+import Testing
+
+@testable import PostgresStores
+
+@Suite(.timeLimit(.minutes(5))) struct ServerTests {
+    private func presence(_ database: PostgresDatabase, isAlone: Bool) -> PostgresPresence {
+        PostgresPresence(database, name: "test/1", version: "1.0.0", isAlone: isAlone)
+    }
+
+    @Test("A server that must be alone enters only if no other one is present, and keeps others out")
+    func alone() async throws {
+        try await withDatabase { temporary in
+            let first = presence(temporary.database, isAlone: true)
+            #expect(try await first.enter())
+            for isAlone in [true, false] {
+                #expect(try await !presence(temporary.other, isAlone: isAlone).enter())
+            }
+            try await first.leave()
+            let sharing = [presence(temporary.database, isAlone: false), presence(temporary.other, isAlone: false)]
+            for server in sharing { #expect(try await server.enter()) }
+            #expect(try await !presence(temporary.other, isAlone: true).enter())
+            #expect(Set(try await PostgresPresence.servers(of: temporary.other).map(\.id)) == Set(sharing.map(\.id)))
+        }
+    }
+
+    @Test("Of servers that must be alone and start at once, one enters")
+    func atOnce() async throws {
+        try await withDatabase { temporary in
+            let entered = try await withThrowingTaskGroup(of: Bool.self) { tasks in
+                for number in 0..<12 {
+                    let database = number.isMultiple(of: 2) ? temporary.database : temporary.other
+                    tasks.addTask { try await presence(database, isAlone: true).enter() }
+                }
+                return try await tasks.reduce(into: []) { $0.append($1) }
+            }
+            #expect(entered.count { $0 } == 1)
+        }
+    }
+
+    @Test("A server that was killed is present for ten seconds, and its emails are then taken by others")
+    func killed() async throws {
+        try await withDatabase { temporary in
+            let killed = presence(temporary.database, isAlone: true)
+            #expect(try await killed.enter())
+            let account = try await temporary.stores.addAccount()
+            let queue = PostgresMailIntentQueue(temporary.database, server: killed.id)
+            let intent = MailIntent(subject: .passwordChanged(account.id), language: .english, createdAt: .after(0))
+            try await queue.enqueue(intent)
+            #expect(try await queue.claim(limit: 1, at: .after(1), leaseEnd: .after(100)) == [intent])
+            let others = temporary.others.intents
+            #expect(try await others.releaseAbandoned(at: .after(2)) == 0)
+            try await temporary.other.execute("UPDATE server SET renewed_at = renewed_at - 10.5")
+            #expect(try await others.releaseAbandoned(at: .after(2)) == 1)
+            #expect(try await others.claim(limit: 1, at: .after(2), leaseEnd: .after(100)) == [intent])
+            #expect(try await presence(temporary.other, isAlone: true).enter())
+        }
+    }
+
+    @Test("The time is the database's, and never runs backward")
+    func time() async throws {
+        try await withDatabase { temporary in
+            let time = try await PostgresTime(temporary.database)
+            let before = time.now()
+            try await time.synchronize()
+            let after = time.now()
+            #expect(after >= before)
+            let clock = try await temporary.other.execute("SELECT extract(epoch FROM clock_timestamp())::double precision")
+            let now: Double = try #require(try clock.rows.first?.value(0))
+            #expect(now >= after.timeIntervalSince1970 - 1)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import AccountCore
+import Crypto
+import DataServerTesting
+import Foundation
+import Logging
+import PostgresDriver
+import PostgresStores
+
+/// A new database on a real server, for one test, with connections of two processes.
+struct TemporaryDatabase: Sendable {
+    let url: String
+    let database: PostgresDatabase
+    let other: PostgresDatabase
+    let keys = EmailKeys(SymmetricKey(data: Data("a secret of a test, of 32 bytes.".utf8)))
+
+    var stores: PostgresAccountStores { PostgresAccountStores(database, emailKeys: keys) }
+    var others: PostgresAccountStores { PostgresAccountStores(other, emailKeys: keys) }
+
+    static func connect(_ url: String, maximum: Int = 4) throws -> PostgresDatabase {
+        var settings = try PostgresSettings(url: url)
+        settings.maximum = maximum
+        // Hundreds of tests share the machine.
+        (settings.queryTimeout, settings.acquireTimeout) = (.seconds(60), .seconds(60))
+        (settings.statementTimeout, settings.lockTimeout) = (.seconds(60), .seconds(60))
+        return PostgresDatabase(PostgresClient(settings, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+    }
+}
+
+/// Runs a test on a new database.
+/// - Parameter isMigrated: Whether it has tables.
+func withDatabase<Result: Sendable>(
+    isMigrated: Bool = true,
+    _ body: @Sendable (TemporaryDatabase) async throws -> Result
+) async throws -> Result {
+    let url = try await PostgresServer.shared().createDatabase()
+    let temporary = TemporaryDatabase(
+        url: url,
+        database: try TemporaryDatabase.connect(url),
+        other: try TemporaryDatabase.connect(url)
+    )
+    let outcome: Swift.Result<Result, any Error>
+    do {
+        if isMigrated { try await PostgresSchema.migrate(temporary.database) }
+        outcome = .success(try await body(temporary))
+    } catch {
+        outcome = .failure(error)
+    }
+    await temporary.database.client.close()
+    await temporary.other.client.close()
+    return try outcome.get()
+}
