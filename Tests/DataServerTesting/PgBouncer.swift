@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// PgBouncer in transaction mode, in front of a server.
 package struct PgBouncer: Sendable {

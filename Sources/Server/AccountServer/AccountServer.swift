@@ -81,7 +81,7 @@ public struct AccountServer: Sendable {
         self.metrics = metrics
         self.configuration = configuration
         self.logger = logger
-        stores = try await Stores.open(configuration, isServing: true, logger: logger, metrics: metrics)
+        stores = try await Stores.open(configuration, servedBy: Self.version, logger: logger, metrics: metrics)
         // All servers of a deployment go by one clock.
         let time = injected ?? stores.deployment.map { ServerTime.system(wall: $0.time.now) } ?? .system
         self.time = time

@@ -18,24 +18,24 @@ package struct PostgresDeployment: Sendable {
 
     /// Connects, and enters the deployment if it is a server.
     /// - Parameters:
-    ///   - isServing: Whether for a server, which brings the tables up to date and takes emails from the queue.
+    ///   - version: The version of the server, which brings the tables up to date and takes emails from the queue; `nil` for a command.
     ///   - isAlone: Whether no other server may be present, because its rate limits are its own.
     /// - Throws: `StoreFailure`; ``DeploymentInUse``.
     init(
         _ settings: PostgresSettings,
         emailKeys: EmailKeys,
-        isServing: Bool,
+        servedBy version: String?,
         isAlone: Bool,
         logger: Logger,
         metrics: any MetricsFactory
     ) async throws {
         database = PostgresDatabase(PostgresClient(settings, logger: logger, metrics: metrics))
         do {
-            if isServing {
+            if let version {
                 let presence = PostgresPresence(
                     database,
                     name: "\(ProcessInfo.processInfo.hostName)/\(ProcessInfo.processInfo.processIdentifier)",
-                    version: AccountServer.version,
+                    version: version,
                     isAlone: isAlone
                 )
                 let steps = try await PostgresSchema.migrate(database)

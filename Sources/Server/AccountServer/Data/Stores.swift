@@ -38,23 +38,24 @@ package struct Stores: AccountStores {
     }
 
     /// Opens the data that a configuration names.
+    /// - Parameter version: The version of the server that will use the data; `nil` for a command.
     /// - Throws: An error of the file system or of the database.
     package static func open(
         _ configuration: AccountServerConfiguration,
-        isServing: Bool = false,
+        servedBy version: String? = nil,
         logger: Logger,
         metrics: any MetricsFactory = NOOPMetricsHandler.instance
     ) async throws -> Stores {
         guard case .postgres(let settings) = configuration.database else {
-            return try Stores(configuration.dataFolder, isServing: isServing)
+            return try Stores(configuration.dataFolder, isServing: version != nil)
         }
-        return try await Stores(configuration, settings, isServing: isServing, logger: logger, metrics: metrics)
+        return try await Stores(configuration, settings, version, logger: logger, metrics: metrics)
     }
 
     private init(
         _ configuration: AccountServerConfiguration,
         _ settings: PostgresSettings,
-        isServing: Bool,
+        _ version: String?,
         logger: Logger,
         metrics: any MetricsFactory
     ) async throws {
@@ -64,12 +65,12 @@ package struct Stores: AccountStores {
         let deployment = try await PostgresDeployment(
             settings,
             emailKeys: EmailKeys(keys.emailKeys, previous: previous?.emailKeys),
-            isServing: isServing,
+            servedBy: version,
             isAlone: configuration.limitScope == .deployment,
             logger: logger,
             metrics: metrics
         )
-        place = .postgres(deployment, limits: isServing ? try SQLiteDatabase(path: folder.limitDatabase.path) : nil)
+        place = .postgres(deployment, limits: version != nil ? try SQLiteDatabase(path: folder.limitDatabase.path) : nil)
         accountStores = deployment.stores
     }
 
