@@ -1,4 +1,4 @@
-.PHONY: run test demo bench fuzz deb lint format clean
+.PHONY: run test demo cluster bench fuzz deb lint format clean
 
 # Build and serve on http://127.0.0.1:8080 for development.
 run:
@@ -11,6 +11,10 @@ test:
 # Walk through the whole story on a server of its own.
 demo:
 	@scripts/demo
+
+# Start PostgreSQL, Redis, three servers and HAProxy on the loopback; Ctrl-C stops them. ARGS=--check tests that they survive the loss of a server.
+cluster:
+	@scripts/cluster $(ARGS)
 
 # Measure the libraries in release mode; FILTER=… picks benchmarks by name.
 bench:
