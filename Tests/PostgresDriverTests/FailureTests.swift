@@ -207,7 +207,7 @@ import Testing
     }
 }
 
-/// Tests that stop or cut a server of their own.
+/// Tests that start servers and stop, freeze or cut them.
 @Suite(.serialized) struct ServerFailureTests {
     @Test("A connection that is cut at any byte gives no wrong response, leaks nothing, and leaves no transaction open")
     func cuts() async throws {
