@@ -25,7 +25,7 @@ enum PostgresProcesses {
         return path
     }
 
-    /// What comes before a command so that it doesn't run as root, which PostgreSQL refuses.
+    /// The prefix of a command that must not run as root, which PostgreSQL refuses.
     private static var user: [String] {
         getuid() == 0 ? ["/usr/bin/setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] : []
     }
@@ -39,7 +39,7 @@ enum PostgresProcesses {
     }
 
     /// Runs a command to its end.
-    /// - Returns: What it printed.
+    /// - Returns: The output.
     @discardableResult
     static func run(_ name: String, _ arguments: [String]) async throws -> String {
         let command = try user + [program(name)] + arguments
@@ -98,7 +98,7 @@ enum PostgresProcesses {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         let failure = Mutex<(any Error)?>(nil)
-        // A thread of its own: one without blocked signals, which the child would inherit.
+        // A new thread, without blocked signals, which the child would inherit.
         let started = DispatchSemaphore(value: 0)
         let start = Starting(process: process)
         Thread {

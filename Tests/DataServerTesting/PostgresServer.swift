@@ -18,12 +18,12 @@ package final class PostgresServer: Sendable {
 
     // MARK: - Starting
 
-    /// The server that the tests of this process share, each with a database of its own. It is never stopped.
+    /// The server that the tests of this process share; each test creates a database. It is never stopped.
     package static func shared() async throws -> PostgresServer { try await sharedServer.value }
 
     private static let sharedServer = Task { try await start() }
 
-    /// What all servers are copied from: `initdb` takes seconds.
+    /// The folder that all servers are copied from: `initdb` takes seconds.
     private static let template = Task {
         let folder = try PostgresProcesses.folder.get().appending(path: "t")
         try await PostgresProcesses.run(
@@ -170,7 +170,7 @@ package final class PostgresServer: Sendable {
             .filter { !$0.hasPrefix("primary_conninfo") }
         try Data((kept.joined(separator: "\n") + "\n").utf8).write(to: generated)
         try await standby.start()
-        // Only now: in the copy it would make the promoted server wait for a standby of its own.
+        // Only now: in the copy it would make the promoted server wait for another standby.
         try await sql("ALTER SYSTEM SET synchronous_standby_names = 'FIRST 1 (s1)'")
         try await sql("SELECT pg_reload_conf()")
         try await waitUntil("the standby is synchronous") {

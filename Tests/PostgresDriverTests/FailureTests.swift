@@ -13,7 +13,10 @@ import Testing
             let first = try await client.execute("SELECT pg_backend_pid()").rows[0].value(0) as Int
             let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(database)'"
             if isExecuting {
-                async let slow = client.execute("SELECT pg_backend_pid() FROM pg_sleep(0.3)")
+                async let slow = client.execute(
+                    "SELECT pg_backend_pid() FROM pg_sleep(CASE WHEN pg_backend_pid() = $1 THEN 30 ELSE 0 END)",
+                    [.integer(first)]
+                )
                 try await waitUntil("the query runs") {
                     try await server.sql(
                         "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database)' AND query LIKE '%pg_sleep%'"
@@ -207,7 +210,7 @@ import Testing
     }
 }
 
-/// Tests that stop or cut a server of their own.
+/// Tests that start servers and stop, freeze or cut them.
 @Suite(.serialized) struct ServerFailureTests {
     @Test("A connection that is cut at any byte gives no wrong response, leaks nothing, and leaves no transaction open")
     func cuts() async throws {

@@ -40,7 +40,7 @@ public final class PostgresClient: PostgresExecutor {
         await driver.close()
     }
 
-    /// Executes a statement in a transaction of its own, in one round trip. When this returns, its changes are durable.
+    /// Executes a statement as one transaction, in one round trip. When this returns, its changes are durable.
     ///
     /// It is repeated like a transaction. See ``transaction(_:)``.
     /// - Throws: ``PostgresError``, or `CancellationError` if nothing was changed.
@@ -68,7 +68,7 @@ public final class PostgresClient: PostgresExecutor {
     ///
     /// `BEGIN` travels with the first statement. A transaction without statements needs no connection. If the closure throws, the changes
     /// are rolled back.
-    /// - Throws: What the closure throws; ``PostgresError``; `CancellationError`. ``PostgresError/outcomeUnknown`` means that the changes
+    /// - Throws: The closure's error; ``PostgresError``; `CancellationError`. ``PostgresError/outcomeUnknown`` means that the changes
     ///   may have been made.
     @discardableResult
     public func transaction<Value: Sendable>(
@@ -163,7 +163,7 @@ extension PostgresClient {
 }
 
 extension DriverFailure {
-    /// What is thrown once no repetition is left.
+    /// The error that is thrown once no repetition is left.
     fileprivate var error: PostgresError {
         switch self {
         case .refused(let state): .refused(state)

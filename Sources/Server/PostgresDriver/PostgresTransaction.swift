@@ -1,6 +1,8 @@
 import Synchronization
 
-/// A transaction that is under way. Its statements are executed one after the other.
+/// A transaction that is under way.
+///
+/// Its statements are executed one after the other. Executing two at once is a programming error, which ends the process.
 public final class PostgresTransaction: PostgresExecutor {
     private enum State {
         case new, executing, ended
@@ -107,7 +109,7 @@ public final class PostgresTransaction: PostgresExecutor {
 }
 
 extension PostgresSettings {
-    /// What begins a transaction, in the round trip of its first statement.
+    /// The statements that begin a transaction, in the round trip of its first statement.
     fileprivate var opening: [(PostgresStatement, [PostgresValue])] {
         let begin: (PostgresStatement, [PostgresValue]) = ("BEGIN ISOLATION LEVEL READ COMMITTED", [])
         // Through a pooler, the settings of a session would stay with a connection that others use.
@@ -120,7 +122,7 @@ extension PostgresSettings {
 }
 
 extension DriverFailure {
-    /// What a closure sees of a failure within its transaction.
+    /// The error that a closure receives for a failure within its transaction.
     fileprivate var thrown: any Error {
         switch verdict(mayHaveCommitted: false) {
         case .stop(let error): error

@@ -109,7 +109,7 @@ extension DriverLoop {
 }
 
 extension DriverConnection {
-    /// What `poll` waits for.
+    /// The events that `poll` waits for.
     fileprivate var events: Int32 {
         switch stage {
         case .resolving: 0
@@ -141,7 +141,7 @@ extension DriverLoop {
         }
     }
 
-    /// Answers what comes after the end.
+    /// Refuses a message that came after the end.
     private func refuse(_ message: Driver.Message) {
         switch message {
         case .run(let job): job.continuation.resume(returning: .failed(.noConnection(Self.closed)))

@@ -16,7 +16,7 @@ public struct PostgresStatus: Hashable, Sendable {
     public var failure: String?
 }
 
-/// What the driver's thread lets others see.
+/// The state that the driver's thread publishes.
 final class DriverStatus: Sendable {
     private let status = Mutex(PostgresStatus())
     private let lastResponse = Mutex<Duration?>(nil)

@@ -5,7 +5,7 @@ enum RetryReason: String, CaseIterable {
     case changedPlan = "changed_plan"
 }
 
-/// What follows from a failed attempt.
+/// Decides whether a failed attempt is repeated.
 enum RetryVerdict: Equatable {
     case again(RetryReason)
     case stop(PostgresError)
@@ -13,7 +13,7 @@ enum RetryVerdict: Equatable {
 }
 
 extension DriverFailure {
-    /// What follows from a failure.
+    /// Returns whether a transaction is repeated after the failure.
     /// - Parameter mayHaveCommitted: Whether the failed segment commits: then a lost connection leaves the outcome unknown.
     func verdict(mayHaveCommitted: Bool) -> RetryVerdict {
         switch self {

@@ -35,7 +35,7 @@ final class PGConnection {
     /// Whether bytes wait to be sent.
     private(set) var wantsToWrite = false
 
-    /// What the server reports beside results.
+    /// Notices that the server sent beside results.
     private final class Notices {
         var isDoubtful = false
         /// Why the server ends the connection.
@@ -100,7 +100,7 @@ final class PGConnection {
         }
     }
 
-    /// What can be said of a failed attempt without an address.
+    /// The reason of a failed attempt, without an address.
     private var failureReason: String {
         let message = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
         let last = message.split(whereSeparator: \.isWhitespace).last ?? ""
@@ -118,7 +118,7 @@ final class PGConnection {
         prepared.forget()
     }
 
-    /// What another thread needs to cancel the statement that runs.
+    /// Returns an object with which another thread cancels the running statement.
     func cancellation() -> PGCancellation? {
         PGCancellation(handle)
     }

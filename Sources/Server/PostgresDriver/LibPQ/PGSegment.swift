@@ -1,7 +1,7 @@
 /// Statements that are sent together and whose results return together: one round trip.
 struct PGSegment: Sendable {
     enum Kind: Sendable, Equatable {
-        /// One statement in a transaction of its own.
+        /// One statement without `BEGIN`: the server makes it a transaction.
         case single(isReadOnly: Bool)
         case inTransaction, commit, rollback
     }

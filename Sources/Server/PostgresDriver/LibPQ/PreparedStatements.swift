@@ -16,7 +16,7 @@ struct PreparedStatements {
     /// The name of a statement with arguments of some types.
     /// - Returns: The name, and the key to be inserted if the statement must be prepared before; `nil` if there are too many statements.
     mutating func name(of statement: PostgresStatement, _ types: [UInt32]) -> (name: String, key: Key?)? {
-        // NULL has no type of its own, and is taken as any.
+        // NULL is bound without a type and fits every type.
         let known = names[statement]?.first { known in
             zip(known.types, types).allSatisfy { $0 == $1 || $1 == PostgresType.unspecified }
         }

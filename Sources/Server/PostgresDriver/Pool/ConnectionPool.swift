@@ -94,7 +94,7 @@ struct ConnectionPool {
     }
 
     /// Handles an event.
-    /// - Returns: What is to be done, in this order.
+    /// - Returns: The actions that the driver takes, in this order.
     mutating func handle(_ event: Event, at now: Duration) -> [Action] {
         var actions: [Action] = []
         switch event {

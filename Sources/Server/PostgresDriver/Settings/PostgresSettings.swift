@@ -68,8 +68,8 @@ public struct PostgresSettings: Sendable {
     public var idleLimit = Duration.seconds(300)
     /// The time after which a connection is replaced; up to a tenth of it is subtracted at random.
     public var lifetime = Duration.seconds(1_800)
-    /// Whether statements are prepared once per connection. `false` for PgBouncer in transaction mode, which has no connection of its own
-    /// for each client.
+    /// Whether statements are prepared once per connection. `false` for PgBouncer in transaction mode, where the connections to the server
+    /// are shared.
     public var preparesStatements = true
 
     /// Whether the URL has a user's password.
@@ -85,7 +85,7 @@ extension PostgresSettings: CustomStringConvertible, CustomReflectable {
 }
 
 extension PostgresSettings {
-    /// What libpq is given for one address of a host.
+    /// Returns the parameters of libpq for one address of a host.
     /// - Parameter address: The address that the host's name was resolved to; `nil` for a Unix socket.
     func parameters(_ host: Host, address: String?) -> [(name: String, value: String)] {
         var parameters = [
