@@ -432,7 +432,10 @@ let package = Package(
             ]
         ),
         tests("ValkeyDriverTests", ["DataServerTesting", "ValkeyDriver", logging, nioCore, nioEmbedded]),
-        tests("ValkeyStoresTests", ["DataServerTesting", "RateLimiting", "ValkeyDriver", "ValkeyStores", logging]),
+        tests(
+            "ValkeyStoresTests",
+            ["AccountStoreTesting", "DataServerTesting", "RateLimiting", "ValkeyDriver", "ValkeyStores", logging]
+        ),
         tests("PagesTests", copy: ["Golden"], ["AccountContract", "AccountCore", "ErrorContract", "OpenAPI", "Pages"]),
         tests(
             "ServerMiddlewareTests",

@@ -1,6 +1,8 @@
 import AccountStoreTesting
 import Foundation
+import HoldfastTesting
 import Idempotency
+import RateLimiting
 import SQLiteStores
 import Testing
 
@@ -22,6 +24,20 @@ import Testing
     @Test("The store in memory passes every check of stores of idempotency keys", arguments: IdempotencyStoreCheck.all)
     func idempotencyInMemory(_ check: IdempotencyStoreCheck) async throws {
         try await check.run(MemoryIdempotencyStore(bounds: check.bounds))
+    }
+
+    @Test("Passes every check of stores of limits", arguments: RateLimitStoreCheck.all)
+    func limits(_ check: RateLimitStoreCheck) async throws {
+        try await withMachine { machine in
+            let store = try await machine.start(check.rules)
+            try await check.run(store) { machine.pass($0) }
+        }
+    }
+
+    @Test("The limiter in memory passes every check of stores of limits", arguments: RateLimitStoreCheck.all)
+    func limitsInMemory(_ check: RateLimitStoreCheck) async throws {
+        let clock = ManualClock()
+        try await check.run(JointRateLimiter(check.rules, clock: clock)) { clock.advance(by: $0) }
     }
 
     @Test("A hundred thousand junk keys wash out no key of another client")

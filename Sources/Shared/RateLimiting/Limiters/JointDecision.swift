@@ -141,7 +141,8 @@ struct JointDecision {
             let table = claim.shard.table
             if claim.isNarrow { policy = table.policy.name }
             guard claim.units > 0, let charge = table.lastCharge(of: claim.digest, now: now, units: claim.units) else { continue }
-            parts.append(.init(policy: policy, table: claim.table, key: KeyDigest(rawValue: claim.digest), charge: charge))
+            let key = KeyDigest(rawValue: claim.digest)
+            parts.append(.init(policy: policy, charged: .key(.init(table: claim.table, key: key, charge: charge))))
         }
         return parts.isEmpty ? nil : RateLimitCharge(parts)
     }

@@ -145,7 +145,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     ///   - charge: The charge of an admission by this limiter. Each policy's part of it is refunded once.
     ///   - policies: The names of the policies to refund; all that can be if `nil`.
     public func refund(_ charge: RateLimitCharge, under policies: Set<String>? = nil) {
-        for part in charge.take(under: policies) {
+        for case .key(let part) in charge.take(under: policies).map(\.charged) {
             rules[part.table].shard(of: part.key).withTable(at: elapsed()) { table, now in
                 table.refund(part.charge, of: part.key, at: now)
             }

@@ -53,10 +53,29 @@ public struct RateLimitClaim: Sendable {
 ///
 /// Each policy's part can be refunded once, however many tasks try. A charge that is not refunded stays counted.
 public final class RateLimitCharge: Sendable {
-    /// The charge of one key under one policy.
-    struct Part {
+    /// The charge of one policy.
+    package struct Part: Sendable {
         /// The policy of the claim.
-        var policy: String
+        package var policy: String
+        /// What was charged.
+        package var charged: Charged
+
+        /// Creates a part.
+        package init(policy: String, charged: Charged) {
+            (self.policy, self.charged) = (policy, charged)
+        }
+    }
+
+    /// What a store charged.
+    package enum Charged: Sendable {
+        /// One key of a ``JointRateLimiter``.
+        case key(KeyCharge)
+        /// Whatever another store needs in order to refund it.
+        case other(any Sendable)
+    }
+
+    /// The charge of one key in memory.
+    package struct KeyCharge: Sendable {
         /// The number of the table: that of the policy, or of a network of the client.
         var table: Int
         var key: KeyDigest
@@ -65,7 +84,7 @@ public final class RateLimitCharge: Sendable {
 
     private let parts: Mutex<[Part]>
 
-    init(_ parts: [Part]) {
+    package init(_ parts: [Part]) {
         self.parts = Mutex(parts)
     }
 
@@ -73,7 +92,7 @@ public final class RateLimitCharge: Sendable {
     public var policies: Set<String> { parts.withLock { Set($0.map(\.policy)) } }
 
     /// Takes the parts to refund out, so that no second refund finds them.
-    func take(under policies: Set<String>?) -> [Part] {
+    package func take(under policies: Set<String>?) -> [Part] {
         parts.withLock { parts in
             defer { parts.removeAll { policies?.contains($0.policy) ?? true } }
             return parts.filter { policies?.contains($0.policy) ?? true }

@@ -29,7 +29,7 @@ public struct RateLimitRule: Hashable, Sendable {
     public var policyNames: [String] { [policy.name] + networkRules.map(\.policy.name) }
 
     /// The rules of the client's networks, near and far, which are never shown; none without ``wide``.
-    var networkRules: [RateLimitRule] {
+    package var networkRules: [RateLimitRule] {
         wide?.policies(of: policy).map { RateLimitRule($0, mode: mode, isVisible: false) } ?? []
     }
 }

@@ -1,0 +1,68 @@
+import Foundation
+
+/// Where a server of Valkey or Redis listens, and how a client signs in to it. Its description shows nothing of it.
+public struct ValkeyAddress: Hashable, Sendable {
+    /// The host name or IP address.
+    public let host: String
+    /// The port.
+    public let port: Int
+    /// The number of the database.
+    public let database: Int
+    let user: String?
+    let password: String?
+
+    /// Why a text is no address. The description doesn't contain the text, which can contain a password.
+    public struct Failure: Error, Hashable, CustomStringConvertible {
+        /// What to change.
+        public let description: String
+    }
+
+    /// Reads a URL such as `valkey://user:password@host:6379/0`; `redis://` means the same.
+    /// - Throws: ``Failure``, also for `rediss://` and `valkeys://`: the client doesn't support TLS.
+    public init(url: String) throws(Failure) {
+        guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased() else {
+            throw Failure(description: "must be a URL such as valkey://localhost:6379/0")
+        }
+        switch scheme {
+        case "valkey", "redis":
+            break
+        case "valkeys", "rediss":
+            throw Failure(
+                description:
+                    "TLS (\(scheme)://) is not supported; run a TLS proxy such as stunnel or HAProxy on this machine and "
+                    + "use valkey:// with its address"
+            )
+        default:
+            throw Failure(description: "must begin with valkey:// or redis://")
+        }
+        guard let host = parts.host, !host.isEmpty else { throw Failure(description: "must contain a host") }
+        guard parts.query == nil, parts.fragment == nil else {
+            throw Failure(description: "must not contain parameters or a fragment")
+        }
+        guard let database = Self.database(of: parts.path) else {
+            throw Failure(description: "must end with the number of a database, such as /0")
+        }
+        let port = parts.port ?? 6379
+        guard (1...65_535).contains(port) else { throw Failure(description: "must contain a port from 1 to 65535") }
+        // Foundation leaves the brackets of an IPv6 address in place.
+        self.host = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+        (self.port, self.database) = (port, database)
+        user = parts.user.flatMap { $0.isEmpty ? nil : $0 }
+        password = parts.password.flatMap { $0.isEmpty ? nil : $0 }
+        guard user == nil || password != nil else { throw Failure(description: "must contain a password if it contains a user") }
+    }
+
+    private static func database(of path: String) -> Int? {
+        let number = path.hasPrefix("/") ? path.dropFirst() : path[...]
+        if number.isEmpty { return 0 }
+        guard number.utf8.count <= 6, number.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return Int(number)
+    }
+}
+
+extension ValkeyAddress: CustomStringConvertible, CustomReflectable {
+    /// Shows nothing of the address.
+    public var description: String { "ValkeyAddress" }
+    /// Shows nothing of the address.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

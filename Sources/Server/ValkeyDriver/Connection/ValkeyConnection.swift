@@ -1,0 +1,110 @@
+import NIOCore
+
+/// A command that is to be sent, and its caller.
+struct PendingCommand: Sendable {
+    let bytes: [UInt8]
+    let deadline: NIODeadline
+    let finish: @Sendable (Result<ValkeyReply, ValkeyError>) -> Void
+}
+
+/// One connection: sends commands, and matches replies in their order.
+///
+/// A reply that is late ends the connection, so that no later command gets it. Confined to its event loop, hence unchecked.
+final class ValkeyConnection: ChannelInboundHandler, @unchecked Sendable {
+    typealias InboundIn = ByteBuffer
+
+    private let reader = ReplyReader()
+    private var channel: (any Channel)?
+    private var inFlight = CircularBuffer<PendingCommand>()
+    private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
+    private var isEnded = false
+    private let hasRoom: (ValkeyConnection) -> Void
+    private let hasEnded: (ValkeyConnection, ValkeyError) -> Void
+
+    /// The largest number of commands that are sent and not replied to. If the server stalls, at most these are executed late.
+    static let mostInFlight = 256
+
+    /// - Parameters:
+    ///   - hasRoom: Called when replies have arrived, so that more commands can be sent.
+    ///   - hasEnded: Called once, when the connection is lost or ended.
+    init(hasRoom: @escaping (ValkeyConnection) -> Void, hasEnded: @escaping (ValkeyConnection, ValkeyError) -> Void) {
+        (self.hasRoom, self.hasEnded) = (hasRoom, hasEnded)
+    }
+
+    /// How many commands can be sent now.
+    var room: Int { isEnded ? 0 : Self.mostInFlight - inFlight.count }
+
+    /// Sends commands in one write.
+    func send(_ commands: some Collection<PendingCommand>) {
+        guard let channel, !isEnded else {
+            for command in commands { command.finish(.failure(.connectionLost)) }
+            return
+        }
+        guard !commands.isEmpty else { return }
+        var buffer = channel.allocator.buffer(capacity: commands.reduce(0) { $0 + $1.bytes.count })
+        for command in commands {
+            buffer.writeBytes(command.bytes)
+            inFlight.append(command)
+        }
+        channel.writeAndFlush(buffer, promise: nil)
+        startTimer()
+    }
+
+    /// Closes the connection. Commands without a reply fail.
+    func end(_ error: ValkeyError) {
+        guard !isEnded else { return }
+        isEnded = true
+        timer?.task.cancel()
+        timer = nil
+        channel?.close(promise: nil)
+        let unanswered = inFlight
+        inFlight = []
+        hasEnded(self, error)
+        for command in unanswered { command.finish(.failure(error)) }
+    }
+
+    /// Ends the connection at the earliest deadline of a command without a reply. A timer serves many commands: it is set anew only
+    /// when it fires, or for an earlier deadline.
+    private func startTimer() {
+        guard let channel, let earliest = inFlight.lazy.map(\.deadline).min() else { return }
+        if let timer, timer.deadline <= earliest { return }
+        timer?.task.cancel()
+        let task = channel.eventLoop.scheduleTask(deadline: earliest) { [self] in
+            timer = nil
+            if let earliest = inFlight.lazy.map(\.deadline).min(), earliest <= .now() { end(.timedOut) } else { startTimer() }
+        }
+        timer = (earliest, task)
+    }
+}
+
+extension ValkeyConnection {
+    func handlerAdded(context: ChannelHandlerContext) { channel = context.channel }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let buffer = unwrapInboundIn(data)
+        do {
+            try buffer.withUnsafeReadableBytes { (bytes: UnsafeRawBufferPointer) throws(ValkeyError) in try reader.feed(bytes) }
+            while !isEnded, let reply = try reader.next() {
+                guard let command = inFlight.popFirst() else { throw ValkeyError.protocolViolation }
+                answer(command, with: reply)
+            }
+        } catch {
+            end(.protocolViolation)
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if !isEnded { hasRoom(self) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { end(.connectionLost) }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { end(.connectionLost) }
+
+    private func answer(_ command: PendingCommand, with reply: ValkeyReply) {
+        guard case .error(let text) = reply else { return command.finish(.success(reply)) }
+        let error = ValkeyError(text: text)
+        command.finish(.failure(error))
+        if error.endsConnection { end(error) }
+    }
+}

@@ -1,0 +1,168 @@
+import Logging
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// The commands on their way to the event loop, and whether there is a connection for them.
+struct Inbox: Sendable {
+    var isReady = false
+    /// Whether the event loop will take the commands soon.
+    var isScheduled = false
+    var commands = CircularBuffer<PendingCommand>()
+    /// Why the last connection ended.
+    var lastFailure = ValkeyError.unavailable
+}
+
+/// Keeps one connection ready: connects, signs in, sends the commands of an inbox, and connects anew when a connection ends.
+///
+/// A connection is ready once the server has replied to `PING`: connecting alone also succeeds to a server that has stopped.
+/// Confined to its event loop, hence unchecked.
+final class ValkeyLink: @unchecked Sendable {
+    private let address: ValkeyAddress
+    private let name: String
+    private let scripts: [ValkeyScript]
+    private let loop: any EventLoop
+    private let inbox: InboxBox
+    private let metrics: ValkeyMetrics
+    private let logger: Logger
+    private var connection: ValkeyConnection?
+    private var isReady = false
+    private var isClosed = false
+    private var hasReported = false
+
+    /// The longest time that connecting and signing in may each take.
+    static let attemptTimeout = TimeAmount.milliseconds(250)
+    /// The pause between attempts, at random, so that the clients of a returning server don't all connect at once.
+    static let pauses = Int64(100)...250
+    /// The pause if the settings are wrong: no attempt helps before they are changed.
+    static let longPauses = Int64(2_000)...5_000
+
+    init(
+        address: ValkeyAddress,
+        name: String,
+        scripts: [ValkeyScript],
+        loop: any EventLoop,
+        inbox: InboxBox,
+        metrics: ValkeyMetrics,
+        logger: Logger
+    ) {
+        (self.address, self.name, self.scripts, self.loop) = (address, name, scripts, loop)
+        (self.inbox, self.metrics, self.logger) = (inbox, metrics, logger)
+    }
+
+    /// Makes an attempt to connect.
+    func connect() {
+        guard !isClosed, connection == nil else { return }
+        let connection = ValkeyConnection(
+            hasRoom: { [weak self] in self?.send(on: $0) },
+            hasEnded: { [weak self] in self?.ended($0, $1) }
+        )
+        self.connection = connection
+        ClientBootstrap(group: loop)
+            .connectTimeout(Self.attemptTimeout)
+            .channelOption(.socketOption(.tcp_nodelay), value: 1)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(connection) }
+            }
+            .connect(host: address.host, port: address.port)
+            .hop(to: loop)
+            .whenComplete { [self] result in
+                switch result {
+                case .success: signIn(on: connection)
+                case .failure: connection.end(.unavailable)
+                }
+            }
+    }
+
+    /// Sends what the inbox holds, as far as the pipeline has room.
+    func send() {
+        guard let connection, isReady else { return inbox.value.withLock { $0.isScheduled = false } }
+        send(on: connection)
+    }
+
+    /// Closes the connection for good.
+    func close() {
+        isClosed = true
+        connection?.end(.closed)
+    }
+
+    private func send(on connection: ValkeyConnection) {
+        guard isReady else { return }
+        let commands = inbox.value.withLock { inbox in
+            inbox.isScheduled = false
+            let count = min(connection.room, inbox.commands.count)
+            let commands = Array(inbox.commands.prefix(count))
+            inbox.commands.removeFirst(count)
+            return commands
+        }
+        connection.send(commands)
+    }
+
+    private func signIn(on connection: ValkeyConnection) {
+        // Closed while it was connecting.
+        guard !isClosed else { return connection.end(.closed) }
+        let deadline = NIODeadline.now() + Self.attemptTimeout
+        func step(_ command: ValkeyCommand, _ done: @escaping @Sendable (ValkeyReply) -> Void = { _ in }) -> PendingCommand {
+            PendingCommand(bytes: command.encoded(), deadline: deadline) { result in
+                switch result {
+                case .success(let reply): done(reply)
+                case .failure(let error): connection.end(error)
+                }
+            }
+        }
+        var steps: [PendingCommand] = []
+        if let password = address.password {
+            var command = ValkeyCommand("AUTH")
+            if let user = address.user { command.append(user) }
+            command.append(password)
+            steps.append(step(command))
+        }
+        if address.database != 0 { steps.append(step(ValkeyCommand("SELECT", "\(address.database)"))) }
+        steps.append(step(ValkeyCommand("CLIENT", "SETNAME", name)))
+        for script in scripts {
+            steps.append(
+                step(ValkeyCommand("SCRIPT", "LOAD", script.text)) { reply in
+                    if case .text(let digest) = reply { script.digest = String(decoding: digest, as: UTF8.self) }
+                }
+            )
+        }
+        steps.append(step(ValkeyCommand("PING")) { [self] _ in ready(connection) })
+        connection.send(steps)
+    }
+
+    private func ready(_ connection: ValkeyConnection) {
+        guard connection === self.connection, !isClosed else { return }
+        isReady = true
+        inbox.value.withLock { $0.isReady = true }
+        metrics.noteConnection(isReady: true)
+        logger.info("Valkey connected")
+        hasReported = false
+    }
+
+    private func ended(_ connection: ValkeyConnection, _ error: ValkeyError) {
+        guard connection === self.connection else { return }
+        self.connection = nil
+        isReady = false
+        let waiting = inbox.value.withLock { inbox in
+            defer { inbox.commands = [] }
+            (inbox.isReady, inbox.lastFailure) = (false, error)
+            return inbox.commands
+        }
+        for command in waiting { command.finish(.failure(error)) }
+        guard !isClosed else { return metrics.noteConnection(isReady: false) }
+        metrics.noteConnection(isReady: false)
+        metrics.noteError(error)
+        if !hasReported {
+            logger.warning("Valkey unavailable", metadata: ["valkey.reason": "\(error.reason)"])
+            hasReported = true
+        }
+        let isConfiguration = if case .configuration = error { true } else { false }
+        let pause = Int64.random(in: isConfiguration ? Self.longPauses : Self.pauses)
+        loop.scheduleTask(in: .milliseconds(pause)) { [self] in connect() }
+    }
+}
+
+/// An inbox that a client and its link share.
+final class InboxBox: Sendable {
+    let value = Mutex(Inbox())
+}

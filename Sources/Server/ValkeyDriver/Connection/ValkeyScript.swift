@@ -1,0 +1,31 @@
+import Synchronization
+
+/// A Lua script that the server stores and executes by its digest.
+///
+/// A client loads its scripts with each new connection. If the server has dropped a script meanwhile, the client sends the text.
+public final class ValkeyScript: Sendable {
+    /// The text of the script.
+    public let text: String
+    private let knownDigest = Mutex<String?>(nil)
+
+    /// Creates a script.
+    public init(_ text: String) {
+        self.text = text
+    }
+
+    /// The digest, as the server returned it; `nil` before the first connection.
+    var digest: String? {
+        get { knownDigest.withLock { $0 } }
+        set { knownDigest.withLock { $0 = newValue } }
+    }
+
+    /// The command that executes the script.
+    /// - Parameter digest: The digest; the text is sent if `nil`.
+    func call(by digest: String?, keys: [[UInt8]], arguments: [[UInt8]]) -> ValkeyCommand {
+        var command = digest.map { ValkeyCommand("EVALSHA", $0) } ?? ValkeyCommand("EVAL", text)
+        command.append(String(keys.count))
+        for key in keys { command.append(key) }
+        for argument in arguments { command.append(argument) }
+        return command
+    }
+}

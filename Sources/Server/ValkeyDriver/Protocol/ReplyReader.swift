@@ -1,0 +1,87 @@
+import CHiredis
+
+/// Decodes replies from bytes that arrive in any pieces. Not thread-safe.
+final class ReplyReader {
+    private let reader: UnsafeMutablePointer<redisReader>
+    private let mostBytes: Int
+    /// The bytes since the last complete reply.
+    private var pending = 0
+
+    /// The largest number of elements in one array. The codec allocates memory for them before they arrive.
+    static let mostElements = 65_536
+
+    /// - Parameter mostBytes: The largest size of one reply.
+    init(mostBytes: Int = 1 << 20) {
+        guard let reader = redisReaderCreate() else { preconditionFailure("no memory for a reader of replies") }
+        reader.pointee.fn = Self.boundedFunctions
+        self.reader = reader
+        self.mostBytes = mostBytes
+    }
+
+    deinit { redisReaderFree(reader) }
+
+    /// Adds received bytes.
+    func feed(_ bytes: UnsafeRawBufferPointer) throws(ValkeyError) {
+        guard let base = bytes.baseAddress, !bytes.isEmpty else { return }
+        pending += bytes.count
+        let status = redisReaderFeed(reader, base.assumingMemoryBound(to: CChar.self), bytes.count)
+        guard status == REDIS_OK else { throw .protocolViolation }
+    }
+
+    /// Returns the next complete reply; `nil` if more bytes must arrive first.
+    /// - Throws: `ValkeyError.protocolViolation` if the bytes are no reply, or one that is too large. The reader is unusable then.
+    func next() throws(ValkeyError) -> ValkeyReply? {
+        var reply: UnsafeMutableRawPointer?
+        guard redisReaderGetReply(reader, &reply) == REDIS_OK else { throw .protocolViolation }
+        guard let reply else {
+            guard pending <= mostBytes else { throw .protocolViolation }
+            return nil
+        }
+        defer { freeReplyObject(reply) }
+        pending = reader.pointee.len - reader.pointee.pos
+        return try ValkeyReply(reply.assumingMemoryBound(to: redisReply.self).pointee)
+    }
+
+    /// The codec's own functions.
+    private static let functions = {
+        let reader = redisReaderCreate()
+        defer { redisReaderFree(reader) }
+        guard let functions = reader?.pointee.fn.pointee else { preconditionFailure("no memory for a reader of replies") }
+        return functions
+    }()
+
+    /// The codec's functions, but for arrays that are too long.
+    private nonisolated(unsafe) static let boundedFunctions = {
+        let bounded = UnsafeMutablePointer<redisReplyObjectFunctions>.allocate(capacity: 1)
+        bounded.initialize(to: functions)
+        bounded.pointee.createArray = { task, count in
+            count <= ReplyReader.mostElements ? ReplyReader.functions.createArray(task, count) : nil
+        }
+        return bounded
+    }()
+}
+
+extension ValkeyReply {
+    /// Copies a reply of the codec, whose depth the codec bounds.
+    fileprivate init(_ reply: redisReply) throws(ValkeyError) {
+        switch reply.type {
+        case REDIS_REPLY_STRING, REDIS_REPLY_STATUS:
+            self = .text(Array(UnsafeRawBufferPointer(start: reply.str, count: reply.len)))
+        case REDIS_REPLY_INTEGER:
+            self = .integer(Int(reply.integer))
+        case REDIS_REPLY_NIL:
+            self = .null
+        case REDIS_REPLY_ERROR:
+            self = .error(String(decoding: UnsafeRawBufferPointer(start: reply.str, count: reply.len), as: UTF8.self))
+        case REDIS_REPLY_ARRAY:
+            var elements: [ValkeyReply] = []
+            for element in UnsafeBufferPointer(start: reply.element, count: reply.elements) {
+                guard let element else { throw .protocolViolation }
+                elements.append(try ValkeyReply(element.pointee))
+            }
+            self = .array(elements)
+        default:
+            throw .protocolViolation
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import CHiredis
+
+/// A command with its arguments, which may be any bytes.
+///
+/// ```swift
+/// var command = ValkeyCommand("SET", "greeting")
+/// command.append([0, 255])
+/// ```
+public struct ValkeyCommand: Sendable {
+    private var bytes: [UInt8] = []
+    private var lengths: [Int] = []
+
+    /// Creates a command of texts.
+    public init(_ arguments: String...) {
+        for argument in arguments { append(argument) }
+    }
+
+    /// Adds an argument.
+    public mutating func append(_ argument: String) {
+        append(Array(argument.utf8))
+    }
+
+    /// Adds an argument.
+    public mutating func append(_ argument: [UInt8]) {
+        bytes += argument
+        lengths.append(argument.count)
+    }
+
+    /// The command as it is sent: an array of bulk strings.
+    func encoded() -> [UInt8] {
+        bytes.withUnsafeBytes { bytes in
+            // An empty array has no address, but the codec requires one for each argument.
+            let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) ?? Self.empty
+            var offset = 0
+            var arguments: [UnsafePointer<CChar>?] = lengths.map { length in
+                defer { offset += length }
+                return base + offset
+            }
+            var target: UnsafeMutablePointer<CChar>?
+            let count = redisFormatCommandArgv(&target, Int32(lengths.count), &arguments, lengths)
+            precondition(count >= 0, "no memory for a command")
+            defer { redisFreeCommand(target) }
+            return Array(UnsafeRawBufferPointer(start: target, count: Int(count)))
+        }
+    }
+
+    private nonisolated(unsafe) static let empty = {
+        let byte = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
+        byte.initialize(to: 0)
+        return UnsafePointer(byte)
+    }()
+}

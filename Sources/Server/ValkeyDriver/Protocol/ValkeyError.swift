@@ -1,0 +1,71 @@
+/// Why a command has no reply. No error contains the URL, the password, keys, or other parts of a command.
+public enum ValkeyError: Error, Hashable, Sendable {
+    /// There is no connection that is ready. The command was not sent.
+    case unavailable
+    /// The reply did not arrive by the deadline. The server may still execute the command.
+    case timedOut
+    /// The connection was lost. The server may have executed the command.
+    case connectionLost
+    /// The server sent bytes that are no reply, or too many of them.
+    case protocolViolation
+    /// The server can't execute commands now, such as `LOADING`, `BUSY`, `OOM`, `READONLY`, or `MASTERDOWN`.
+    case store(code: String)
+    /// The settings of the client or the server are wrong, such as `WRONGPASS`, `NOAUTH`, `MOVED`, or `CROSSSLOT`.
+    case configuration(code: String)
+    /// The server refused the command for another reason, such as `NOSCRIPT`.
+    case refused(code: String)
+    /// The client is closed.
+    case closed
+
+    /// Creates the error of a reply from its text. Only its first word is stored: others can contain keys.
+    init(text: String) {
+        let word = text.prefix { $0 != " " }
+        let code = word.count <= 20 && word.allSatisfy({ $0.isASCII && ($0.isUppercase || $0.isNumber) }) ? String(word) : "ERR"
+        switch code {
+        case "LOADING", "BUSY", "OOM", "READONLY", "MASTERDOWN", "MISCONF", "NOREPLICAS", "TRYAGAIN", "CLUSTERDOWN":
+            self = .store(code: code)
+        case "NOAUTH", "WRONGPASS", "NOPERM", "MOVED", "ASK", "CROSSSLOT", "DENIED":
+            self = .configuration(code: code)
+        default:
+            self = .refused(code: code)
+        }
+    }
+
+    /// Whether another connection may lead to a server that can execute commands.
+    var endsConnection: Bool {
+        switch self {
+        case .store(let code): code != "OOM"
+        case .configuration(let code): code == "NOAUTH" || code == "WRONGPASS"
+        case .refused: false
+        case .unavailable, .timedOut, .connectionLost, .protocolViolation, .closed: true
+        }
+    }
+
+    /// The reason as metrics name it.
+    var reason: String {
+        switch self {
+        case .unavailable: "unavailable"
+        case .timedOut: "timeout"
+        case .connectionLost: "connection_lost"
+        case .protocolViolation: "protocol"
+        case .store(let code), .configuration(let code): code.lowercased()
+        case .refused: "refused"
+        case .closed: "closed"
+        }
+    }
+}
+
+extension ValkeyError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unavailable: "Valkey is unavailable"
+        case .timedOut: "Valkey did not reply in time"
+        case .connectionLost: "the connection to Valkey was lost"
+        case .protocolViolation: "Valkey sent an invalid reply"
+        case .store(let code): "Valkey can't execute commands (\(code))"
+        case .configuration(let code): "the settings of Valkey are wrong (\(code))"
+        case .refused(let code): "Valkey refused a command (\(code))"
+        case .closed: "the Valkey client is closed"
+        }
+    }
+}

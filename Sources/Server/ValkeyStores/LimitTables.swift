@@ -1,0 +1,128 @@
+import RateLimiting
+import Synchronization
+
+/// The rules, and the names of their keys.
+final class LimitTables: Sendable {
+    /// One rule, or what it counts of the networks of clients.
+    struct Table: Sendable {
+        var rule: RateLimitRule
+        var terms: LimitTerms
+        /// What the names of its keys begin with.
+        let keyPrefix: [UInt8]
+        /// When the policy was replaced, by the server's clock; `nil` if it never was.
+        var changed: Int64?
+    }
+
+    /// Where the tables of a rule are.
+    private struct Place: Sendable {
+        var first: Int
+        /// Whether the tables of near and far networks follow.
+        var hasNetworks: Bool
+    }
+
+    /// What a request claims of one table.
+    struct Claim: Sendable {
+        var table: Int
+        var digest: UInt64
+        var cost: Int
+        var rule: RateLimitRule
+        var terms: LimitTerms
+        var changed: Int64?
+        var key: [UInt8]
+        /// The name of the policy that the request claims.
+        var policy: String
+        /// Whether it is the claim itself, which responses show, rather than that of a network.
+        var isNarrow: Bool
+        var isRefundable: Bool
+    }
+
+    private let places: [String: Place]
+    private let tables: Mutex<[Table]>
+    private let secret: KeySecret
+
+    init(_ rules: [RateLimitRule], namespace: String, secret: KeySecret) {
+        var places: [String: Place] = [:]
+        var tables: [Table] = []
+        for rule in rules {
+            // Networks that count only if a table is full never count here: the server's tables have no bound of their own.
+            let hasNetworks = rule.wide?.use == .jointly
+            places[rule.policy.name] = Place(first: tables.count, hasNetworks: hasNetworks)
+            for rule in [rule] + (hasNetworks ? rule.networkRules : []) {
+                let keyPrefix = Array("{\(namespace)}\(rule.policy.name):".utf8)
+                tables.append(Table(rule: rule, terms: LimitTerms(rule.policy), keyPrefix: keyPrefix))
+            }
+        }
+        precondition(!rules.isEmpty, "limits need a rule")
+        precondition(places.count == rules.count, "limits need distinct names (are \(rules.map(\.policy.name)))")
+        self.places = places
+        self.tables = Mutex(tables)
+        self.secret = secret
+    }
+
+    /// The tables as they are now.
+    var current: [Table] { tables.withLock { $0 } }
+
+    /// Finds the keys of claims. Rules that are off are left out.
+    /// - Precondition: Every claim names a rule, no two the same.
+    func resolve(_ claims: [RateLimitClaim]) -> [Claim] {
+        let tables = current
+        var resolved: [Claim] = []
+        for claim in claims {
+            guard let place = places[claim.policy] else {
+                preconditionFailure("no rule is named \(claim.policy) (are \(places.keys.sorted()))")
+            }
+            precondition(!resolved.contains { $0.table == place.first }, "two claims name \(claim.policy)")
+            func add(_ number: Int, _ digest: KeyDigest) {
+                let table = tables[number]
+                guard table.rule.mode != .off else { return }
+                resolved.append(
+                    Claim(
+                        table: number,
+                        digest: digest.rawValue,
+                        cost: claim.cost ?? table.rule.policy.cost,
+                        rule: table.rule,
+                        terms: table.terms,
+                        changed: table.changed,
+                        key: table.keyPrefix + Self.hexadecimal(digest.rawValue),
+                        policy: claim.policy,
+                        isNarrow: number == place.first,
+                        isRefundable: claim.isRefundable
+                    )
+                )
+            }
+            add(place.first, secret.digest(of: claim.key))
+            guard place.hasNetworks, let networks = claim.networks else { continue }
+            add(place.first + 1, secret.digest(of: networks.near))
+            if let far = networks.far { add(place.first + 2, secret.digest(of: far)) }
+        }
+        return resolved
+    }
+
+    /// Puts another rule in place under its name.
+    /// - Parameter time: The server's time.
+    /// - Returns: The tables whose keys must live longer than they were written to.
+    /// - Precondition: There is a rule of that name.
+    func change(to rule: RateLimitRule, at time: Int64?) -> [Table] {
+        guard let place = places[rule.policy.name] else {
+            preconditionFailure("no rule is named \(rule.policy.name) (are \(places.keys.sorted()))")
+        }
+        return tables.withLock { tables in
+            var longer: [Table] = []
+            for (offset, rule) in ([rule] + (place.hasNetworks ? rule.networkRules : [])).enumerated() {
+                let number = place.first + offset
+                let (before, terms) = (tables[number].terms, LimitTerms(rule.policy))
+                tables[number].rule = rule
+                guard before != terms else { continue }
+                tables[number].terms = terms
+                tables[number].changed = time
+                if terms.longestDebt > before.longestDebt { longer.append(tables[number]) }
+            }
+            return longer
+        }
+    }
+
+    private static func hexadecimal(_ word: UInt64) -> [UInt8] {
+        let digits: StaticString = "0123456789abcdef"
+        return (0..<16).map { place in digits.utf8Start[Int(word >> UInt64(60 - 4 * place) & 15)] }
+    }
+}

@@ -1,0 +1,180 @@
+import RateLimiting
+import Synchronization
+import ValkeyDriver
+
+/// The process's own count of what it admitted: decides while the server is gone, and bounds what a server that lost its data gives
+/// away.
+final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
+    /// How the process counted a request that the server admitted.
+    enum Counted {
+        /// All claims in one decision.
+        case jointly(RateLimitCharge?)
+        /// Each claim as far as its share admits it.
+        case each([String: RateLimitCharge])
+
+        func charge(of policy: String) -> RateLimitCharge? {
+            switch self {
+            case .jointly(let charge): charge
+            case .each(let charges): charges[policy]
+            }
+        }
+    }
+
+    private struct Rule {
+        var rule: RateLimitRule
+        let fallback: ValkeyFallback
+        /// The longest time that a key of the rule can owe anything, in nanoseconds.
+        var longestDebt: Int64
+    }
+
+    private let limiter: JointRateLimiter<C>
+    private let rules: Mutex<[String: Rule]>
+    /// When the server lost its data, in nanoseconds on the process's clock.
+    private let lostAt = Atomic<Int64>(.min)
+
+    init(
+        _ rules: [RateLimitRule],
+        fallbacks: [String: ValkeyFallback],
+        fallback: ValkeyFallback,
+        memory: Int,
+        secret: KeySecret,
+        clock: C
+    ) {
+        var known: [String: Rule] = [:]
+        for rule in rules {
+            let fallback = fallbacks[rule.policy.name] ?? fallback
+            known[rule.policy.name] = Rule(rule: rule, fallback: fallback, longestDebt: rule.longestDebt)
+        }
+        limiter = JointRateLimiter(
+            rules.map { $0.shared(fallbacks[$0.policy.name] ?? fallback) },
+            memory: memory,
+            secret: secret,
+            clock: clock
+        )
+        self.rules = Mutex(known)
+    }
+
+    var usage: RateLimitUsage? { limiter.usage }
+
+    /// Decides without the server.
+    /// - Throws: The server's error if a policy is closed.
+    func decide(_ claims: [RateLimitClaim], charges: Bool, after error: ValkeyError) throws(ValkeyError) -> RateLimitAnswer {
+        let rules = rules.withLock { $0 }
+        var counted: [RateLimitClaim] = []
+        for claim in claims {
+            guard let rule = rules[claim.policy], rule.rule.mode != .off else { continue }
+            switch rule.fallback {
+            case .open: continue
+            case .closed where rule.rule.mode == .enforce: throw error
+            case .closed, .local: counted.append(claim)
+            }
+        }
+        var answer = charges ? limiter.admit(counted) : limiter.check(counted)
+        restorePolicies(in: &answer, rules)
+        answer.charge = answer.charge.map { charge in
+            RateLimitCharge(charge.policies.map { .init(policy: $0, charged: .other(LimitCharge(keys: [], own: charge))) })
+        }
+        return answer
+    }
+
+    /// Counts what the server admitted.
+    /// - Returns: The charges of refundable claims, by policy.
+    func count(_ claims: [RateLimitClaim]) -> [String: RateLimitCharge] {
+        var charges: [String: RateLimitCharge] = [:]
+        for claim in claims {
+            // A claim that the share refuses is not counted: the share is used up anyway.
+            if let charge = limiter.admit([claim]).charge { charges[claim.policy] = charge }
+        }
+        return charges
+    }
+
+    func refund(_ charge: RateLimitCharge, under policies: Set<String>? = nil) { limiter.refund(charge, under: policies) }
+
+    /// Notes that the server has lost its data.
+    func noteLoss(at now: Int64) { lostAt.store(now, ordering: .relaxed) }
+
+    /// Admits a request by the process's own count, if the server has lost data that could still refuse it; `nil` otherwise. The
+    /// charge contains all claims.
+    func admitAfterLoss(_ claims: [RateLimitClaim], at now: Int64) -> RateLimitAnswer? {
+        decideAfterLoss(claims, at: now) { claims in
+            var claims = claims
+            for index in claims.indices { claims[index].isRefundable = true }
+            return limiter.admit(claims)
+        }
+    }
+
+    /// Says what ``admitAfterLoss(_:at:)`` would say, and counts nothing.
+    func checkAfterLoss(_ claims: [RateLimitClaim], at now: Int64) -> RateLimitAnswer? {
+        decideAfterLoss(claims, at: now) { limiter.check($0) }
+    }
+
+    /// Puts another rule in place under its name.
+    func change(to rule: RateLimitRule) {
+        let name = rule.policy.name
+        let fallback = rules.withLock { rules in
+            rules[name]?.rule = rule
+            rules[name]?.longestDebt = rule.longestDebt
+            return rules[name]?.fallback
+        }
+        limiter.change(to: rule.shared(fallback ?? .closed))
+    }
+
+    private func decideAfterLoss(
+        _ claims: [RateLimitClaim],
+        at now: Int64,
+        _ decide: ([RateLimitClaim]) -> RateLimitAnswer
+    ) -> RateLimitAnswer? {
+        let lostAt = lostAt.load(ordering: .relaxed)
+        guard lostAt > .min else { return nil }
+        let rules = rules.withLock { $0 }
+        let lost = claims.filter { claim in
+            guard let rule = rules[claim.policy], rule.fallback != .open else { return false }
+            return now - lostAt < rule.longestDebt
+        }
+        guard !lost.isEmpty else { return nil }
+        var answer = decide(lost)
+        restorePolicies(in: &answer, rules)
+        return answer
+    }
+
+    /// Puts the policies themselves in the place of their shares.
+    private func restorePolicies(in answer: inout RateLimitAnswer, _ rules: [String: Rule]) {
+        func policy(_ share: RateLimitPolicy) -> RateLimitPolicy {
+            if let rule = rules[share.name] { return rule.rule.policy }
+            return rules.values.lazy.flatMap { $0.rule.networkRules }.first { $0.policy.name == share.name }?.policy ?? share
+        }
+        for index in answer.limits.indices { answer.limits[index].policy = policy(answer.limits[index].policy) }
+        answer.refusal = answer.refusal.map { .init(policy: policy($0.policy), retryAfter: $0.retryAfter) }
+        answer.shadowRefusal = answer.shadowRefusal.map { .init(policy: policy($0.policy), retryAfter: $0.retryAfter) }
+    }
+}
+
+extension RateLimitRule {
+    /// The longest time that a key of the rule or its networks can owe anything, in nanoseconds.
+    fileprivate var longestDebt: Int64 {
+        ([self] + networkRules).map { LimitTerms($0.policy).longestDebt }.reduce(0, max) * 1_000
+    }
+
+    /// The rule of one process alone.
+    fileprivate func shared(_ fallback: ValkeyFallback) -> RateLimitRule {
+        guard fallback.share < 1 else { return self }
+        func part(of units: Int) -> Int { max(1, Int(Double(units) * fallback.share)) }
+        var rule = self
+        let quota = part(of: policy.quota)
+        let algorithm: RateLimitAlgorithm =
+            switch policy.algorithm {
+            case .slidingWindow: .slidingWindow
+            case .strictGCRA(let burst): .strictGCRA(burst: min(quota, part(of: burst)))
+            }
+        let burst = if case .strictGCRA(let burst) = algorithm { burst } else { quota }
+        rule.policy = RateLimitPolicy(
+            name: policy.name,
+            quota: quota,
+            window: policy.window,
+            cost: min(policy.cost, burst),
+            algorithm: algorithm,
+            unit: policy.unit
+        )
+        return rule
+    }
+}

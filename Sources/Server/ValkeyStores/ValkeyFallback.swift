@@ -1,0 +1,19 @@
+/// What a policy does while the server of the limits is slow or gone.
+public enum ValkeyFallback: Hashable, Sendable {
+    /// Requests that claim the policy fail.
+    case closed
+    /// Requests are not counted under the policy.
+    case open
+    /// Each process admits a share of the quota on its own, from 0 to 1, but at least one unit. With 1 divided by the number of
+    /// processes, all of them together admit no more than the quota.
+    case local(share: Double)
+
+    /// The share of the quota that the process enforces on its own. It is also the most that a server that lost its data admits
+    /// again by way of this process.
+    var share: Double {
+        switch self {
+        case .closed, .open: 1
+        case .local(let share): min(1, max(0, share))
+        }
+    }
+}

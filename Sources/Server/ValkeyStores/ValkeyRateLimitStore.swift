@@ -1,0 +1,386 @@
+public import Logging
+public import RateLimiting
+public import ServiceLifecycle
+import Synchronization
+import Timekeeping
+public import ValkeyDriver
+
+/// Limits that several servers share, counted in Valkey or Redis.
+///
+/// Each decision is one script and one round trip, by the clock of Valkey, all or nothing over the policies of the request. It means
+/// the same as a decision of `JointRateLimiter`, in microseconds. Concurrent decisions share a pipeline. While a key is known to be
+/// refused, the store refuses it without a round trip; refundable claims for a second at most, since another server may refund them.
+///
+/// No decision waits for Valkey longer than its deadline. If Valkey is slow or gone, each policy does what its ``ValkeyFallback``
+/// says. The process also counts its own admissions in memory. If Valkey loses its data, which the store notices by a key without
+/// expiry, the policies apply this count as well for the longest time that a key can owe: so a server that lost its data gives away
+/// no more than the share of the fallback for each process.
+///
+/// Keys are digests under the secret, which all servers must share. They live in one slot of a cluster, expire when they owe
+/// nothing, and take about 130 bytes and 8 for each unit of a sliding window. Run Valkey with the policy `noeviction`: if the memory
+/// is full, the fallback decides.
+///
+/// ```swift
+/// let client = ValkeyClient(
+///     address: try ValkeyAddress(url: "valkey://localhost:6379"),
+///     scripts: ValkeyRateLimitStore<ContinuousClock>.scripts,
+///     logger: logger
+/// )
+/// let store = ValkeyRateLimitStore(rules, client: client, secret: secret, clock: ContinuousClock(), logger: logger)
+/// let answer = try await store.admit([RateLimitClaim("reset-email", key: digest)])
+/// ```
+public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == Duration {
+    let client: ValkeyClient
+    let tables: LimitTables
+    let local: LocalLimits<C>
+    let refusals = KnownRefusals()
+    let canary = LimitCanary()
+    let logger: Logger
+    private let namespace: String
+    private let deadline: Duration
+    private let clock: MonotonicClock
+    private let time: @Sendable () -> Int64
+    /// The server's time in microseconds at the first reply: policies that this process did not change were put in place then.
+    private let started = Atomic<Int64>(0)
+
+    /// The scripts that the client must load.
+    public static var scripts: [ValkeyScript] { LimitScript.all }
+
+    /// Creates a store.
+    /// - Parameters:
+    ///   - rules: The rules; the names of their policies tell them apart. All servers should have the same.
+    ///   - client: The client of the server, with ``scripts``. The store closes it.
+    ///   - secret: The secret under which keys are hashed, the same in all servers.
+    ///   - namespace: What the names of all keys begin with: a hash tag, so letters and digits only.
+    ///   - fallbacks: What policies do while the server is slow or gone, by their names.
+    ///   - fallback: What the other policies do.
+    ///   - deadline: The time that a decision may wait for the server.
+    ///   - memory: The bytes that the process's own counts may take.
+    ///   - clock: A monotonic clock.
+    ///   - logger: Reports lost data and failures.
+    /// - Precondition: There is at least one rule, and no two policies have one name.
+    public convenience init(
+        _ rules: [RateLimitRule],
+        client: ValkeyClient,
+        secret: KeySecret,
+        namespace: String = "holdfast",
+        fallbacks: [String: ValkeyFallback] = [:],
+        fallback: ValkeyFallback = .local(share: 0.5),
+        deadline: Duration = .milliseconds(9),
+        memory: Int = 128 << 20,
+        clock: C,
+        logger: Logger
+    ) {
+        self.init(
+            rules,
+            client: client,
+            secret: secret,
+            namespace: namespace,
+            fallbacks: fallbacks,
+            fallback: fallback,
+            deadline: deadline,
+            memory: memory,
+            clock: clock,
+            time: { 0 },
+            logger: logger
+        )
+    }
+
+    /// - Parameter time: The time in microseconds since 1970 in place of the server's, so that tests need not wait; 0 for the
+    ///   server's.
+    init(
+        _ rules: [RateLimitRule],
+        client: ValkeyClient,
+        secret: KeySecret,
+        namespace: String = "holdfast",
+        fallbacks: [String: ValkeyFallback] = [:],
+        fallback: ValkeyFallback = .local(share: 0.5),
+        deadline: Duration = .milliseconds(9),
+        memory: Int = 128 << 20,
+        clock: C,
+        time: @escaping @Sendable () -> Int64,
+        logger: Logger
+    ) {
+        precondition(
+            !namespace.isEmpty && namespace.utf8.allSatisfy { byte in byte != 0x7B && byte != 0x7D && byte > 0x20 },
+            "the namespace must not be empty or contain braces and spaces (is \(namespace))"
+        )
+        (self.client, self.namespace, self.deadline, self.time, self.logger) = (client, namespace, deadline, time, logger)
+        self.clock = MonotonicClock(clock)
+        tables = LimitTables(rules, namespace: namespace, secret: secret)
+        local = LocalLimits(rules, fallbacks: fallbacks, fallback: fallback, memory: memory, secret: secret, clock: clock)
+    }
+}
+
+extension ValkeyRateLimitStore: RateLimitStore {
+    public func admit(_ claims: [RateLimitClaim]) async throws -> RateLimitAnswer {
+        let resolved = tables.resolve(claims)
+        guard !resolved.isEmpty else { return RateLimitAnswer(limits: []) }
+        if let known = refusals.answer(resolved, at: nanoseconds) { return known }
+        // Before the server, so that no concurrent request is admitted beyond the process's own count.
+        let own = local.admitAfterLoss(claims, at: nanoseconds)
+        if let own, !own.isAdmitted { return own }
+        let reply: LimitReply
+        do {
+            reply = try await decide(resolved, charges: true)
+        } catch {
+            if let charge = own?.charge { local.refund(charge) }
+            return try local.decide(claims, charges: true, after: error)
+        }
+        var answer = answer(of: reply, to: resolved)
+        guard answer.isAdmitted else {
+            if let charge = own?.charge { local.refund(charge) }
+            refusals.note(resolved, reply, at: nanoseconds)
+            return answer
+        }
+        // The reply may be the first that shows that the server lost its data.
+        let counted: LocalLimits<C>.Counted
+        if let own {
+            counted = .jointly(own.charge)
+        } else if let late = local.admitAfterLoss(claims, at: nanoseconds) {
+            guard late.isAdmitted else { return late }
+            counted = .jointly(late.charge)
+        } else {
+            counted = .each(local.count(claims))
+        }
+        answer.charge = charge(of: reply, to: resolved, counted: counted)
+        return answer
+    }
+
+    public func check(_ claims: [RateLimitClaim]) async throws -> RateLimitAnswer {
+        let resolved = tables.resolve(claims)
+        guard !resolved.isEmpty else { return RateLimitAnswer(limits: []) }
+        do {
+            let answer = answer(of: try await decide(resolved, charges: false), to: resolved)
+            guard answer.isAdmitted, let own = local.checkAfterLoss(claims, at: nanoseconds), !own.isAdmitted else {
+                return answer
+            }
+            return own
+        } catch {
+            return try local.decide(claims, charges: false, after: error)
+        }
+    }
+
+    /// Refunds what an admission of this store charged. The process's own count is refunded also if the server is gone.
+    /// - Throws: `ValkeyError` if the server did not refund in time; then the units stay counted there.
+    public func refund(_ charge: RateLimitCharge, under policies: Set<String>?) async throws {
+        var (keys, arguments): ([[UInt8]], [[UInt8]]) = ([], [ScriptNumbers.pack(time())])
+        for part in charge.take(under: policies) {
+            guard case .other(let charged) = part.charged, let charged = charged as? LimitCharge else { continue }
+            if let own = charged.own { local.refund(own, under: [part.policy]) }
+            for key in charged.keys {
+                keys.append(key.name)
+                let (units, burst) = (Int64(key.units), Int64(key.terms.burst))
+                arguments.append(ScriptNumbers.pack(units, key.instant, key.mark, burst, key.terms.emission))
+            }
+        }
+        guard !keys.isEmpty else { return }
+        refusals.removeAll()
+        _ = try await client.evaluate(LimitScript.refund, keys: keys, arguments: arguments, within: deadline)
+    }
+
+    /// Puts another policy, mode or visibility in place under the policy's name, in this process, without a fresh burst.
+    ///
+    /// Keys are converted when they are next used. If keys can owe something for longer than before, the store also lets the present
+    /// keys live longer, at about 1,000 keys in a few milliseconds; if the server is gone, it logs that this is missing.
+    /// - Precondition: There is a rule of that name.
+    public func change(to rule: RateLimitRule) async throws {
+        let time = try? await serverTime()
+        local.change(to: rule)
+        let longer = tables.change(to: rule, at: time)
+        refusals.removeAll()
+        do {
+            for table in longer { try await extend(table) }
+        } catch {
+            logger.warning("Limits of a longer policy may expire early", metadata: ["limit.policy": "\(rule.policy.name)"])
+        }
+    }
+
+    /// The memory of the process's own counts.
+    public var usage: RateLimitUsage? { local.usage }
+}
+
+extension ValkeyRateLimitStore: Service {
+    /// Waits until the group shuts down, then closes the connection.
+    public func run() async throws {
+        try? await gracefulShutdown()
+        await close()
+    }
+
+    /// Returns if Valkey replies.
+    /// - Throws: `ValkeyError`.
+    public func ping() async throws {
+        _ = try await client.send(ValkeyCommand("PING"), within: .seconds(1))
+    }
+
+    /// Closes the connection. There is nothing to save.
+    public func close() async { await client.close() }
+}
+
+extension ValkeyRateLimitStore {
+    /// The time on the process's clock.
+    private var nanoseconds: Int64 { clock.now.wholeNanosecondsRoundedUp }
+
+    private func decide(_ claims: [LimitTables.Claim], charges: Bool) async throws(ValkeyError) -> LimitReply {
+        let started = started.load(ordering: .relaxed)
+        let (known, candidate) = canary.pair
+        var arguments = [known, candidate, ScriptNumbers.pack(charges ? 1 : 0, time())]
+        for claim in claims {
+            arguments.append(
+                ScriptNumbers.pack(
+                    claim.rule.mode == .shadow ? 1 : 0,
+                    Int64(claim.cost),
+                    claim.terms.window,
+                    Int64(claim.terms.burst),
+                    claim.terms.emission,
+                    // Before the first reply: now, whatever that is.
+                    claim.changed ?? (started == 0 ? 1 << 52 : started)
+                )
+            )
+        }
+        let raw = try await client.evaluate(
+            LimitScript.decide,
+            keys: [Array("{\(namespace)}".utf8)] + claims.map(\.key),
+            arguments: arguments,
+            within: deadline
+        )
+        let reply = try LimitReply(raw, count: claims.count)
+        if started == 0 {
+            self.started.compareExchange(expected: 0, desired: reply.now, ordering: .relaxed)
+        }
+        if let seen = reply.canary, canary.see(seen) {
+            local.noteLoss(at: nanoseconds)
+            refusals.removeAll()
+            logger.warning("Valkey lost its data: limits also apply the counts of this process for one window")
+        }
+        return reply
+    }
+
+    private func answer(of reply: LimitReply, to claims: [LimitTables.Claim]) -> RateLimitAnswer {
+        var answer = RateLimitAnswer(limits: [])
+        var longest: (enforced: Int64, shadow: Int64) = (0, 0)
+        for (claim, standing) in zip(claims, reply.standings) {
+            let refusal = RateLimitAnswer.Refusal(
+                policy: claim.rule.policy,
+                retryAfter: standing.delay.map { .microseconds($0) }
+            )
+            if claim.rule.mode == .enforce, standing.delayOrNever > longest.enforced {
+                (longest.enforced, answer.refusal) = (standing.delayOrNever, refusal)
+            } else if claim.rule.mode == .shadow, standing.delayOrNever > longest.shadow {
+                (longest.shadow, answer.shadowRefusal) = (standing.delayOrNever, refusal)
+            }
+            guard claim.isNarrow else { continue }
+            answer.limits.append(
+                RateLimitAnswer.Limit(
+                    policy: claim.rule.policy,
+                    isVisible: claim.rule.isVisible,
+                    remaining: standing.remaining,
+                    reset: .microseconds(standing.reset)
+                )
+            )
+        }
+        return answer
+    }
+
+    /// The charge of the refundable claims; `nil` if there is none.
+    private func charge(
+        of reply: LimitReply,
+        to claims: [LimitTables.Claim],
+        counted: LocalLimits<C>.Counted
+    ) -> RateLimitCharge? {
+        guard claims.contains(where: \.isRefundable) else { return nil }
+        let isShadowRefused = zip(claims, reply.standings).contains { $0.rule.mode == .shadow && $1.delayOrNever > 0 }
+        var parts: [(policy: String, charge: LimitCharge)] = []
+        for (claim, standing) in zip(claims, reply.standings) where claim.isRefundable {
+            if claim.rule.mode == .shadow && isShadowRefused { continue }
+            let key = LimitCharge.Key(
+                name: claim.key,
+                units: claim.cost,
+                instant: reply.now,
+                mark: standing.mark,
+                terms: claim.terms
+            )
+            if let last = parts.indices.last, parts[last].policy == claim.policy {
+                parts[last].charge.keys.append(key)
+            } else {
+                parts.append((claim.policy, LimitCharge(keys: [key], own: counted.charge(of: claim.policy))))
+            }
+        }
+        guard !parts.isEmpty else { return nil }
+        return RateLimitCharge(parts.map { .init(policy: $0.policy, charged: .other($0.charge)) })
+    }
+
+    private func serverTime() async throws -> Int64? {
+        let fixed = time()
+        if fixed > 0 { return fixed }
+        guard case .array(let parts) = try await client.send(ValkeyCommand("TIME"), within: .seconds(1)) else { return nil }
+        let numbers = parts.compactMap { part -> Int64? in
+            if case .text(let digits) = part { Int64(String(decoding: digits, as: UTF8.self)) } else { nil }
+        }
+        return numbers.count == 2 ? numbers[0] * 1_000_000 + numbers[1] : nil
+    }
+
+    /// Lets the keys of a table live as long as they can owe anything.
+    private func extend(_ table: LimitTables.Table) async throws {
+        let pattern = String(decoding: table.keyPrefix, as: UTF8.self).reduce(into: "") { pattern, character in
+            if "*?[]\\^".contains(character) { pattern.append("\\") }
+            pattern.append(character)
+        }
+        let longest = Array(String(table.terms.longestDebt / 1_000 + 2).utf8)
+        var cursor = "0"
+        repeat {
+            let command = ValkeyCommand("SCAN", cursor, "MATCH", pattern + "*", "COUNT", "500")
+            guard case .array(let reply) = try await client.send(command, within: .seconds(1)), reply.count == 2,
+                case .text(let next) = reply[0], case .array(let found) = reply[1]
+            else { throw ValkeyError.protocolViolation }
+            let keys = found.compactMap { key in if case .text(let name) = key { name } else { nil } }
+            if !keys.isEmpty {
+                _ = try await client.evaluate(LimitScript.extend, keys: keys, arguments: [longest], within: .seconds(1))
+            }
+            cursor = String(decoding: next, as: UTF8.self)
+        } while cursor != "0"
+    }
+}
+
+/// What the store charged to one policy.
+struct LimitCharge: Sendable {
+    struct Key: Sendable {
+        var name: [UInt8]
+        var units: Int
+        /// The server's time, in microseconds.
+        var instant: Int64
+        var mark: Int64
+        var terms: LimitTerms
+    }
+
+    /// What the server counts; nothing if the process decided on its own.
+    var keys: [Key]
+    /// What the process counts.
+    var own: RateLimitCharge?
+}
+
+/// A random value that the server stores without expiry. If it is another one or gone, the server has lost its data.
+final class LimitCanary: Sendable {
+    private struct State {
+        var known: [UInt8] = []
+        var candidate = LimitCanary.random()
+    }
+
+    private let state = Mutex(State())
+
+    /// The value that the server should have, empty before the first reply, and one for a server that has none.
+    var pair: (known: [UInt8], candidate: [UInt8]) { state.withLock { ($0.known, $0.candidate) } }
+
+    /// Notes the server's value.
+    /// - Returns: Whether the server has lost its data since the last reply.
+    func see(_ value: [UInt8]) -> Bool {
+        state.withLock { state in
+            guard state.known != value else { return false }
+            let hasLost = !state.known.isEmpty
+            state = State(known: value)
+            return hasLost
+        }
+    }
+
+    private static func random() -> [UInt8] { ScriptNumbers.pack(.random(in: 0 ... .max), .random(in: 0 ... .max)) }
+}

@@ -1,0 +1,362 @@
+public import RateLimiting
+
+/// One thing that every implementation of `RateLimitStore` does.
+///
+/// ```swift
+/// @Test("The MySQL store of limits passes every check", arguments: RateLimitStoreCheck.all)
+/// func passes(_ check: RateLimitStoreCheck) async throws {
+///     let clock = ManualClock()
+///     try await check.run(MySQLRateLimitStore(check.rules, clock: clock), wait: { clock.advance(by: $0) })
+/// }
+/// ```
+public struct RateLimitStoreCheck: Sendable, CustomStringConvertible {
+    /// The rule, as a sentence.
+    public let description: String
+    /// The rules that the store must be created with.
+    public let rules: [RateLimitRule]
+    private let body: @Sendable (LimitsUnderTest) async throws -> Void
+
+    init(_ rule: String, _ rules: [RateLimitRule], _ body: @escaping @Sendable (LimitsUnderTest) async throws -> Void) {
+        description = "limits: \(rule)"
+        self.rules = rules
+        self.body = body
+    }
+
+    /// Tries a store, which must be new and empty, and have the ``rules`` of the check.
+    /// - Parameters:
+    ///   - store: The store.
+    ///   - other: Another store on the same data, as another process has it. Checks of concurrency then use both.
+    ///   - wait: Lets time pass. It must not pass otherwise, such as on a manual clock.
+    /// - Throws: `AccountStoreCheck.Violation` if it does not do what it should; errors of the store.
+    public func run(
+        _ store: any RateLimitStore,
+        sharedWith other: (any RateLimitStore)? = nil,
+        wait: @escaping @Sendable (Duration) async throws -> Void
+    ) async throws {
+        do {
+            try await body(LimitsUnderTest(store: store, other: other ?? store, wait: wait))
+        } catch let difference as Difference {
+            throw AccountStoreCheck.Violation(description: "\(description): \(difference)")
+        }
+    }
+
+    /// All checks.
+    public static let all = decisions + windows + refunds + changes + concurrency
+}
+
+/// A store and a way to let time pass.
+struct LimitsUnderTest: Sendable {
+    let store: any RateLimitStore
+    let other: any RateLimitStore
+    let wait: @Sendable (Duration) async throws -> Void
+
+    /// Requires a refusal under a policy after a wait.
+    func requireRefusal(
+        _ claims: [RateLimitClaim],
+        under policy: RateLimitPolicy,
+        for wait: Duration?,
+        line: Int = #line
+    ) async throws {
+        let refusal = try await store.admit(claims).refusal
+        try require(refusal?.policy.name, equals: policy.name, "The policy that refuses", line: line)
+        try require(refusal?.retryAfter, equals: wait, "The wait", line: line)
+    }
+
+    /// Requires an admission.
+    @discardableResult
+    func requireAdmission(_ claims: [RateLimitClaim], line: Int = #line) async throws -> RateLimitAnswer {
+        let answer = try await store.admit(claims)
+        let refusal = answer.refusal.map { "\($0.policy.name) for \($0.retryAfter.map { "\($0)" } ?? "ever")" } ?? ""
+        try require(answer.isAdmitted, "The request should be admitted and is refused by \(refusal)", line: line)
+        return answer
+    }
+
+    /// Requires so many remaining units of each claim.
+    func requireRemaining(_ claims: [RateLimitClaim], _ remaining: [Int], line: Int = #line) async throws {
+        try require(
+            try await store.check(claims).limits.map(\.remaining),
+            equals: remaining,
+            "What remains",
+            line: line
+        )
+    }
+}
+
+extension RateLimitStoreCheck {
+    private static let account = RateLimitPolicy.requests(2, per: .seconds(60), name: "account")
+    private static let address = RateLimitPolicy.requests(3, per: .seconds(3_600), name: "address")
+    private static let everybody = RateLimitPolicy.requests(5, per: .seconds(600), name: "everybody")
+    private static let paced = RateLimitPolicy.requests(
+        10,
+        per: .seconds(60),
+        name: "paced",
+        algorithm: .strictGCRA(burst: 5)
+    )
+
+    private static func claims(_ account: String, _ address: String, cost: Int? = nil) -> [RateLimitClaim] {
+        [
+            RateLimitClaim("account", key: account, cost: cost), RateLimitClaim("address", key: address, cost: cost),
+            RateLimitClaim("everybody", cost: cost),
+        ]
+    }
+
+    private static let joint = [RateLimitRule(account), RateLimitRule(address), RateLimitRule(everybody, isVisible: false)]
+
+    private static let decisions: [RateLimitStoreCheck] = [
+        .init("Decides all or nothing, and names the policy with the longest wait", joint) { limits in
+            try await limits.requireAdmission(claims("ana", "::1"))
+            try await limits.requireAdmission(claims("ana", "::1"))
+            for _ in 0..<20 { try await limits.requireRefusal(claims("ana", "::1"), under: account, for: .seconds(60)) }
+            try await limits.requireRemaining(claims("ana", "::1"), [0, 1, 3])
+            try await limits.requireAdmission(claims("eva", "::1"))
+            try await limits.requireRefusal(claims("eva", "::1"), under: address, for: .seconds(3_600))
+            try await limits.requireRefusal(claims("ana", "::1"), under: address, for: .seconds(3_600))
+            try await limits.requireAdmission(claims("eva", "::2"))
+            try await limits.requireAdmission(claims("ida", "::2"))
+            try await limits.requireRefusal(claims("ida", "::2"), under: everybody, for: .seconds(600))
+            try await limits.requireAdmission([RateLimitClaim("account", key: "ida")])
+        },
+        .init("Reports of each policy what remains and when more does, in the order of the claims", joint) { limits in
+            let untouched = try await limits.store.check(claims("ana", "::1")).limits
+            try require(untouched.map(\.reset), equals: [.zero, .zero, .zero], "The resets of unused policies")
+            try require(untouched.map(\.isVisible), equals: [true, true, false], "The visibility")
+            try await limits.requireAdmission(claims("ana", "::1"))
+            try await limits.wait(.seconds(4))
+            let answer = try await limits.requireAdmission(claims("ana", "::1"))
+            try require(answer.limits.map(\.policy.name), equals: ["account", "address", "everybody"], "The policies")
+            try require(answer.limits.map(\.remaining), equals: [0, 1, 3], "What remains")
+            let resets = [Duration.seconds(56), .seconds(3_596), .seconds(596)]
+            try require(answer.limits.map(\.reset), equals: resets, "The resets")
+        },
+        .init("Counts nothing in a check", joint) { limits in
+            for _ in 0..<10 {
+                try require(try await limits.store.check(claims("ana", "::1")).isAdmitted, "A check should be admitted")
+            }
+            try await limits.requireRemaining(claims("ana", "::1"), [2, 3, 5])
+        },
+        .init("Never admits a cost above the quota, and counts it nowhere", joint) { limits in
+            try await limits.requireRefusal(claims("ana", "::1", cost: 3), under: account, for: nil)
+            try await limits.requireRemaining(claims("ana", "::1"), [2, 3, 5])
+            try await limits.requireAdmission(claims("ana", "::1", cost: 2))
+            try await limits.requireRemaining(claims("ana", "::1"), [0, 1, 3])
+        },
+        .init(
+            "Reports what a policy in shadow would refuse, and counts what it admits",
+            [RateLimitRule(account, mode: .shadow), RateLimitRule(address)]
+        ) { limits in
+            let claims = Array(claims("ana", "::1").dropLast())
+            for _ in 0..<2 {
+                try require(
+                    try await limits.requireAdmission(claims).shadowRefusal == nil,
+                    "There should be no refusal in shadow"
+                )
+            }
+            let third = try await limits.requireAdmission(claims)
+            try require(third.shadowRefusal?.policy.name, equals: "account", "The policy that would refuse")
+            try require(third.limits.map(\.remaining), equals: [0, 0], "What remains")
+            try await limits.requireRefusal(claims, under: address, for: .seconds(3_600))
+        },
+        .init("Asks no policy that is off", [RateLimitRule(account, mode: .off), RateLimitRule(address)]) { limits in
+            let claims = Array(claims("ana", "::1").dropLast())
+            let answer = try await limits.requireAdmission(claims)
+            try require(answer.limits.map(\.policy.name), equals: ["address"], "The policies")
+            for _ in 0..<5 { try await limits.requireAdmission([RateLimitClaim("account", key: "ana")]) }
+        },
+        .init(
+            "Counts the networks of a client jointly with the client",
+            [RateLimitRule(account, wide: WideLimits(near: 2, far: 3))]
+        ) { limits in
+            func claim(_ key: String, near: UInt64) -> [RateLimitClaim] {
+                [RateLimitClaim("account", key: key, networks: ClientNetworks(near: near, far: 7))]
+            }
+            for key in ["a", "b"] { for _ in 0..<2 { try await limits.requireAdmission(claim(key, near: 1)) } }
+            let refusal = try await limits.store.admit(claim("c", near: 1)).refusal
+            try require(refusal?.policy.name, equals: "account.near", "The policy that refuses")
+            for _ in 0..<2 { try await limits.requireAdmission(claim("c", near: 2)) }
+            let far = try await limits.store.admit(claim("d", near: 3)).refusal
+            try require(far?.policy.name, equals: "account.far", "The policy that refuses")
+            try await limits.requireRemaining([RateLimitClaim("account", key: "d")], [2])
+        },
+    ]
+
+    private static let windows: [RateLimitStoreCheck] = [
+        .init("Admits exactly the quota in a window, and the next unit when the first has left it", joint) { limits in
+            let claim = [RateLimitClaim("everybody")]
+            for _ in 0..<5 {
+                try await limits.requireAdmission(claim)
+                try await limits.wait(.seconds(100))
+            }
+            try await limits.requireRefusal(claim, under: everybody, for: .seconds(100))
+            try await limits.wait(.seconds(98))
+            try await limits.requireRefusal(claim, under: everybody, for: .seconds(2))
+            try await limits.wait(.seconds(2))
+            try await limits.requireAdmission(claim)
+            try await limits.requireRefusal(claim, under: everybody, for: .seconds(100))
+        },
+        .init("Waits for the last unit that a cost needs", joint) { limits in
+            for cost in [1, 2, 1] {
+                try await limits.requireAdmission([RateLimitClaim("everybody", cost: cost)])
+                try await limits.wait(.seconds(10))
+            }
+            try await limits.requireAdmission([RateLimitClaim("everybody")])
+            try await limits.requireRefusal([RateLimitClaim("everybody", cost: 2)], under: everybody, for: .seconds(580))
+            try await limits.requireRefusal([RateLimitClaim("everybody", cost: 4)], under: everybody, for: .seconds(590))
+            try await limits.wait(.seconds(580))
+            try await limits.requireAdmission([RateLimitClaim("everybody", cost: 3)])
+        },
+        .init("Returns the units of the strict GCRA evenly", [RateLimitRule(paced)]) { limits in
+            let claim = [RateLimitClaim("paced", key: "ana")]
+            for _ in 0..<5 { try await limits.requireAdmission(claim) }
+            try await limits.requireRefusal(claim, under: paced, for: .seconds(10))
+            try await limits.requireRefusal([RateLimitClaim("paced", key: "ana", cost: 3)], under: paced, for: .seconds(30))
+            try await limits.wait(.seconds(10))
+            try await limits.requireAdmission(claim)
+            try await limits.wait(.seconds(30))
+            try await limits.requireRemaining(claim, [3])
+            try await limits.wait(.seconds(60))
+            try await limits.requireRemaining(claim, [5])
+        },
+        .init("Admits at the end of the reported wait, for any algorithm and cost", joint + [RateLimitRule(paced)]) { limits in
+            var admitted = 0
+            for round in 0..<60 {
+                let cost = 1 + round % 2
+                let claims = [
+                    RateLimitClaim("account", key: "ana", cost: cost), RateLimitClaim("paced", key: "ana", cost: cost),
+                ]
+                try await limits.wait(.milliseconds(round * 97 % 1_000))
+                guard let wait = try await limits.store.admit(claims).refusal?.retryAfter else {
+                    admitted += 1
+                    continue
+                }
+                try await limits.wait(wait - .microseconds(1))
+                try require(try await limits.store.admit(claims).refusal?.retryAfter, equals: .microseconds(1), "The wait")
+                try await limits.wait(.microseconds(1))
+                try await limits.requireAdmission(claims)
+            }
+            try require(admitted < 60, "Some requests should be refused")
+        },
+    ]
+
+    private static let refunds: [RateLimitStoreCheck] = [
+        .init("Refunds a charge once, and only what is refundable", joint + [RateLimitRule(paced)]) { limits in
+            let claims = [
+                RateLimitClaim("account", key: "ana", isRefundable: true), RateLimitClaim("address", key: "::1"),
+                RateLimitClaim("paced", key: "ana", cost: 2, isRefundable: true),
+            ]
+            try await limits.requireAdmission(claims)
+            let answer = try await limits.requireAdmission(claims)
+            try await limits.requireRemaining(claims, [0, 1, 1])
+            guard let charge = answer.charge else { throw Difference(description: "An admission should report its charge") }
+            try require(charge.policies, equals: ["account", "paced"], "The refundable policies")
+            try await limits.store.refund(charge, under: ["account"])
+            try await limits.requireRemaining(claims, [1, 1, 1])
+            try await limits.store.refund(charge, under: nil)
+            try await limits.requireRemaining(claims, [1, 1, 3])
+            try await limits.store.refund(charge, under: nil)
+            try await limits.requireRemaining(claims, [1, 1, 3])
+            try require(charge.policies, equals: [], "The refundable policies")
+        },
+        .init("Admits again at once after a refund", joint) { limits in
+            let claim = [RateLimitClaim("account", key: "ana", isRefundable: true)]
+            try await limits.requireAdmission(claim)
+            let charge = try await limits.requireAdmission(claim).charge
+            try await limits.requireRefusal(claim, under: account, for: .seconds(60))
+            if let charge { try await limits.store.refund(charge, under: nil) }
+            try await limits.requireAdmission(claim)
+        },
+        .init("Reports no charge of refused requests and checks", joint) { limits in
+            let claim = [RateLimitClaim("account", key: "ana", isRefundable: true)]
+            try require(try await limits.store.check(claim).charge == nil, "A check should have no charge")
+            for _ in 0..<2 { try await limits.requireAdmission(claim) }
+            try require(try await limits.store.admit(claim).charge == nil, "A refusal should have no charge")
+            let plain = try await limits.requireAdmission([RateLimitClaim("account", key: "eva")])
+            try require(plain.charge == nil, "A claim that is not refundable should have no charge")
+        },
+        .init("Refunds nothing after the window", joint) { limits in
+            let claim = [RateLimitClaim("account", key: "ana", isRefundable: true)]
+            let charge = try await limits.requireAdmission(claim).charge
+            try await limits.wait(.seconds(61))
+            for _ in 0..<2 { try await limits.requireAdmission(claim) }
+            if let charge { try await limits.store.refund(charge, under: nil) }
+            try await limits.requireRemaining(claim, [0])
+        },
+    ]
+
+    private static let changes: [RateLimitStoreCheck] = [
+        .init("Gives no fresh burst when a policy is replaced", joint) { limits in
+            let claim = [RateLimitClaim("account", key: "ana")]
+            for _ in 0..<2 { try await limits.requireAdmission(claim) }
+            try await limits.wait(.seconds(30))
+            let longer = RateLimitPolicy.requests(3, per: .seconds(90), name: "account")
+            try await limits.store.change(to: RateLimitRule(longer))
+            try await limits.requireRemaining(claim, [1])
+            try await limits.requireAdmission(claim)
+            try await limits.requireRefusal(claim, under: longer, for: .seconds(60))
+            try await limits.wait(.seconds(59))
+            try await limits.requireRemaining(claim, [0])
+            try await limits.wait(.seconds(1))
+            try await limits.requireRemaining(claim, [2])
+        },
+        .init("Lowers and raises a quota, and switches a rule off and on", joint) { limits in
+            let claim = [RateLimitClaim("everybody")]
+            for _ in 0..<4 { try await limits.requireAdmission(claim) }
+            let lower = RateLimitPolicy.requests(2, per: .seconds(600), name: "everybody")
+            try await limits.store.change(to: RateLimitRule(lower))
+            try await limits.requireRefusal(claim, under: lower, for: .seconds(600))
+            try await limits.store.change(to: RateLimitRule(lower, mode: .off))
+            try require(try await limits.requireAdmission(claim).limits.isEmpty, "A rule that is off reports nothing")
+            try await limits.store.change(to: RateLimitRule(everybody))
+            try await limits.requireRemaining(claim, [1])
+            try await limits.requireAdmission(claim)
+            try await limits.requireRefusal(claim, under: everybody, for: .seconds(600))
+        },
+        .init("Converts what is owed to another algorithm, and back", joint) { limits in
+            let claim = [RateLimitClaim("everybody")]
+            for _ in 0..<3 { try await limits.requireAdmission(claim) }
+            let even = RateLimitPolicy.requests(5, per: .seconds(600), name: "everybody", algorithm: .strictGCRA(burst: 4))
+            try await limits.store.change(to: RateLimitRule(even))
+            try await limits.requireRemaining(claim, [1])
+            try await limits.requireAdmission(claim)
+            try await limits.requireRefusal(claim, under: even, for: .seconds(300))
+            try await limits.store.change(to: RateLimitRule(everybody))
+            try await limits.requireRefusal(claim, under: everybody, for: .seconds(600))
+            try await limits.wait(.seconds(600))
+            try await limits.requireRemaining(claim, [5])
+        },
+        .init("Converts the strict GCRA to other numbers", [RateLimitRule(paced)]) { limits in
+            let claim = [RateLimitClaim("paced", key: "ana")]
+            for _ in 0..<3 { try await limits.requireAdmission(claim) }
+            let slower = RateLimitPolicy.requests(10, per: .seconds(120), name: "paced", algorithm: .strictGCRA(burst: 5))
+            try await limits.store.change(to: RateLimitRule(slower))
+            try await limits.requireRemaining(claim, [2])
+            for _ in 0..<2 { try await limits.requireAdmission(claim) }
+            try await limits.requireRefusal(claim, under: slower, for: .seconds(20))
+            try await limits.wait(.seconds(20))
+            try await limits.requireAdmission(claim)
+        },
+    ]
+
+    private static let concurrency: [RateLimitStoreCheck] = [
+        .init("Admits exactly the quota to a hundred concurrent callers", joint) { limits in
+            let answers = try await concurrently(100) { number in
+                try await (number % 2 == 0 ? limits.store : limits.other).admit([RateLimitClaim("everybody")])
+            }
+            try require(answers.count(where: \.isAdmitted), equals: 5, "The number of admissions")
+        },
+        .init("Counts nothing of concurrent requests that another policy refuses", joint) { limits in
+            let answers = try await concurrently(100) { number in
+                try await (number % 2 == 0 ? limits.store : limits.other).admit(claims("ana", "\(number % 3)"))
+            }
+            try require(answers.count(where: \.isAdmitted), equals: 2, "The number of admissions")
+            try await limits.requireRemaining([RateLimitClaim("everybody")], [3])
+            let addresses = try await limits.store.check([RateLimitClaim("address", key: "0")]).limits.map(\.remaining)
+            try require(addresses.reduce(0, +) >= 1, "At most two units of an address are counted")
+        },
+        .init("Counts with another store on the same data", joint) { limits in
+            try await limits.requireAdmission(claims("ana", "::1"))
+            try require(try await limits.other.admit(claims("ana", "::2")).isAdmitted, "The other store should admit")
+            try await limits.requireRefusal(claims("ana", "::3"), under: account, for: .seconds(60))
+            try await limits.requireRemaining([RateLimitClaim("everybody")], [3])
+        },
+    ]
+}

@@ -1,0 +1,105 @@
+package import Foundation
+import Synchronization
+
+/// A server that a test runs in a process of its own. It ends with the test's process, also if that is killed.
+package final class ServerProcess: Sendable {
+    /// The process id.
+    package let id: Int32
+    private let process: Mutex<Process>
+
+    private init(_ process: sending Process) {
+        id = process.processIdentifier
+        self.process = Mutex(process)
+    }
+
+    /// Starts a program.
+    /// - Parameters:
+    ///   - program: The program, which is looked up in `PATH`.
+    ///   - arguments: Its arguments.
+    ///   - log: The file that gets its output.
+    package static func start(_ program: String, _ arguments: [String], log: URL) throws -> ServerProcess {
+        if !FileManager.default.fileExists(atPath: log.path) { try Data().write(to: log) }
+        return try Spawner.shared.run {
+            let process = Process()
+            process.executableURL = URL(filePath: "/usr/bin/env")
+            process.arguments = ["setpriv", "--pdeathsig", "KILL", program] + arguments
+            process.standardInput = FileHandle.nullDevice
+            let output = try FileHandle(forWritingTo: log)
+            try output.seekToEnd()
+            (process.standardOutput, process.standardError) = (output, output)
+            try process.run()
+            return ServerProcess(process)
+        }
+    }
+
+    /// Whether it runs.
+    package var isRunning: Bool { process.withLock(\.isRunning) }
+
+    /// Sends a signal.
+    package func signal(_ signal: Int32) {
+        process.withLock { process in
+            if process.isRunning { kill(id, signal) }
+        }
+    }
+
+    /// Kills it and waits until it is gone.
+    package func stop() {
+        signal(SIGKILL)
+        process.withLock { $0.waitUntilExit() }
+    }
+
+    /// A port on the loopback on which no server listens at this moment.
+    package static func freePort() throws -> Int {
+        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard socket >= 0 else { throw TestFailure("no socket") }
+        defer { close(socket) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(socket, $0, length) == 0 && getsockname(socket, $0, &length) == 0
+            }
+        }
+        guard isBound else { throw TestFailure("no free port") }
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+}
+
+/// A thread that starts processes and never ends: the system kills a process with the thread that started it, not with the process
+/// of that thread.
+private final class Spawner: Sendable {
+    static let shared = Spawner()
+    private let work = Mutex<[@Sendable () -> Void]>([])
+    private let signal = DispatchSemaphore(value: 0)
+
+    private init() {
+        let thread = Thread { [self] in
+            while true {
+                signal.wait()
+                work.withLock { $0.removeFirst() }()
+            }
+        }
+        thread.name = "spawner"
+        thread.start()
+    }
+
+    func run<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) throws -> Result {
+        let (result, done) = (ResultBox<Result>(), DispatchSemaphore(value: 0))
+        work.withLock { work in
+            work.append {
+                result.value.withLock { $0 = Swift.Result { try body() } }
+                done.signal()
+            }
+        }
+        signal.signal()
+        done.wait()
+        guard let value = result.value.withLock({ $0 }) else { throw TestFailure("the process did not start") }
+        return try value.get()
+    }
+}
+
+private final class ResultBox<Value: Sendable>: Sendable {
+    let value = Mutex<Result<Value, any Error>?>(nil)
+}

@@ -1,0 +1,87 @@
+package import Foundation
+import Synchronization
+
+/// A server of Redis for a test, on the loopback, which stores nothing on disk.
+package final class ValkeyServer: Sendable {
+    package let port: Int
+    private let folder: URL
+    private let options: [String]
+    private let process = Mutex<ServerProcess?>(nil)
+
+    private init(port: Int, folder: URL, options: [String]) {
+        (self.port, self.folder, self.options) = (port, folder, options)
+    }
+
+    /// Runs a server for the time of a closure.
+    /// - Parameter options: Further arguments, such as `--maxmemory 2mb`.
+    package static func run<Result>(
+        _ options: [String] = [],
+        _ body: (ValkeyServer) async throws -> Result
+    ) async throws -> Result {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "vk-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = ValkeyServer(port: try ServerProcess.freePort(), folder: folder, options: options)
+        defer { server.kill() }
+        try await server.start()
+        return try await body(server)
+    }
+
+    /// The URL of the server.
+    package var url: String { "valkey://127.0.0.1:\(port)" }
+
+    /// The output of the server.
+    package var log: String { (try? String(contentsOf: logFile, encoding: .utf8)) ?? "" }
+
+    private var logFile: URL { folder.appending(path: "log") }
+
+    /// Starts it, on the same port as before, and returns when it replies.
+    package func start() async throws {
+        let arguments = [
+            "--port", "\(port)", "--bind", "127.0.0.1", "--dir", folder.path, "--save", "", "--appendonly", "no",
+            "--daemonize", "no",
+        ]
+        let started = try ServerProcess.start("redis-server", arguments + options, log: logFile)
+        process.withLock { $0 = started }
+        for _ in 0..<1_000 {
+            if try await hasStarted() { return }
+            guard started.isRunning else { break }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        throw TestFailure("redis-server did not start: \(log)")
+    }
+
+    /// Sends a signal, such as `SIGSTOP`.
+    package func signal(_ signal: Int32) { process.withLock { $0 }?.signal(signal) }
+
+    /// Kills it and waits until it is gone.
+    package func kill() { process.withLock { $0 }?.stop() }
+
+    /// Runs `redis-cli` with arguments and returns what it prints.
+    @discardableResult
+    package func cli(_ arguments: String...) async throws -> String {
+        let port = port
+        return try await withCheckedThrowingContinuation { continuation in
+            Thread {
+                continuation.resume(
+                    with: Result {
+                        let process = Process()
+                        process.executableURL = URL(filePath: "/usr/bin/env")
+                        process.arguments = ["redis-cli", "-h", "127.0.0.1", "-p", "\(port)"] + arguments
+                        let output = Pipe()
+                        (process.standardOutput, process.standardError) = (output, FileHandle.nullDevice)
+                        try process.run()
+                        let data = output.fileHandleForReading.readDataToEndOfFile()
+                        process.waitUntilExit()
+                        return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines)
+                    }
+                )
+            }.start()
+        }
+    }
+
+    private func hasStarted() async throws -> Bool {
+        let reply = try await cli("PING")
+        return reply == "PONG" || reply.hasPrefix("NOAUTH")
+    }
+}

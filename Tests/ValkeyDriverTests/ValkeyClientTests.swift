@@ -1,0 +1,188 @@
+import DataServerTesting
+import Foundation
+import Logging
+import Testing
+
+@testable import ValkeyDriver
+
+@Suite(.timeLimit(.minutes(3))) struct ValkeyClientTests {
+    private static let patience = Duration.seconds(20)
+
+    private func withClient<Result>(
+        _ url: String,
+        scripts: [ValkeyScript] = [],
+        _ body: (ValkeyClient) async throws -> Result
+    ) async throws -> Result {
+        let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        let client = ValkeyClient(address: try ValkeyAddress(url: url), scripts: scripts, logger: logger)
+        do {
+            let result = try await body(client)
+            await client.close()
+            return result
+        } catch {
+            await client.close()
+            throw error
+        }
+    }
+
+    private func failure(of body: () async throws -> Void) async -> ValkeyError? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return error as? ValkeyError
+        }
+    }
+
+    /// Waits until the client has noticed that its connection is lost.
+    private func untilLost(_ client: ValkeyClient) async throws {
+        for _ in 0..<2_000 where client.isReady {
+            _ = try? await client.send(ValkeyCommand("PING"), within: .milliseconds(50))
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        try #require(!client.isReady)
+    }
+
+    @Test("Matches the replies of many concurrent commands")
+    func concurrent() async throws {
+        try await ValkeyServer.run { server in
+            try await withClient(server.url) { client in
+                try await client.waitUntilReady(within: Self.patience)
+                try await withThrowingTaskGroup { group in
+                    for number in 0..<2_000 {
+                        group.addTask {
+                            let reply = try await client.send(ValkeyCommand("ECHO", "\(number)"), within: Self.patience)
+                            #expect(reply == .text(Array("\(number)".utf8)))
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+        }
+    }
+
+    @Test("Signs in, selects the database, and names the connection")
+    func signIn() async throws {
+        try await ValkeyServer.run(["--requirepass", "open sesame"]) { server in
+            try await withClient("valkey://:open%20sesame@127.0.0.1:\(server.port)/5") { client in
+                try await client.waitUntilReady(within: Self.patience)
+                _ = try await client.send(ValkeyCommand("SET", "a", "1"), within: Self.patience)
+                let info = try await client.send(ValkeyCommand("CLIENT", "LIST"), within: Self.patience)
+                guard case .text(let list) = info else { throw TestFailure("no list") }
+                #expect(String(decoding: list, as: UTF8.self).contains("name=holdfast"))
+                #expect(String(decoding: list, as: UTF8.self).contains("db=5"))
+            }
+            for (url, code) in [("valkey://:wrong@127.0.0.1:\(server.port)", "WRONGPASS"), (server.url, "NOAUTH")] {
+                try await withClient(url) { client in
+                    let error = await failure { try await client.waitUntilReady(within: .seconds(2)) }
+                    #expect(error == .configuration(code: code))
+                }
+            }
+        }
+    }
+
+    @Test("A stopped server accepts a connection, but is not ready")
+    func stopped() async throws {
+        try await ValkeyServer.run { server in
+            server.signal(SIGSTOP)
+            try await withClient(server.url) { client in
+                let error = await failure { try await client.waitUntilReady(within: .milliseconds(600)) }
+                #expect(error == .timedOut || error == .unavailable)
+                #expect(await failure { _ = try await client.send(ValkeyCommand("PING"), within: .seconds(1)) } == .unavailable)
+                server.signal(SIGCONT)
+                try await client.waitUntilReady(within: Self.patience)
+            }
+        }
+    }
+
+    @Test("A late reply closes the connection, commands then fail at once, and at most one batch is executed late")
+    func timeout() async throws {
+        try await ValkeyServer.run { server in
+            try await withClient(server.url) { client in
+                try await client.waitUntilReady(within: Self.patience)
+                server.signal(SIGSTOP)
+                let failures = try await withThrowingTaskGroup { group in
+                    for _ in 0..<1_000 {
+                        group.addTask {
+                            await failure { _ = try await client.send(ValkeyCommand("INCR", "late"), within: .milliseconds(200)) }
+                        }
+                    }
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(failures.allSatisfy { $0 == .timedOut || $0 == .unavailable })
+                #expect(failures.contains(.timedOut))
+                #expect(!client.isReady)
+                server.signal(SIGCONT)
+                try await client.waitUntilReady(within: Self.patience)
+                guard case .text(let count) = try await client.send(ValkeyCommand("GET", "late"), within: Self.patience) else {
+                    return
+                }
+                #expect(Int(String(decoding: count, as: UTF8.self)) ?? .max <= ValkeyConnection.mostInFlight)
+            }
+        }
+    }
+
+    @Test("Connects again after the server was killed and started anew, and loads its scripts")
+    func restart() async throws {
+        let script = ValkeyScript("return redis.call('INCRBY', KEYS[1], ARGV[1])")
+        try await ValkeyServer.run { server in
+            try await withClient(server.url, scripts: [script]) { client in
+                try await client.waitUntilReady(within: Self.patience)
+                let call = {
+                    try await client.evaluate(
+                        script,
+                        keys: [Array("n".utf8)],
+                        arguments: [Array("3".utf8)],
+                        within: Self.patience
+                    )
+                }
+                #expect(try await call() == .integer(3))
+                server.kill()
+                try await untilLost(client)
+                try await server.start()
+                try await client.waitUntilReady(within: Self.patience)
+                #expect(try await call() == .integer(3))
+                try await server.cli("SCRIPT", "FLUSH")
+                #expect(try await call() == .integer(6), "the text was sent")
+                #expect(try await call() == .integer(9))
+            }
+        }
+    }
+
+    @Test("Tells errors of the store, of the settings, and of commands apart, and goes on after them")
+    func errors() async throws {
+        try await ValkeyServer.run(["--maxmemory", "1mb"]) { server in
+            try await withClient(server.url) { client in
+                try await client.waitUntilReady(within: Self.patience)
+                let full = await failure {
+                    _ = try await client.send(
+                        ValkeyCommand("SET", "a", String(repeating: "x", count: 2_000_000)),
+                        within: Self.patience
+                    )
+                    _ = try await client.send(ValkeyCommand("SET", "b", "x"), within: Self.patience)
+                }
+                #expect(full == .store(code: "OOM"))
+                #expect(
+                    await failure { _ = try await client.send(ValkeyCommand("NOTHING"), within: Self.patience) }
+                        == .refused(code: "ERR")
+                )
+                try await client.waitUntilReady(within: Self.patience)
+            }
+        }
+        #expect(ValkeyError(text: "MOVED 1234 10.0.0.1:6379") == .configuration(code: "MOVED"))
+        #expect(ValkeyError(text: "LOADING Redis is loading") == .store(code: "LOADING"))
+        #expect(ValkeyError(text: "secret-key is wrong") == .refused(code: "ERR"))
+    }
+
+    @Test("Commands of a closed client fail")
+    func closed() async throws {
+        try await ValkeyServer.run { server in
+            try await withClient(server.url) { client in
+                try await client.waitUntilReady(within: Self.patience)
+                await client.close()
+                #expect(await failure { _ = try await client.send(ValkeyCommand("PING"), within: .seconds(1)) } == .unavailable)
+                #expect(await failure { try await client.waitUntilReady(within: .seconds(1)) } == .closed)
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+import DataServerTesting
+import Foundation
+import HoldfastTesting
+import RateLimiting
+import Testing
+import ValkeyDriver
+
+@testable import ValkeyStores
+
+/// Failures of the server: none admits more than the share of the fallback, and none lasts.
+@Suite(.timeLimit(.minutes(5))) struct FailureTests {
+    private static let policy = RateLimitPolicy.requests(10, per: .seconds(3_600), name: "p")
+    private static let rules = [RateLimitRule(policy)]
+    private let claims = [RateLimitClaim("p", key: "ana")]
+
+    /// How many of so many requests are admitted.
+    private func admissions(_ count: Int, _ process: SharedLimits.Process) async throws -> Int {
+        var admitted = 0
+        for _ in 0..<count where try await process.store.admit(claims).isAdmitted { admitted += 1 }
+        return admitted
+    }
+
+    private func untilLost(_ process: SharedLimits.Process) async throws {
+        for _ in 0..<4_000 where process.client.isReady {
+            _ = try? await process.client.send(ValkeyCommand("PING"), within: .milliseconds(20))
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        try #require(!process.client.isReady)
+    }
+
+    @Test("Decides by a share of the quota while the server is stopped, and by the server again after")
+    func stopped() async throws {
+        try await SharedLimits.run { limits in
+            let process = try await limits.start(Self.rules, deadline: .milliseconds(500))
+            #expect(try await admissions(2, process) == 2)
+            limits.server.signal(SIGSTOP)
+            #expect(try await admissions(100, process) == 3, "half of the quota, less what was admitted before")
+            let answer = try await process.store.admit(claims)
+            #expect(answer.refusal?.policy == Self.policy)
+            #expect(!process.client.isReady)
+            limits.server.signal(SIGCONT)
+            try await process.client.waitUntilReady(within: SharedLimits.patience)
+            // The request that timed out can have been counted late.
+            #expect((7...8).contains(try await admissions(100, process)))
+        }
+    }
+
+    @Test("Gives away no more than the share when the server is killed and comes back empty", arguments: [0.5, 1])
+    func killed(share: Double) async throws {
+        try await SharedLimits.run { limits in
+            let process = try await limits.start(Self.rules, fallback: .local(share: share))
+            #expect(try await admissions(4, process) == 4)
+            limits.server.kill()
+            try await untilLost(process)
+            try await limits.server.start()
+            try await process.client.waitUntilReady(within: SharedLimits.patience)
+            #expect(try await admissions(100, process) == (share == 1 ? 6 : 1))
+            limits.pass(.seconds(3_600))
+            #expect(try await admissions(100, process) == 10)
+        }
+    }
+
+    @Test("Gives away no more than the share when the data is removed, again and again")
+    func flushed() async throws {
+        try await SharedLimits.run { limits in
+            let one = try await limits.start(Self.rules)
+            let other = try await limits.start(Self.rules)
+            #expect(try await other.store.check(claims).isAdmitted)
+            #expect(try await admissions(10, one) == 10)
+            var gift = 0
+            for _ in 0..<5 {
+                try await limits.server.cli("FLUSHALL")
+                for process in [one, other] { _ = try await process.store.check(claims) }
+                #expect(try await admissions(20, one) == 0, "it has admitted more than its share")
+                gift += try await admissions(20, other)
+            }
+            #expect(gift == 5, "the share of the other")
+            limits.pass(.seconds(3_600))
+            #expect(try await admissions(20, one) == 10, "the counts of the process end with the window")
+            #expect(try await admissions(20, other) == 0)
+        }
+    }
+
+    @Test("A server that lost its data decides concurrent requests within the share, too")
+    func flushedUnderLoad() async throws {
+        try await SharedLimits.run { limits in
+            let process = try await limits.start(Self.rules)
+            #expect(try await admissions(2, process) == 2)
+            try await limits.server.cli("FLUSHALL")
+            let admitted = try await withThrowingTaskGroup { group in
+                for _ in 0..<100 { group.addTask { try await process.store.admit(claims).isAdmitted } }
+                return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+            }
+            #expect(admitted == 3)
+        }
+    }
+
+    @Test("Goes on when the server has dropped the scripts")
+    func scripts() async throws {
+        try await SharedLimits.run { limits in
+            let process = try await limits.start(Self.rules)
+            #expect(try await admissions(3, process) == 3)
+            try await limits.server.cli("SCRIPT", "FLUSH")
+            #expect(try await admissions(100, process) == 7)
+        }
+    }
+
+    @Test("Decides by the share when the server's memory is full, and counts nothing in part")
+    func full() async throws {
+        try await SharedLimits.run(["--maxmemory-policy", "noeviction"]) { limits in
+            let rules = Self.rules + [RateLimitRule(.requests(10, per: .seconds(60), name: "q"))]
+            let process = try await limits.start(rules)
+            let both = claims + [RateLimitClaim("q")]
+            #expect(try await process.store.admit(both).isAdmitted)
+            try await limits.server.cli("CONFIG", "SET", "maxmemory", "1mb")
+            var admitted = 0
+            for _ in 0..<20 where try await process.store.admit(both).isAdmitted { admitted += 1 }
+            #expect(admitted == 4)
+            #expect(process.client.isReady)
+            try await limits.server.cli("CONFIG", "SET", "maxmemory", "0")
+            #expect(try await process.store.check(both).limits.map(\.remaining) == [9, 9])
+        }
+    }
+
+    @Test("A closed policy fails, an open one is not counted, and one in shadow does not fail")
+    func fallbacks() async throws {
+        try await SharedLimits.run { limits in
+            let fallbacks: [String: ValkeyFallback] = ["closed": .closed, "open": .open, "shadow": .closed]
+            let policies = ["closed", "open", "shadow"].map { RateLimitPolicy.requests(2, per: .seconds(60), name: $0) }
+            let rules = policies.map { RateLimitRule($0, mode: $0.name == "shadow" ? .shadow : .enforce) }
+            let process = try await limits.start(rules, fallbacks: fallbacks)
+            limits.server.kill()
+            try await untilLost(process)
+            let store = process.store
+            let closed: [RateLimitClaim] = [RateLimitClaim("open"), RateLimitClaim("closed")]
+            await #expect(throws: ValkeyError.unavailable) { _ = try await store.admit(closed) }
+            await #expect(throws: ValkeyError.unavailable) { _ = try await store.check(closed) }
+            for _ in 0..<10 { #expect(try await store.admit([RateLimitClaim("open")]).isAdmitted) }
+            for count in 1...3 {
+                let answer = try await store.admit([RateLimitClaim("shadow")])
+                #expect(answer.isAdmitted && (answer.shadowRefusal != nil) == (count == 3))
+            }
+        }
+    }
+
+    @Test("Refunds what it admitted on its own, and what a server that is gone counted as far as it can")
+    func refunds() async throws {
+        try await SharedLimits.run { limits in
+            let process = try await limits.start(Self.rules, fallback: .local(share: 1))
+            let claims = [RateLimitClaim("p", key: "ana", isRefundable: true)]
+            let counted = try #require(try await process.store.admit(claims).charge)
+            limits.server.kill()
+            try await untilLost(process)
+            let own = try #require(try await process.store.admit(claims).charge)
+            #expect(try await process.store.check(claims).limits.map(\.remaining) == [8])
+            try await process.store.refund(own, under: nil)
+            #expect(try await process.store.check(claims).limits.map(\.remaining) == [9])
+            await #expect(throws: ValkeyError.unavailable) { try await process.store.refund(counted, under: nil) }
+            #expect(try await process.store.check(claims).limits.map(\.remaining) == [10])
+        }
+    }
+
+    @Test("No step of the server's clock admits more, and a step back locks out nobody for longer than the window")
+    func clockSteps() async throws {
+        try await SharedLimits.run { limits in
+            let paced = RateLimitPolicy.requests(10, per: .seconds(60), name: "paced", algorithm: .strictGCRA(burst: 5))
+            let ring = RateLimitPolicy.requests(5, per: .seconds(60), name: "ring")
+            let process = try await limits.start([RateLimitRule(paced), RateLimitRule(ring)])
+            for claim in ["paced", "ring"].map { RateLimitClaim($0, key: "ana", isRefundable: true) } {
+                for _ in 0..<5 { #expect(try await process.store.admit([claim]).isAdmitted) }
+                limits.stepServer(by: .seconds(-7_200))
+                let wait = try await process.store.admit([claim]).refusal?.retryAfter
+                #expect(try #require(wait) <= .seconds(60))
+                limits.pass(.seconds(61))
+                #expect(try await process.store.admit([claim]).isAdmitted)
+            }
+        }
+    }
+
+    @Test("Asks the server once about a key that it refuses, and about a refundable claim once a second")
+    func knownRefusals() async throws {
+        try await SharedLimits.run { limits in
+            let process = try await limits.start(Self.rules)
+            #expect(try await admissions(11, process) == 10)
+            func commands() async throws -> Int {
+                let info = try await limits.server.cli("INFO", "commandstats")
+                let line = info.split(separator: "\r\n").first { $0.hasPrefix("cmdstat_evalsha:") } ?? ""
+                return Int(line.split(separator: "=")[1].prefix { $0.isNumber }) ?? -1
+            }
+            let before = try await commands()
+            #expect(try await admissions(50, process) == 0)
+            #expect(try await commands() == before)
+            limits.pass(.seconds(3_600))
+            #expect(try await admissions(1, process) == 1)
+        }
+    }
+}

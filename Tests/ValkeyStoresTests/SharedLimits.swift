@@ -1,0 +1,113 @@
+import DataServerTesting
+import Foundation
+import HoldfastTesting
+import Logging
+import RateLimiting
+import Synchronization
+import Testing
+import Timekeeping
+import ValkeyDriver
+
+@testable import ValkeyStores
+
+/// Servers that share limits, and time that stands still for all of them until a test lets it pass.
+final class SharedLimits: Sendable {
+    static let patience = Duration.seconds(20)
+
+    let server: ValkeyServer
+    let secret = KeySecret()
+    private let time = Mutex<Duration>(.seconds(1_780_000_000))
+    private let processes = Mutex<[Process]>([])
+
+    /// The limits of one server, with a clock of its own.
+    struct Process: Sendable {
+        let client: ValkeyClient
+        let store: ValkeyRateLimitStore<OffsetClock>
+        let clock: OffsetClock
+    }
+
+    private init(server: ValkeyServer) {
+        self.server = server
+    }
+
+    /// Runs Redis for the time of a closure.
+    static func run<Result>(_ options: [String] = [], _ body: (SharedLimits) async throws -> Result) async throws -> Result {
+        try await ValkeyServer.run(options) { server in
+            let limits = SharedLimits(server: server)
+            do {
+                let result = try await body(limits)
+                await limits.close()
+                return result
+            } catch {
+                await limits.close()
+                throw error
+            }
+        }
+    }
+
+    /// Starts a server.
+    /// - Parameters:
+    ///   - deadline: How long a decision may wait. Long, since tests share the machine with others.
+    ///   - hasRealTime: Whether limits use the clock of Redis, and the process a clock that goes on.
+    func start(
+        _ rules: [RateLimitRule],
+        fallbacks: [String: ValkeyFallback] = [:],
+        fallback: ValkeyFallback = .local(share: 0.5),
+        deadline: Duration = patience,
+        hasRealTime: Bool = false
+    ) async throws -> Process {
+        let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        let client = ValkeyClient(address: try ValkeyAddress(url: server.url), scripts: LimitScript.all, logger: logger)
+        let clock = OffsetClock(isReal: hasRealTime)
+        let store = ValkeyRateLimitStore(
+            rules,
+            client: client,
+            secret: secret,
+            fallbacks: fallbacks,
+            fallback: fallback,
+            deadline: deadline,
+            clock: clock,
+            time: { [self] in hasRealTime ? 0 : time.withLock { $0.wholeNanosecondsRoundedUp / 1_000 } },
+            logger: logger
+        )
+        let process = Process(client: client, store: store, clock: clock)
+        processes.withLock { $0.append(process) }
+        try await client.waitUntilReady(within: Self.patience)
+        return process
+    }
+
+    /// Lets time pass for Redis and all servers.
+    func pass(_ time: Duration) {
+        self.time.withLock { $0 += time }
+        for process in processes.withLock({ $0 }) { process.clock.pass(time) }
+    }
+
+    /// Steps the clock of Redis, which no server notices.
+    func stepServer(by step: Duration) { time.withLock { $0 += step } }
+
+    private func close() async {
+        for process in processes.withLock({ $0 }) { await process.store.close() }
+    }
+}
+
+/// A clock that a test moves, and that goes on by itself or not.
+final class OffsetClock: Clock {
+    typealias Instant = ContinuousClock.Instant
+
+    private let start = ContinuousClock.now
+    private let isReal: Bool
+    private let offset = Mutex<Duration>(.zero)
+
+    init(isReal: Bool) {
+        self.isReal = isReal
+    }
+
+    var now: Instant { (isReal ? .now : start) + offset.withLock { $0 } }
+    var minimumResolution: Duration { .nanoseconds(1) }
+
+    func pass(_ time: Duration) { offset.withLock { $0 += time } }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        try await ContinuousClock().sleep(until: deadline - offset.withLock { $0 }, tolerance: tolerance)
+    }
+}
