@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import Synchronization
 
 /// A server of Redis for a test, on the loopback, which stores nothing on disk.

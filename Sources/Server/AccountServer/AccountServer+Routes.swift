@@ -53,11 +53,13 @@ extension AccountServer {
     }
 
     package func healthRoutes<Context: RequestContext>(_ context: Context.Type) -> HealthRoutes<Context> {
-        HealthRoutes(checks: [
+        var checks: [HealthRoutes<Context>.Check] = [
             .init("database") { [stores] in try await stores.ping() },
             .init("mail") { [stores] in try await stores.intents.ping() },
-            .init("limits") { [limitStore] in try await limitStore.ping() },
-        ])
+        ]
+        // Without Valkey the limits go on with a share of each quota.
+        if configuration.sharedLimits == nil { checks.append(.init("limits") { [limitStore] in try await limitStore.ping() }) }
+        return HealthRoutes(checks: checks)
     }
 
     /// Adds the page at `/`, for a server that is nothing but an account server.

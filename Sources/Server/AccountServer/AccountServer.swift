@@ -85,18 +85,23 @@ public struct AccountServer: Sendable {
         // All servers of a deployment go by one clock.
         let time = injected ?? stores.deployment.map { ServerTime.system(wall: $0.time.now) } ?? .system
         self.time = time
-        steady = try await stores.steadyTime(time.snapshot)
+        steady = try await stores.steadyTime(injected?.snapshot)
         let keys = try stores.keys(secret: configuration.secret)
         let previous = try configuration.previousSecret.map { [stores] in try stores.keys(secret: $0) }
         mailbox = try MailboxFolder(directory: stores.folder.mailbox, now: time.wall)
         localization = Localization(fallback: configuration.defaultLanguage)
         limitStore = try await stores.limits(
             configuration.limits,
+            sharedIn: configuration.sharedLimits,
             secret: keys.limitKeys,
             clock: time,
             snapshot: time.snapshot,
-            logger: logger
+            logger: logger,
+            metrics: metrics
         )
+        if stores.deployment != nil, configuration.sharedLimits == nil, configuration.limitScope == .server {
+            logger.warning("Each server applies the rate limits on its own: N servers admit up to N times each limit")
+        }
         limits = RateLimits(store: limitStore, identity: configuration.limits.identity, metrics: metrics)
         shares = FairShares(of: AccountLimit.resetGlobal.rawValue, clock: time, metrics: metrics)
         idempotency = IdempotencyKeys(

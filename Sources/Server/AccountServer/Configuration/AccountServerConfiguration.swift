@@ -33,6 +33,8 @@ public struct AccountServerConfiguration: Sendable {
     public var dataFolder: URL
     /// Where accounts are stored: in the data folder by default.
     public var database = AccountDatabase.sqlite
+    /// Where several servers share the usage of their rate limits; `nil` if each counts on its own.
+    public var sharedLimits: SharedLimitSettings?
     /// Who shares the usage of rate limits.
     public var limitScope = RateLimitScope.deployment
     /// Production by default.
@@ -152,6 +154,7 @@ extension AccountServerConfiguration {
             default: .production
         )
         database = AccountDatabase(&settings, isProduction: environment == .production)
+        sharedLimits = SharedLimitSettings(&settings)
         limitScope = settings.choice("RATE_LIMIT_SCOPE", ["deployment": .deployment, "server": .server], default: .deployment)
         appName = settings.text("APP_NAME") ?? appName
         emailFrom =
@@ -245,7 +248,7 @@ extension AccountServerConfiguration {
     /// A setting that asks for what this version does not have must not be passed over in silence.
     private func refuseUnsupported(_ settings: inout SettingReader) {
         let unsupported = [
-            "VALKEY_URL", "ADMIN_TOKEN",
+            "ADMIN_TOKEN"
         ]
         for name in unsupported where settings.text(name) != nil {
             settings.refuse(name, "is not supported by this version; leave it out")

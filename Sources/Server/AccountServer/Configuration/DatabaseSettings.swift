@@ -1,4 +1,7 @@
+import AccountContract
 public import PostgresDriver
+public import ValkeyDriver
+public import ValkeyStores
 
 /// Where a server keeps accounts, sessions, tokens, emails, events and idempotency keys.
 public enum AccountDatabase: Sendable {
@@ -9,14 +12,9 @@ public enum AccountDatabase: Sendable {
 
     init(_ settings: inout SettingReader, isProduction: Bool) {
         self = .sqlite
-        let poolSize = settings.integer("DATABASE_POOL_SIZE", in: 1...64, default: 16)
-        let isPooled = settings.choice("DATABASE_POOLER", ["none": false, "transaction": true], default: false)
         guard let url = settings.text("DATABASE_URL", isSecret: true), url != "sqlite" else { return }
         do {
-            var postgres = try PostgresSettings(url: url, requiresVerifiedTLS: isProduction)
-            if settings.text("DATABASE_POOL_SIZE") != nil { postgres.maximum = poolSize }
-            if isPooled { postgres.preparesStatements = false }
-            self = .postgres(postgres)
+            self = .postgres(try PostgresSettings(url: url, requiresVerifiedTLS: isProduction))
         } catch {
             settings.refuse("DATABASE_URL", "can't be used: \(error)")
         }
@@ -32,4 +30,56 @@ public enum RateLimitScope: Hashable, Sendable {
     case deployment
     /// Each server on its own: N servers admit up to N times each limit.
     case server
+}
+
+/// Where servers share the usage of their rate limits.
+public struct SharedLimitSettings: Sendable {
+    /// The Valkey or Redis that counts.
+    public var address: ValkeyAddress
+    /// What a limit does while Valkey is slow or gone.
+    public var fallback = ValkeyFallback.local(share: 0.5)
+    /// What certain limits do instead, by their names, such as `login-failures`.
+    public var fallbacks: [String: ValkeyFallback] = [:]
+
+    /// Creates settings.
+    public init(address: ValkeyAddress) {
+        self.address = address
+    }
+
+    init?(_ settings: inout SettingReader) {
+        let fallbacks = settings.list("VALKEY_FALLBACK") ?? []
+        guard let url = settings.text("VALKEY_URL", isSecret: true) else { return nil }
+        do throws(ValkeyAddress.Failure) {
+            self.init(address: try ValkeyAddress(url: url))
+        } catch {
+            settings.refuse("VALKEY_URL", "\(error)")
+            return nil
+        }
+        for item in fallbacks {
+            let parts = item.split(separator: "=", maxSplits: 1).map(String.init)
+            guard let fallback = parts.last.flatMap(Self.fallback), parts.count == 1 || AccountLimit(rawValue: parts[0]) != nil
+            else {
+                settings.refuse(
+                    "VALKEY_FALLBACK",
+                    "must be local/PERCENT, open or closed, for all limits or as NAME=… for one (is “\(item)”)"
+                )
+                continue
+            }
+            if parts.count == 1 { self.fallback = fallback } else { self.fallbacks[parts[0]] = fallback }
+        }
+        if settings.text("HOLDFAST_SECRET", isSecret: true) == nil {
+            settings.refuse("HOLDFAST_SECRET", "is required with VALKEY_URL: all servers that share limits need the same secret")
+        }
+    }
+
+    private static func fallback(_ text: String) -> ValkeyFallback? {
+        switch text {
+        case "open": return .open
+        case "closed": return .closed
+        case "local": return .local(share: 0.5)
+        default:
+            guard text.hasPrefix("local/"), let percent = Int(text.dropFirst(6)), (1...100).contains(percent) else { return nil }
+            return .local(share: Double(percent) / 100)
+        }
+    }
 }

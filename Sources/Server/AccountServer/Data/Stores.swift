@@ -11,6 +11,8 @@ import PostgresStores
 package import RateLimiting
 package import SQLiteStores
 package import ServiceLifecycle
+import ValkeyDriver
+import ValkeyStores
 
 /// The data of a server. Only this type and ``PostgresDeployment`` name a database; the rest of the server knows protocols.
 package struct Stores: AccountStores {
@@ -66,11 +68,12 @@ package struct Stores: AccountStores {
             settings,
             emailKeys: EmailKeys(keys.emailKeys, previous: previous?.emailKeys),
             servedBy: version,
-            isAlone: configuration.limitScope == .deployment,
+            isAlone: configuration.limitScope == .deployment && configuration.sharedLimits == nil,
             logger: logger,
             metrics: metrics
         )
-        place = .postgres(deployment, limits: version != nil ? try SQLiteDatabase(path: folder.limitDatabase.path) : nil)
+        let keepsLimits = version != nil && configuration.sharedLimits == nil
+        place = .postgres(deployment, limits: keepsLimits ? try SQLiteDatabase(path: folder.limitDatabase.path) : nil)
         accountStores = deployment.stores
     }
 
@@ -114,14 +117,33 @@ extension DataFolder {
 package struct NoSQLiteDatabase: Error {}
 
 extension Stores {
-    /// The rate limits as the process before has left them.
+    /// The rate limits as the process before has left them, or as all servers share them.
     package func limits<C: Clock>(
         _ settings: LimitSettings,
+        sharedIn shared: SharedLimitSettings?,
         secret: KeySecret,
         clock: C,
         snapshot: @escaping @Sendable () -> SnapshotTime,
-        logger: Logger
+        logger: Logger,
+        metrics: any MetricsFactory
     ) async throws -> any KeptRateLimitStore where C.Duration == Duration {
+        if let shared {
+            return ValkeyRateLimitStore(
+                settings.rules,
+                client: ValkeyClient(
+                    address: shared.address,
+                    scripts: ValkeyRateLimitStore<C>.scripts,
+                    metrics: metrics,
+                    logger: logger
+                ),
+                secret: secret,
+                fallbacks: shared.fallbacks,
+                fallback: shared.fallback,
+                memory: settings.memory,
+                clock: clock,
+                logger: logger
+            )
+        }
         let database =
             switch place {
             case .sqlite(let database): database
@@ -150,10 +172,13 @@ extension Stores {
     }
 
     /// The time of due times, leases and grace windows.
-    package func steadyTime(_ snapshot: @escaping @Sendable () -> SnapshotTime = { .now() }) async throws -> any KeptTime {
+    /// - Parameter snapshot: The clocks of the machine; its own if `nil`. PostgreSQL's clock takes their place unless they are given.
+    package func steadyTime(_ snapshot: (@Sendable () -> SnapshotTime)? = nil) async throws -> any KeptTime {
         switch place {
-        case .sqlite(let database): try await SteadyTime(database, snapshot: snapshot)
-        case .postgres(let deployment, _): deployment.time
+        case .sqlite(let database): return try await SteadyTime(database, snapshot: snapshot ?? { .now() })
+        case .postgres(let deployment, _):
+            if let snapshot { return GivenTime(snapshot: snapshot) }
+            return deployment.time
         }
     }
 
@@ -212,4 +237,15 @@ package protocol KeptTime: Sendable {
 }
 
 extension SQLiteRateLimitStore: KeptRateLimitStore {}
+extension ValkeyRateLimitStore: KeptRateLimitStore {}
 extension SteadyTime: KeptTime {}
+
+/// The wall clock that a caller gives.
+private struct GivenTime: KeptTime {
+    let snapshot: @Sendable () -> SnapshotTime
+    var now: @Sendable () -> Date {
+        { [snapshot] in Date(timeIntervalSince1970: Double(snapshot().wallNanoseconds) / 1e9) }
+    }
+
+    func keep() async throws {}
+}

@@ -57,8 +57,9 @@ struct Serve: AsyncParsableCommand {
               PASSWORD_MIN_LENGTH, PASSWORD_POLICY   8; length (default) or letters-and-digits
               INSTALLATION_ID                        the installation that the database must belong to, from DATA/installation-id
               DATABASE_URL                           postgres://USER:PASSWORD@HOST/DATABASE in place of the file in the data folder
-              DATABASE_POOL_SIZE, DATABASE_POOLER    connections (16); transaction for PgBouncer in that mode
-              VALKEY_URL                             redis://HOST:PORT, where several servers share their rate limits
+                                                     with ?pool_max=N for its connections (16)
+              VALKEY_URL                             redis://:PASSWORD@HOST:PORT/0, where several servers share their rate limits
+              VALKEY_FALLBACK                        what limits do without it: local/PERCENT of the quota (local/50), open or closed
               RATE_LIMIT_SCOPE                       deployment (default), or server: N servers admit up to N times each limit
               HOLDFAST_SECRET                        in place of the secret in the data folder; required with DATABASE_URL
               HOLDFAST_SECRET_PREVIOUS               the secret that HOLDFAST_SECRET replaces; what was made with it stays valid
