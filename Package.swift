@@ -467,11 +467,12 @@ let package = Package(
             in: "Integration",
             exclude: ["Reference/Schemathesis", "Upgrades/Folders"],
             [
-                "AccountContract", "AccountCore", "AccountKit", "AccountRoutes", "AccountServer", "AppLinks", "Attacks", "Email",
+                "AccountContract", "AccountCore", "AccountKit", "AccountRoutes", "AccountServer", "AppLinks", "Attacks",
+                "DataServerTesting", "Email",
                 "ErrorContract", "ErrorLab", "ErrorLabContract", "HoldfastAsyncHTTPClient", "HoldfastCommand",
                 "HoldfastURLSession", "Idempotency",
-                "MailServerTesting", "OpenAPI", "Pages", "PasswordHashes", "RateLimiting", "ResilientHTTP", "SQLiteStores",
-                "ServerMiddleware", "StrictJSON", "holdfast-notes-app", "holdfast-terminal-app",
+                "MailServerTesting", "OpenAPI", "Pages", "PasswordHashes", "PostgresDriver", "RateLimiting", "ResilientHTTP", "SQLiteStores",
+                "ServerMiddleware", "StrictJSON", "ValkeyDriver", "holdfast-notes-app", "holdfast-terminal-app",
                 configuration, grdb, hummingbird, httpTypes, lifecycle, logging, nioCore, nioEmbedded, nioPosix,
             ]
         ),

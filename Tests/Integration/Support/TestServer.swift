@@ -106,6 +106,7 @@ func withServer<Result: Sendable>(
     for limit in AccountLimit.allCases where limit != .resetEmail {
         configuration.limits.policies[limit] = limit.policy(1_000_000, perSeconds: 60)
     }
+    try await TestStores.configure(&configuration, sharesLimits: time == nil)
     configure(&configuration)
     let log = CapturedLog()
     let hashing = hashing ?? Argon2Hashing(parameters: .init(memory: 8_192, passes: 1))

@@ -139,6 +139,7 @@ extension Stores {
                 secret: secret,
                 fallbacks: shared.fallbacks,
                 fallback: shared.fallback,
+                deadline: shared.deadline,
                 memory: settings.memory,
                 clock: clock,
                 logger: logger
