@@ -246,7 +246,7 @@ extension ValkeyRateLimitStore {
         )
         let reply = try LimitReply(raw, count: claims.count)
         if started == 0 {
-            self.started.compareExchange(expected: 0, desired: reply.now, ordering: .relaxed)
+            _ = self.started.compareExchange(expected: 0, desired: reply.now, ordering: .relaxed)
         }
         if let seen = reply.canary, canary.see(seen) {
             local.noteLoss(at: nanoseconds)
