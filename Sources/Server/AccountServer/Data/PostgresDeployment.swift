@@ -43,6 +43,8 @@ package struct PostgresDeployment: Sendable {
                 try await Self.enter(presence)
                 self.presence = presence
             } else {
+                // A command may begin an installation, but does not change the tables under servers of another version.
+                if try await PostgresSchema.isNew(database) { try await PostgresSchema.migrate(database) }
                 guard try await PostgresSchema.pending(database).isEmpty else { throw OutdatedDatabase() }
                 presence = nil
             }
