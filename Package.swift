@@ -467,9 +467,9 @@ let package = Package(
             in: "Integration",
             exclude: ["Reference/Schemathesis", "Upgrades/Folders"],
             [
-                "AccountContract", "AccountCore", "AccountKit", "AccountRoutes", "AccountServer", "AppLinks", "Attacks", "Email",
-                "ErrorContract", "ErrorLab", "ErrorLabContract", "HoldfastAsyncHTTPClient", "HoldfastCommand",
-                "HoldfastURLSession", "Idempotency",
+                "AccountContract", "AccountCore", "AccountKit", "AccountRoutes", "AccountServer", "AppLinks", "Attacks",
+                "DataServerTesting", "Email", "ErrorContract", "ErrorLab", "ErrorLabContract", "HoldfastAsyncHTTPClient",
+                "HoldfastCommand", "HoldfastURLSession", "Idempotency",
                 "MailServerTesting", "OpenAPI", "Pages", "PasswordHashes", "RateLimiting", "ResilientHTTP", "SQLiteStores",
                 "ServerMiddleware", "StrictJSON", "holdfast-notes-app", "holdfast-terminal-app",
                 configuration, grdb, hummingbird, httpTypes, lifecycle, logging, nioCore, nioEmbedded, nioPosix,
