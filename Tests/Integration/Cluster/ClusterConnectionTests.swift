@@ -87,6 +87,8 @@ import Testing
             try await load.verify()
             try await expectNoTransaction(in: database, of: server)
             #expect(conflicts.refused > 0)
+            // The servers repeat transactions, and not the users: a conflict six times in a row is rare.
+            #expect(load.responses(503) <= load.responses / 100)
             #expect(conflicts.violations.isEmpty)
             print("\(conflicts.refused) of \(conflicts.segments) round trips refused; \(load.summary)")
         }

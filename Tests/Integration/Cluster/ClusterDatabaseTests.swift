@@ -37,8 +37,11 @@ import Testing
         try await server.stop(SIGKILL)
     }
 
-    @Test("A synchronous standby is promoted after the primary has died under load: nothing acknowledged is lost")
-    func failover() async throws {
+    @Test(
+        "A synchronous standby is promoted after the primary has died or gone silent under load: nothing acknowledged is lost",
+        arguments: [SIGKILL, SIGSTOP]
+    )
+    func failover(by signal: Int32) async throws {
         for _ in 0..<rounds(1) {
             let primary = try await PostgresServer.start()
             let standby = try await primary.addStandby()
@@ -47,16 +50,17 @@ import Testing
                 let load = try await ClusterLoad.run(on: cluster) { load in
                     try await load.proceeds()
                     try await Task.sleep(for: .milliseconds(Int.random(in: 0...1_000)))
-                    try await primary.stop(SIGKILL)
-                    try await report("the primary died: not ready") { try await cluster.wait(untilReady: false) }
+                    if signal == SIGKILL { try await primary.stop(SIGKILL) } else { try await primary.freeze() }
+                    let how = signal == SIGKILL ? "died" : "is silent"
+                    try await report("the primary \(how): not ready") { try await cluster.wait(untilReady: false) }
                     try await standby.promote()
-                    try await report("the standby was promoted: ready") { try await cluster.wait(untilReady: true) }
+                    try await report("the standby was promoted, the primary \(how): ready") { try await cluster.wait(untilReady: true) }
                     try await report("the next success") { try await load.proceeds() }
                 }
                 try await load.verify()
                 print(load.summary)
             }
-            try await standby.stop(SIGKILL)
+            for server in [primary, standby] { try await server.stop(SIGKILL) }
         }
     }
 
