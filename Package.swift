@@ -471,7 +471,8 @@ let package = Package(
                 "DataServerTesting", "Email",
                 "ErrorContract", "ErrorLab", "ErrorLabContract", "HoldfastAsyncHTTPClient", "HoldfastCommand",
                 "HoldfastURLSession", "Idempotency",
-                "MailServerTesting", "OpenAPI", "Pages", "PasswordHashes", "PostgresDriver", "RateLimiting", "ResilientHTTP", "SQLiteStores",
+                "MailServerTesting", "OpenAPI", "Pages", "PasswordHashes", "PostgresDriver", "RateLimiting", "ResilientHTTP",
+                "SQLiteStores",
                 "ServerMiddleware", "StrictJSON", "ValkeyDriver", "holdfast-notes-app", "holdfast-terminal-app",
                 configuration, grdb, hummingbird, httpTypes, lifecycle, logging, nioCore, nioEmbedded, nioPosix,
             ]

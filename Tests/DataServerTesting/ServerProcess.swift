@@ -16,13 +16,22 @@ package final class ServerProcess: Sendable {
     /// - Parameters:
     ///   - program: The program, which is looked up in `PATH`.
     ///   - arguments: Its arguments.
+    ///   - environment: Its environment, and `PATH`; that of this process if `nil`.
     ///   - log: The file that gets its output.
-    package static func start(_ program: String, _ arguments: [String], log: URL) throws -> ServerProcess {
+    package static func start(
+        _ program: String,
+        _ arguments: [String],
+        environment: [String: String]? = nil,
+        log: URL
+    ) throws -> ServerProcess {
         if !FileManager.default.fileExists(atPath: log.path) { try Data().write(to: log) }
         return try Spawner.shared.run {
             let process = Process()
             process.executableURL = URL(filePath: "/usr/bin/env")
             process.arguments = ["setpriv", "--pdeathsig", "KILL", program] + arguments
+            if let environment {
+                process.environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""].merging(environment) { $1 }
+            }
             process.standardInput = FileHandle.nullDevice
             let output = try FileHandle(forWritingTo: log)
             try output.seekToEnd()
@@ -46,24 +55,6 @@ package final class ServerProcess: Sendable {
     package func stop() {
         signal(SIGKILL)
         process.withLock { $0.waitUntilExit() }
-    }
-
-    /// A port on the loopback on which no server listens at this moment.
-    package static func freePort() throws -> Int {
-        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        guard socket >= 0 else { throw TestFailure("no socket") }
-        defer { close(socket) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(socket, $0, length) == 0 && getsockname(socket, $0, &length) == 0
-            }
-        }
-        guard isBound else { throw TestFailure("no free port") }
-        return Int(UInt16(bigEndian: address.sin_port))
     }
 }
 

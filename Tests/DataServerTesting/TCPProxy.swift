@@ -1,6 +1,14 @@
 import Foundation
 import Synchronization
 
+/// Changes what a proxy carries over one connection.
+package protocol ProxyFilter: Sendable {
+    /// Returns what the server and the client get for bytes of the client.
+    func fromClient(_ bytes: ArraySlice<UInt8>) -> (toServer: [UInt8], toClient: [UInt8])
+    /// Returns what the client gets for bytes of the server.
+    func fromServer(_ bytes: ArraySlice<UInt8>) -> [UInt8]
+}
+
 /// A proxy on the loopback between a client and a server, which breaks connections on command.
 ///
 /// Each connection has two threads, one per direction.
@@ -24,10 +32,14 @@ package final class TCPProxy: Sendable {
     package let port: Int
     private let listener: Int32
     private let state: Mutex<State>
+    private let makeFilter: (@Sendable () -> any ProxyFilter)?
 
     /// Starts a proxy.
-    /// - Parameter target: The server's port.
-    package init(to target: Int) throws {
+    /// - Parameters:
+    ///   - target: The server's port.
+    ///   - makeFilter: Makes the filter of each connection; everything is carried as it is if `nil`.
+    package init(to target: Int, makeFilter: (@Sendable () -> any ProxyFilter)? = nil) throws {
+        self.makeFilter = makeFilter
         state = Mutex(State(target: target))
         listener = Self.makeSocket()
         port = try freePort()
@@ -110,8 +122,9 @@ package final class TCPProxy: Sendable {
                 return state.accepted
             }
             let pair = Pair(client: client, server: server)
-            Thread { [self] in carry(number, from: client, to: server, .toServer, pair) }.start()
-            Thread { [self] in carry(number, from: server, to: client, .toClient, pair) }.start()
+            let filter = makeFilter?()
+            Thread { [self] in carry(number, .toServer, pair, filter) }.start()
+            Thread { [self] in carry(number, .toClient, pair, filter) }.start()
         }
     }
 
@@ -125,7 +138,8 @@ package final class TCPProxy: Sendable {
         }
     }
 
-    private func carry(_ number: Int, from source: Int32, to destination: Int32, _ direction: Direction, _ pair: Pair) {
+    private func carry(_ number: Int, _ direction: Direction, _ pair: Pair, _ filter: (any ProxyFilter)?) {
+        let source = direction == .toServer ? pair.client : pair.server
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             let count = recv(source, &buffer, buffer.count, 0)
@@ -139,7 +153,7 @@ package final class TCPProxy: Sendable {
                 }
                 return cut.bytes
             }
-            guard Self.sendAll(buffer[..<allowed], to: destination) else { break }
+            guard pass(buffer[..<allowed], direction, pair, filter) else { break }
             guard allowed == count else {
                 state.withLock { state in
                     state.cut = nil
@@ -149,7 +163,18 @@ package final class TCPProxy: Sendable {
             }
         }
         state.withLock { Self.cut(number, &$0) }
-        _ = pair
+    }
+
+    /// - Returns: Whether the other side took it.
+    private func pass(_ bytes: ArraySlice<UInt8>, _ direction: Direction, _ pair: Pair, _ filter: (any ProxyFilter)?) -> Bool {
+        switch (direction, filter) {
+        case (.toServer, nil): return Self.sendAll(bytes, to: pair.server)
+        case (.toClient, nil): return Self.sendAll(bytes, to: pair.client)
+        case (.toServer, let filter?):
+            let output = filter.fromClient(bytes)
+            return Self.sendAll(output.toServer[...], to: pair.server) && Self.sendAll(output.toClient[...], to: pair.client)
+        case (.toClient, let filter?): return Self.sendAll(filter.fromServer(bytes)[...], to: pair.client)
+        }
     }
 
     private static func cut(_ number: Int, _ state: inout State) {

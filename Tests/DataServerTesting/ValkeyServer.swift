@@ -21,7 +21,7 @@ package final class ValkeyServer: Sendable {
         let folder = FileManager.default.temporaryDirectory.appending(path: "vk-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let server = ValkeyServer(port: try ServerProcess.freePort(), folder: folder, options: options)
+        let server = ValkeyServer(port: try freePort(), folder: folder, options: options)
         defer { server.kill() }
         try await server.start()
         return try await body(server)

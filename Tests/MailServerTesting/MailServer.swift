@@ -137,10 +137,12 @@ package final class MailServer: Sendable {
     }
 
     /// The mails that it has taken, in order.
-    package func received() throws -> [Received] {
+    /// - Parameter count: How many of the first are left out.
+    package func received(after count: Int = 0) throws -> [Received] {
         try FileManager.default.contentsOfDirectory(atPath: folder.path)
             .filter { $0.hasSuffix(".eml") && !$0.hasPrefix(".") }
             .sorted()
+            .dropFirst(count)
             .map { name in
                 let facts = folder.appending(path: name.replacing(".eml", with: ".json"))
                 var mail = try JSONDecoder().decode(Received.self, from: Data(contentsOf: facts))

@@ -195,6 +195,7 @@ import Testing
         } _: { client in
             await #expect(throws: PostgresError.unavailable("connection refused")) { try await client.execute("SELECT 1") }
             await #expect(throws: PostgresError.self) { try await client.ping() }
+            await #expect(throws: PostgresError.self) { try await client.ping("SELECT 2") }
         }
         try await withClient(url: "postgres://app@no-such-host.invalid/x") {
             $0.acquireTimeout = .seconds(3)
@@ -267,6 +268,41 @@ import Testing
             }
         }
         try await server.stop()
+    }
+
+    @Test("A host that does not respond is tried after the others, until it responds again")
+    func silentHost() async throws {
+        let server = try await PostgresServer.shared()
+        let database = try await server.createDatabaseName()
+        let (silent, other) = (try TCPProxy(to: server.port), try TCPProxy(to: server.port))
+        defer {
+            silent.stop()
+            other.stop()
+        }
+        silent.stall()
+        let hosts = "127.0.0.1:\(silent.port),127.0.0.1:\(other.port)"
+        try await withClient(url: "postgres://app@\(hosts)/\(database)") {
+            $0.connectTimeout = .milliseconds(300)
+            $0.maximum = 1
+        } _: { client in
+            try await client.execute("SELECT 1")
+            #expect(silent.accepted == 1)
+            for _ in 0..<3 {
+                other.cutAll()
+                try await client.execute("SELECT 1")
+            }
+            #expect(silent.accepted == 1)
+            other.refuse(true)
+            other.cutAll()
+            silent.resume()
+            try await client.execute("SELECT 1")
+            // Now the first in the list again.
+            other.refuse(false)
+            let before = other.accepted
+            silent.cutAll()
+            try await client.execute("SELECT 1")
+            #expect(other.accepted == before)
+        }
     }
 
     @Test("A client reconnects after a restart, and repeats what it was doing")

@@ -96,11 +96,17 @@ public final class PostgresClient: PostgresExecutor {
     /// - Throws: ``PostgresError``.
     public func ping() async throws {
         if let last = driver.shared.responded, driver.clock.now - last < .milliseconds(500) { return }
+        try await ping("SELECT 1")
+    }
+
+    /// Checks that a server executes a statement now, within a second.
+    /// - Throws: ``PostgresError``.
+    public func ping(_ statement: PostgresStatement) async throws {
         let driver = driver
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 let deadline = driver.clock.now + .seconds(1)
-                if case .failed(let failure) = await driver.run(.single("SELECT 1", []), acquireDeadline: deadline) {
+                if case .failed(let failure) = await driver.run(.single(statement, []), acquireDeadline: deadline) {
                     if case .stop(let error) = failure.verdict(mayHaveCommitted: false) { throw error }
                     throw PostgresError.unavailable("connection lost")
                 }

@@ -225,7 +225,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     }
 
     public func ping() async throws {
-        try await database.execute("SELECT EXISTS (SELECT 1 FROM mail_intent)")
+        try await database.ping("SELECT EXISTS (SELECT 1 FROM mail_intent)")
     }
 }
 

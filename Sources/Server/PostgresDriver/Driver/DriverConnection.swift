@@ -11,6 +11,8 @@ final class DriverConnection {
     var stage = Stage.resolving
     /// The number of the host that is tried or was reached.
     var host = 0
+    /// The numbers of the hosts that were not tried yet.
+    var hosts: [Int]
     /// The addresses of the host that were not tried yet; `nil` is a Unix socket.
     var addresses: [String?] = []
     /// When the step that is under way must have ended.
@@ -22,8 +24,8 @@ final class DriverConnection {
     /// Which plans the connection has prepared. See `DriverLoop.plans`.
     var plans: Int
 
-    init(id: ConnectionPool.ConnectionID, plans: Int) {
-        (self.id, self.plans) = (id, plans)
+    init(id: ConnectionPool.ConnectionID, hosts: [Int], plans: Int) {
+        (self.id, self.hosts, self.plans) = (id, hosts, plans)
     }
 
     /// The connection of libpq, if it has a socket.

@@ -7,6 +7,8 @@ final class DriverLoop {
     static let closed = "the client is closed"
     /// The time that the rollback of an abandoned transaction may take before its connection is closed.
     private static let rollbackTimeout = Duration.seconds(2)
+    /// The time in which a host that was silent before must respond, when there are others.
+    private static let silentHostTimeout = Duration.seconds(1)
 
     private let settings: PostgresSettings
     private let mailbox: Mailbox<Driver.Message>
@@ -25,6 +27,9 @@ final class DriverLoop {
     private var isHandling = false
     /// Rises when prepared plans have become invalid.
     private var plans = 0
+    /// The hosts that did not respond within the deadline. They are tried after the others: each connection would wait for a machine that is
+    /// gone.
+    private var silentHosts: Set<Int> = []
     private var failure: String?
     private var closings: [CheckedContinuation<Void, Never>] = []
     /// When connections that are in use are closed too; `nil` while the client is open.
@@ -191,9 +196,11 @@ extension DriverLoop {
     private func perform(_ action: ConnectionPool.Action) {
         switch action {
         case .open(let id):
-            let connection = DriverConnection(id: id, plans: plans)
+            let hosts = settings.hosts.indices
+            let order = hosts.filter { !silentHosts.contains($0) } + hosts.filter(silentHosts.contains)
+            let connection = DriverConnection(id: id, hosts: order, plans: plans)
             connections[id] = connection
-            tryHost(connection)
+            tryNextHost(connection, after: "")
         case .close(let id): connections[id] = nil
         case .lease(let id, let waiter):
             guard let connection = connections[id], let job = waiting.removeValue(forKey: waiter) else { return }
@@ -215,15 +222,18 @@ extension DriverLoop {
 // MARK: - Opening
 
 extension DriverLoop {
-    /// Begins with the host that is next.
-    private func tryHost(_ connection: DriverConnection) {
+    /// Goes on with the next host.
+    /// - Parameter reason: Why the last one failed.
+    private func tryNextHost(_ connection: DriverConnection, after reason: String) {
+        guard !connection.hosts.isEmpty else { return fail(connection, reason) }
+        connection.host = connection.hosts.removeFirst()
         let host = settings.hosts[connection.host]
         if host.isUnixSocket || HostAddresses.isAddress(host.name) {
             connection.addresses = [host.isUnixSocket ? nil : host.name]
             return tryNextAddress(connection, after: "")
         }
         connection.stage = .resolving
-        connection.deadline = clock.now + settings.connectTimeout
+        connection.deadline = connectDeadline(connection)
         let (id, mailbox) = (connection.id, mailbox)
         let isSubmitted = resolver.submit {
             _ = mailbox.post(.resolved(id, addresses: HostAddresses.resolve(host.name)))
@@ -231,21 +241,22 @@ extension DriverLoop {
         if !isSubmitted { tryNextAddress(connection, after: "too many names to resolve") }
     }
 
+    private func connectDeadline(_ connection: DriverConnection) -> Duration {
+        let isSilent = settings.hosts.count > 1 && silentHosts.contains(connection.host)
+        return clock.now + (isSilent ? min(settings.connectTimeout, Self.silentHostTimeout) : settings.connectTimeout)
+    }
+
     /// Goes on with the next address, or the next host.
     /// - Parameter reason: Why the last one failed.
     private func tryNextAddress(_ connection: DriverConnection, after reason: String) {
-        guard !connection.addresses.isEmpty else {
-            guard connection.host + 1 < settings.hosts.count else { return fail(connection, reason) }
-            connection.host += 1
-            return tryHost(connection)
-        }
+        guard !connection.addresses.isEmpty else { return tryNextHost(connection, after: reason) }
         let address = connection.addresses.removeFirst()
         let parameters = settings.parameters(settings.hosts[connection.host], address: address)
         guard let pg = PGConnection(parameters, preparesStatements: settings.preparesStatements) else {
             return fail(connection, "out of memory")
         }
         connection.stage = .opening(pg, waitsForReading: false)
-        connection.deadline = clock.now + settings.connectTimeout
+        connection.deadline = connectDeadline(connection)
         // An attempt that has failed already has no socket to wait for.
         if pg.socket < 0 { open(connection, pg) }
     }
@@ -254,11 +265,14 @@ extension DriverLoop {
         switch pg.open() {
         case .waitsForReading: connection.stage = .opening(pg, waitsForReading: true)
         case .waitsForWriting: connection.stage = .opening(pg, waitsForReading: false)
-        case .failed(let reason): tryNextAddress(connection, after: reason)
+        case .failed(let reason):
+            silentHosts.remove(connection.host)
+            tryNextAddress(connection, after: reason)
         case .opened:
+            silentHosts.remove(connection.host)
             connection.stage = .open(pg)
             connection.deadline = nil
-            connection.addresses = []
+            (connection.addresses, connection.hosts) = ([], [])
             if failure != nil { logger.info("PostgreSQL reachable again") }
             failure = nil
             logger.debug("PostgreSQL connection opened", metadata: ["postgres.connection": "\(connection.id)"])
@@ -372,6 +386,7 @@ extension DriverLoop {
     private func expire(_ connection: DriverConnection) {
         connection.deadline = nil
         if !connection.isOpen {
+            silentHosts.insert(connection.host)
             tryNextAddress(connection, after: "no response within the deadline")
         } else if connection.job != nil {
             abandon(connection, .deadline)

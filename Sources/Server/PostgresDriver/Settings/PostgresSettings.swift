@@ -33,7 +33,8 @@ public struct PostgresSettings: Sendable {
         case verifyFull = "verify-full"
     }
 
-    /// The servers, in the order in which they are tried.
+    /// The servers, in the order in which they are tried. One that did not respond within `connectTimeout` is tried after the others, with a
+    /// second to respond, until it does.
     public var hosts: [Host]
     /// The user; `nil` is that of the process.
     public var user: String?

@@ -47,6 +47,11 @@ public struct PostgresDatabase: Sendable {
         try await reporting { try await client.ping() }
     }
 
+    /// Returns if the database executes a statement within a second.
+    func ping(_ statement: PostgresStatement) async throws {
+        try await reporting { try await client.ping(statement) }
+    }
+
     private func reporting<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()

@@ -1,0 +1,201 @@
+import Synchronization
+
+/// Refuses round trips of PostgreSQL's protocol at random with 40001, as a distributed PostgreSQL does, instead of passing them on.
+///
+/// Clients and server stay in step: a refused statement does not reach the server; in place of a refused COMMIT the server gets ROLLBACK, and
+/// in place of another refused statement of a transaction nothing, since the client must send ROLLBACK itself. It is a violation if the client
+/// sends something else. The filter reads one round trip at a time, which is how the driver uses a connection.
+package final class Conflicts: Sendable {
+    private struct State {
+        var segments = 0
+        var refused = 0
+        var violations: [String] = []
+    }
+
+    private let share: Double
+    private let state = Mutex(State())
+
+    /// - Parameter share: How many of the round trips are refused.
+    package init(share: Double) {
+        self.share = share
+    }
+
+    /// How many round trips were asked for.
+    package var segments: Int { state.withLock { $0.segments } }
+
+    /// How many were refused.
+    package var refused: Int { state.withLock { $0.refused } }
+
+    /// What clients sent in a transaction that had failed.
+    package var violations: [String] { state.withLock { $0.violations } }
+
+    /// The filter of one connection.
+    package func filter() -> any ProxyFilter { ConflictFilter(self) }
+
+    /// Whether the next round trip is refused.
+    fileprivate func refuses() -> Bool {
+        state.withLock { state in
+            state.segments += 1
+            guard Double.random(in: 0..<1) < share else { return false }
+            state.refused += 1
+            return true
+        }
+    }
+
+    fileprivate func record(_ violation: String) { state.withLock { $0.violations.append(violation) } }
+}
+
+/// Reads both directions of one connection.
+private final class ConflictFilter: ProxyFilter {
+    fileprivate struct State {
+        var fromClient = MessageBuffer(hasStarted: false)
+        var fromServer = MessageBuffer(hasStarted: true)
+        /// The messages of a round trip that is not complete yet.
+        var segment: [UInt8] = []
+        /// The statements of the round trip.
+        var texts: [String] = []
+        var prepared: [String: String] = [:]
+        /// What the last `ReadyForQuery` said: idle, in a transaction, failed; `nil` before the first.
+        var status: UInt8?
+        /// Whether the client must roll back.
+        var isRefused = false
+        /// Whether the server's reply is swallowed, and the client gets the refusal in its place.
+        var isReplacing = false
+    }
+
+    private let conflicts: Conflicts
+    private let state = Mutex(State())
+
+    init(_ conflicts: Conflicts) {
+        self.conflicts = conflicts
+    }
+
+    func fromClient(_ bytes: ArraySlice<UInt8>) -> (toServer: [UInt8], toClient: [UInt8]) {
+        state.withLock { state in
+            state.fromClient.append(bytes)
+            var (toServer, toClient): ([UInt8], [UInt8]) = ([], [])
+            while let message = state.fromClient.next() {
+                state.note(message)
+                state.segment += message.bytes
+                // Round trips end with Sync; what has no type belongs to the start of the connection.
+                guard message.type == UInt8(ascii: "S") else {
+                    if message.type == nil || state.status == nil || message.type == UInt8(ascii: "X") {
+                        toServer += state.takeSegment().bytes
+                    }
+                    continue
+                }
+                let output = decide(&state)
+                toServer += output.toServer
+                toClient += output.toClient
+            }
+            return (toServer, toClient)
+        }
+    }
+
+    /// Decides about a complete round trip.
+    private func decide(_ state: inout State) -> (toServer: [UInt8], toClient: [UInt8]) {
+        let (bytes, texts) = state.takeSegment()
+        let isRollback = texts.contains { $0.hasPrefix("ROLLBACK") }
+        if state.isRefused {
+            state.isRefused = false
+            if !isRollback { conflicts.record(texts.joined(separator: "; ")) }
+            return (bytes, [])
+        }
+        guard !isRollback, state.status != UInt8(ascii: "E"), conflicts.refuses() else { return (bytes, []) }
+        let isOpen = state.status == UInt8(ascii: "T")
+        if isOpen, texts.contains(where: { $0.hasPrefix("COMMIT") }) {
+            state.isReplacing = true
+            return (Message.query("ROLLBACK"), [])
+        }
+        state.isRefused = isOpen
+        return ([], Message.refusal(status: isOpen ? UInt8(ascii: "E") : UInt8(ascii: "I")))
+    }
+
+    func fromServer(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        state.withLock { state in
+            // The reply to a request for TLS is a single byte.
+            guard state.status != nil || bytes.count > 1 else { return Array(bytes) }
+            state.fromServer.append(bytes)
+            var output: [UInt8] = []
+            while let message = state.fromServer.next() {
+                let isReady = message.type == UInt8(ascii: "Z")
+                if isReady { state.status = message.bytes.last }
+                guard state.isReplacing else {
+                    output += message.bytes
+                    continue
+                }
+                if isReady {
+                    state.isReplacing = false
+                    output += Message.refusal(status: UInt8(ascii: "I"))
+                }
+            }
+            return output
+        }
+    }
+}
+
+extension ConflictFilter.State {
+    /// Notes the statement that a message prepares or uses.
+    mutating func note(_ message: Message) {
+        let fields = message.bytes.dropFirst(5).split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
+        switch message.type {
+        case UInt8(ascii: "P") where fields.count > 1:
+            prepared[fields[0]] = fields[1]
+            texts.append(fields[1])
+        case UInt8(ascii: "B") where fields.count > 1:
+            if let text = prepared[fields[1]] { texts.append(text) }
+        default: break
+        }
+    }
+
+    mutating func takeSegment() -> (bytes: [UInt8], texts: [String]) {
+        defer { (segment, texts) = ([], []) }
+        return (segment, texts)
+    }
+}
+
+/// A message of the protocol: a type, except for the first ones of a client, the length, and the content.
+private struct Message {
+    let type: UInt8?
+    let bytes: [UInt8]
+
+    static func make(_ type: Character, _ content: [UInt8]) -> [UInt8] {
+        let length = UInt32(content.count + 4).bigEndian
+        return Array(String(type).utf8) + withUnsafeBytes(of: length) { Array($0) } + content
+    }
+
+    static func query(_ text: String) -> [UInt8] { make("Q", Array(text.utf8) + [0]) }
+
+    /// An error 40001 and the end of the round trip.
+    static func refusal(status: UInt8) -> [UInt8] {
+        let fields = ["SERROR", "VERROR", "C40001", "Mrestart transaction: refused by a test"]
+        return make("E", fields.flatMap { Array($0.utf8) + [0] } + [0]) + make("Z", [status])
+    }
+}
+
+/// Bytes that become messages.
+private struct MessageBuffer {
+    /// Whether messages have types.
+    var hasStarted: Bool
+    private var bytes: [UInt8] = []
+
+    init(hasStarted: Bool) {
+        self.hasStarted = hasStarted
+    }
+
+    mutating func append(_ more: ArraySlice<UInt8>) { bytes += more }
+
+    /// The next complete message.
+    mutating func next() -> Message? {
+        let head = hasStarted ? 1 : 0
+        guard bytes.count >= head + 4 else { return nil }
+        let length = head + bytes[head..<head + 4].reduce(0) { $0 << 8 | Int($1) }
+        guard bytes.count >= length else { return nil }
+        let message = Message(type: hasStarted ? bytes[0] : nil, bytes: Array(bytes[..<length]))
+        bytes.removeFirst(length)
+        // The version 3.0; requests for TLS come before it.
+        if !hasStarted, message.bytes.dropFirst(4).prefix(2).elementsEqual([0, 3]) { hasStarted = true }
+        return message
+    }
+}

@@ -1,0 +1,108 @@
+import DataServerTesting
+import Foundation
+import Testing
+
+/// The connections between servers and PostgreSQL break, run out, or report conflicts.
+@Suite(.timeLimit(.minutes(120))) struct ClusterConnectionTests {
+    @Test("Connections to PostgreSQL cut at random bytes: no wrong response, no leaked connection, no open transaction")
+    func cuts() async throws {
+        let server = try await PostgresServer.shared()
+        let database = try await server.createDatabaseName()
+        let proxy = try TCPProxy(to: server.port)
+        defer { proxy.stop() }
+        try await Cluster.run(2, database: server.url(database, port: proxy.port)) { cluster in
+            let load = try await ClusterLoad.run(on: cluster) { _ in
+                for number in 1...rounds(40) {
+                    let direction: TCPProxy.Direction = Bool.random() ? .toServer : .toClient
+                    proxy.cut(after: Int.random(in: 0..<8_000), direction)
+                    try await waitUntil("cut \(number)") { proxy.cuts >= number }
+                }
+            }
+            try await load.verify()
+            try await expectNoTransaction(in: database, of: server)
+            // Each server has 16 connections at most. The backends of connections that were cut have ended.
+            try await waitUntil("no connection is left over") {
+                let backends = try await server.sql(
+                    "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database)' AND pid <> pg_backend_pid()"
+                )
+                return Int(backends) == proxy.open && proxy.open <= 32
+            }
+            print("\(proxy.cuts) cuts, \(proxy.accepted) connections; \(load.summary)")
+        }
+    }
+
+    @Test(
+        "200 concurrent requests at a server with one connection, whose table is locked: bounded waits, 503 past them, no deadlock"
+    )
+    func exhaustion() async throws {
+        let server = try await PostgresServer.shared()
+        let database = try await server.createDatabaseName()
+        let url = server.url(database, "pool_max=1")
+        try await Cluster.run(1, database: url) { cluster in
+            let url = cluster.urls[0]
+            let before = await requests(200, at: url)
+            #expect(Set(before.keys).isSubset(of: [200, 503]) && before[200] ?? 0 > 0, "\(before)")
+            let locking = Task {
+                let statements = "LOCK TABLE mail_intent IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(60)"
+                try await server.sql("BEGIN; \(statements)", database: database)
+            }
+            try await waitUntil("the table is locked") {
+                try await server.sql("SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted") != "0"
+            }
+            let during = await requests(200, at: url)
+            #expect(Set(during.keys) == [503], "\(during)")
+            try await server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)'")
+            _ = await locking.result
+            try await cluster.wait(untilReady: true)
+            #expect(try await post("/api/request-password-reset/", #"{"email":"a@example.com"}"#, to: url).status == 200)
+            try await expectNoTransaction(in: database, of: server)
+        }
+    }
+
+    /// How often each status came.
+    private func requests(_ count: Int, at url: URL) async -> [Int: Int] {
+        await withTaskGroup(of: Int.self) { group in
+            for number in 0..<count {
+                group.addTask {
+                    let body = #"{"email":"a\#(number)@example.com"}"#
+                    return (try? await post("/api/request-password-reset/", body, to: url).status) ?? 0
+                }
+            }
+            return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        }
+    }
+
+    @Test("Transactions refused at random with 40001: no wrong response, nothing lost")
+    func conflicts() async throws {
+        let server = try await PostgresServer.shared()
+        let database = try await server.createDatabaseName()
+        let conflicts = Conflicts(share: 0.05)
+        let proxy = try TCPProxy(to: server.port) { conflicts.filter() }
+        defer { proxy.stop() }
+        try await Cluster.run(2, database: server.url(database, port: proxy.port)) { cluster in
+            let load = try await ClusterLoad.run(on: cluster) { load in
+                let wanted = rounds(300)
+                while load.responses < wanted { try await Task.sleep(for: .milliseconds(20)) }
+            }
+            try await load.verify()
+            try await expectNoTransaction(in: database, of: server)
+            #expect(conflicts.refused > 0)
+            // The servers repeat transactions, and not the users: a conflict six times in a row is rare.
+            #expect(load.responses(503) <= load.responses / 100)
+            #expect(conflicts.violations.isEmpty)
+            print("\(conflicts.refused) of \(conflicts.segments) round trips refused; \(load.summary)")
+        }
+    }
+
+    private func expectNoTransaction(in database: String, of server: PostgresServer) async throws {
+        try await waitUntil("no transaction is open") {
+            let open = try await server.sql(
+                """
+                SELECT count(*) FROM pg_stat_activity
+                WHERE datname = '\(database)' AND pid <> pg_backend_pid() AND state LIKE 'idle in transaction%'
+                """
+            )
+            return open == "0"
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import Foundation
+import MailServerTesting
+
+/// The emails that a cluster has sent, by recipient and kind.
+actor ClusterInbox {
+    /// The emails to one address.
+    struct Mails {
+        /// The tokens of the reset links, in the order of their arrival.
+        var resets: [String] = []
+        /// How many tell of a changed password.
+        var updates = 0
+    }
+
+    private let server: MailServer
+    private var count = 0
+    private var mails: [String: Mails] = [:]
+
+    init(_ server: MailServer) {
+        self.server = server
+    }
+
+    /// The emails that have come to an address.
+    func mails(to address: String) throws -> Mails {
+        for mail in try server.received(after: count) {
+            count += 1
+            guard let recipient = mail.recipients.first else { continue }
+            let subject = String(decoding: mail.message, as: UTF8.self).split(separator: "\r\n")
+                .first { $0.hasPrefix("Subject: ") }
+            if subject?.hasPrefix("Subject: Password updated") == true {
+                mails[recipient, default: Mails()].updates += 1
+            } else {
+                let items = URLComponents(url: try mail.link(), resolvingAgainstBaseURL: false)?.queryItems
+                guard let token = items?.first(where: { $0.name == "token" })?.value else { continue }
+                mails[recipient, default: Mails()].resets.append(token)
+            }
+        }
+        return mails[address] ?? Mails()
+    }
+}

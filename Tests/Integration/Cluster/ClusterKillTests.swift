@@ -1,0 +1,45 @@
+import DataServerTesting
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(120))) struct ClusterKillTests {
+    @Test("A server killed at random moments under load loses nothing that was acknowledged, and repeats only emails in hand")
+    func kills() async throws {
+        let server = try await PostgresServer.shared()
+        let database = try await server.createDatabaseName()
+        try await Cluster.run(database: server.url(database)) { cluster in
+            var inHand = 0
+            let kills = rounds(3)
+            let load = try await ClusterLoad.run(on: cluster) { load in
+                for _ in 0..<kills {
+                    try await Task.sleep(for: .milliseconds(Int.random(in: 100...1_500)))
+                    let victim = Int.random(in: 0..<cluster.count)
+                    let process = try cluster.kill(victim)
+                    let taken = try await server.sql(
+                        """
+                        SELECT count(*) FROM mail_intent JOIN server ON server.id = mail_intent.holder
+                        WHERE mail_intent.state = 'taken' AND server.name LIKE '%/\(process)'
+                        """,
+                        database: database
+                    )
+                    inHand += try #require(Int(taken))
+                    try await cluster.start(victim)
+                }
+            }
+            let duplicates = try await load.verify()
+            #expect(duplicates <= inHand)
+            print("\(kills) kills: \(inHand) emails in hand, \(duplicates) repeated; \(load.summary)")
+        }
+    }
+
+    @Test("A server that shares its limits with nobody starts again after it was killed")
+    func presence() async throws {
+        let database = try await PostgresServer.shared().createDatabase()
+        try await Cluster.run(1, database: database, settings: ["RATE_LIMIT_SCOPE": "deployment"]) { cluster in
+            try cluster.kill(0)
+            let begin = ContinuousClock.now
+            try await cluster.start(0)
+            print("serve after kill -9: live after \(ContinuousClock.now - begin)")
+        }
+    }
+}

@@ -1,0 +1,257 @@
+import Foundation
+import StrictJSON
+import Synchronization
+import Testing
+
+/// Users of a cluster, who register, refresh their sessions and reset their passwords at any of its servers, and repeat what failed.
+///
+/// It remembers what was acknowledged to each; ``verify()`` checks that nothing of that was lost.
+final class ClusterLoad: Sendable {
+    /// What a call came back with.
+    struct Reply {
+        /// 0 if the connection broke.
+        let status: Int
+        let answer: RawHTTP.Answer?
+
+        func text(_ member: String) -> String? { (try? answer?.json())?[member]?.stringValue }
+    }
+
+    /// A user, and what the cluster has acknowledged.
+    private struct Person {
+        let email: String
+        var password = "correct horse battery"
+        var isRegistered = false
+        /// How many requests for a reset link were sent.
+        var requests = 0
+        var isPromisedLink = false
+        var isChanged = false
+        var session: String?
+    }
+
+    private struct State {
+        var people: [Person] = []
+        var statuses: [Int: Int] = [:]
+        var wrong: [String] = []
+        var slowest = Duration.zero
+        var isStopping = false
+        /// When users give up what they have begun.
+        var end: ContinuousClock.Instant?
+    }
+
+    private let urls: [URL]
+    private let inbox: ClusterInbox
+    private let state = Mutex(State())
+
+    private init(_ cluster: Cluster) {
+        (urls, inbox) = (cluster.urls, ClusterInbox(cluster.mails))
+    }
+
+    /// Has users call a cluster for the time of a closure, and then finish what they have begun.
+    /// - Parameter lanes: How many there are at any time.
+    @discardableResult
+    static func run(
+        _ lanes: Int = 8,
+        on cluster: Cluster,
+        _ body: (ClusterLoad) async throws -> Void
+    ) async throws -> ClusterLoad {
+        let load = ClusterLoad(cluster)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for lane in 0..<lanes { group.addTask { await load.live(in: lane) } }
+            do {
+                try await body(load)
+                load.stop(within: .seconds(90))
+            } catch {
+                load.stop(within: .zero)
+                throw error
+            }
+        }
+        return load
+    }
+
+    private func stop(within time: Duration) {
+        state.withLock { ($0.isStopping, $0.end) = (true, .now.advanced(by: time)) }
+    }
+
+    // MARK: - What happened
+
+    /// How many calls have had a response.
+    var responses: Int { state.withLock { $0.statuses.filter { $0.key != 0 }.values.reduce(0, +) } }
+
+    /// How many calls have had a response with a status, or for 0 none.
+    func responses(_ status: Int) -> Int { state.withLock { $0.statuses[status] ?? 0 } }
+
+    /// Responses that a correct cluster never gives.
+    var wrong: [String] { state.withLock { $0.wrong } }
+
+    /// The longest time that a call took.
+    var slowest: Duration { state.withLock { $0.slowest } }
+
+    /// Requires that all that was acknowledged has happened: accounts, changed passwords, promised emails.
+    /// - Returns: How many emails came more often than they were asked for.
+    @discardableResult
+    func verify() async throws -> Int {
+        let people = state.withLock { $0.people }
+        var duplicates = 0
+        for person in people where person.isRegistered {
+            try await eventually {
+                let mails = try await inbox.mails(to: person.email)
+                return (!person.isPromisedLink || !mails.resets.isEmpty) && (!person.isChanged || mails.updates > 0)
+            }
+            let body = #"{"email":"\#(person.email)","password":"\#(person.password)"}"#
+            let status = await call("/api/auth/login", body).status
+            #expect(status == 200, "\(person.email) can't sign in: \(status)")
+            if let session = person.session {
+                let status = await refresh(session).status
+                #expect(status == 200, "the session of \(person.email) is lost: \(status)")
+            }
+        }
+        for person in people {
+            let mails = try await inbox.mails(to: person.email)
+            duplicates += max(0, mails.resets.count - person.requests) + max(0, mails.updates - (person.isChanged ? 1 : 0))
+        }
+        #expect(wrong.isEmpty)
+        #expect(people.contains { $0.isChanged })
+        return duplicates
+    }
+
+    /// What happened, for people.
+    var summary: String {
+        let (people, statuses) = state.withLock { ($0.people, $0.statuses) }
+        let counts = statuses.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }.joined(separator: ", ")
+        return "\(people.count) users, \(people.count(where: \.isPromisedLink)) links promised, "
+            + "\(people.count(where: \.isChanged)) passwords changed; calls: \(counts); slowest \(slowest)"
+    }
+
+    // MARK: - Calls
+
+    /// Calls one of the servers.
+    func call(_ path: String, _ body: String) async -> Reply {
+        let url = urls[Int.random(in: 0..<urls.count)]
+        let (begin, json) = (ContinuousClock.now, ["Content-Type: application/json"])
+        let answer = try? await RawHTTP.send("POST", path, to: url, headers: json, body: Array(body.utf8))
+        // The server died within its response.
+        let isWhole = answer.map { Int($0["Content-Length"] ?? "") ?? 0 <= $0.body.count } ?? false
+        let reply = Reply(status: isWhole ? answer?.status ?? 0 : 0, answer: answer)
+        state.withLock { state in
+            state.statuses[reply.status, default: 0] += 1
+            state.slowest = max(state.slowest, ContinuousClock.now - begin)
+            guard reply.status >= 500 else { return }
+            guard reply.status == 503, reply.answer?["Retry-After"] != nil, reply.answer?["X-Error-Code"] != nil else {
+                return state.wrong.append("\(path): \(reply.status) \(reply.answer?.text ?? "")")
+            }
+        }
+        return reply
+    }
+
+    private func refresh(_ token: String) async -> Reply { await call("/api/auth/refresh", #"{"refresh_token":"\#(token)"}"#) }
+
+    /// Repeats a call until the cluster has decided.
+    /// - Returns: The reply and how many calls it took; `nil` if there was none to the end.
+    private func insist(_ path: String, _ body: String) async -> (reply: Reply, calls: Int)? {
+        var calls = 0
+        while true {
+            calls += 1
+            let reply = await call(path, body)
+            if reply.status != 503, reply.status != 0 { return (reply, calls) }
+            if isPastEnd { return nil }
+            try? await Task.sleep(for: .milliseconds(Int.random(in: 20...150)))
+        }
+    }
+
+    private var isPastEnd: Bool { state.withLock { $0.end.map { $0 < .now } ?? false } }
+
+    private func complain(_ reply: Reply, _ what: String) {
+        state.withLock { $0.wrong.append("\(what): \(reply.status) \(reply.answer?.text ?? "")") }
+    }
+
+    // MARK: - Users
+
+    private func live(in lane: Int) async {
+        var number = 0
+        while !state.withLock({ $0.isStopping }) {
+            var person = Person(email: "l\(lane)n\(number)@example.com")
+            await live(as: &person)
+            state.withLock { $0.people.append(person) }
+            number += 1
+        }
+    }
+
+    private func live(as person: inout Person) async {
+        guard await register(&person), await refresh(&person), let token = await resetToken(of: &person) else { return }
+        await change(&person, token)
+    }
+
+    private func register(_ person: inout Person) async -> Bool {
+        let credentials = #""email":"\#(person.email)","password":"\#(person.password)""#
+        guard let (reply, calls) = await insist("/api/auth/register", "{\(credentials),\"first_name\":\"Ana\"}") else {
+            return false
+        }
+        switch reply.status {
+        case 201: person.session = reply.text("refresh_token")
+        case 409 where calls > 1:
+            // An earlier call has registered, and its response was lost.
+            guard let (login, _) = await insist("/api/auth/login", "{\(credentials)}") else { return false }
+            guard login.status == 200 else {
+                complain(login, "\(person.email) signs in after a lost registration")
+                return false
+            }
+            person.session = login.text("refresh_token")
+        default:
+            complain(reply, "\(person.email) registers with call \(calls)")
+            return false
+        }
+        person.isRegistered = true
+        return true
+    }
+
+    private func refresh(_ person: inout Person) async -> Bool {
+        for _ in 0..<3 {
+            guard let session = person.session else { return false }
+            // Whoever was told nothing holds the old token.
+            guard let (reply, calls) = await insist("/api/auth/refresh", #"{"refresh_token":"\#(session)"}"#) else {
+                return false
+            }
+            guard reply.status == 200 else {
+                complain(reply, "\(person.email) refreshes with call \(calls)")
+                person.session = nil
+                return false
+            }
+            person.session = reply.text("refresh_token")
+        }
+        return true
+    }
+
+    private func resetToken(of person: inout Person) async -> String? {
+        guard let (reply, calls) = await insist("/api/request-password-reset/", #"{"email":"\#(person.email)"}"#) else {
+            return nil
+        }
+        person.requests = calls
+        guard reply.status == 200 else {
+            complain(reply, "\(person.email) asks for a link")
+            return nil
+        }
+        person.isPromisedLink = true
+        while !isPastEnd {
+            if let token = try? await inbox.mails(to: person.email).resets.first { return token }
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+        return nil
+    }
+
+    private func change(_ person: inout Person, _ token: String) async {
+        let password = "another horse battery"
+        // From now on it is open whether the session lives.
+        let session = person.session
+        person.session = nil
+        let confirm = #"{"token":"\#(token)","new_password":"\#(password)"}"#
+        guard let (reply, calls) = await insist("/api/confirm-password-reset/", confirm) else {
+            // Which password holds is open too.
+            person.isRegistered = false
+            return
+        }
+        guard reply.status == 200 || calls > 1 else { return complain(reply, "\(person.email) confirms") }
+        (person.password, person.isChanged) = (password, true)
+        guard let session, let (after, _) = await insist("/api/auth/refresh", #"{"refresh_token":"\#(session)"}"#) else { return }
+        if after.status != 401 { complain(after, "\(person.email): a session of the old password lives") }
+    }
+}
