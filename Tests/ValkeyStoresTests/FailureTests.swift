@@ -178,7 +178,7 @@ import ValkeyDriver
         }
     }
 
-    @Test("Asks the server once about a key that it refuses, and about a refundable claim once a second")
+    @Test("Asks the server once a second about a request that it refuses, and when its keys have changed")
     func knownRefusals() async throws {
         try await SharedLimits.run { limits in
             let process = try await limits.start(Self.rules)
@@ -191,6 +191,14 @@ import ValkeyDriver
             let before = try await commands()
             #expect(try await admissions(50, process) == 0)
             #expect(try await commands() == before)
+            for _ in 0..<4 {
+                limits.pass(.milliseconds(500))
+                #expect(try await admissions(50, process) == 0)
+            }
+            #expect(try await commands() == before + 2)
+            #expect(try await process.store.admit([RateLimitClaim("p", key: "eva")]).isAdmitted)
+            #expect(try await admissions(50, process) == 0)
+            #expect(try await commands() == before + 3, "another key is none of its keys")
             limits.pass(.seconds(3_600))
             #expect(try await admissions(1, process) == 1)
         }

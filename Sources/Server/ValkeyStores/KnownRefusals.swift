@@ -1,81 +1,116 @@
 import RateLimiting
 import Synchronization
 
-/// Keys that the server has refused, so that it need not be asked again before they can be admitted. Bounded: what is dropped is
-/// asked once more.
+/// Refusals of the last second, so that the server need not be asked about the same request again. Bounded: what is dropped is asked
+/// once more.
+///
+/// A refusal is repeated as the server would repeat it, with shorter waits. It ends when a key has more units, when this process
+/// counts or refunds one of the keys, and after a second, because other processes count too.
 final class KnownRefusals: Sendable {
-    private struct Key: Hashable {
+    /// What a request claims of one key.
+    private struct Part: Hashable {
         var table: Int
         var digest: UInt64
+        var cost: Int
     }
 
     private struct Refusal {
-        var cost: Int
-        var remaining: Int
-        /// When it ends, and when more units remain, in nanoseconds on the process's clock.
+        var answer: RateLimitAnswer
+        /// When the answer arrived, and when it ends, in nanoseconds on the process's clock.
+        var received: Int64
         var end: Int64
-        var reset: Int64
+        var version: UInt64
     }
 
     private struct State {
-        var newer: [Key: Refusal] = [:]
-        var older: [Key: Refusal] = [:]
+        var newer: [[Part]: Refusal] = [:]
+        var older: [[Part]: Refusal] = [:]
+        /// How often keys changed, by a part of their digests, and how often all did.
+        var changes = [UInt64](repeating: 0, count: 1_024)
+        var commonChanges: UInt64 = 0
+
+        /// A number that grows when one of the keys changes.
+        func version(of claims: [LimitTables.Claim]) -> UInt64 {
+            claims.reduce(commonChanges) { $0 + changes[place(of: $1.digest)] }
+        }
+
+        func place(of digest: UInt64) -> Int { Int(digest % UInt64(changes.count)) }
     }
 
-    /// Half of the largest number of keys.
-    private static let capacity = 16_384
-    /// The longest time for which a refundable claim is not asked again: another process may refund the key meanwhile.
-    private static let mostIfRefundable: Int64 = 1_000_000_000
+    /// Half of the largest number of refusals.
+    private static let capacity = 4_096
+    private static let longest: Int64 = 1_000_000_000
 
     private let state = Mutex(State())
 
-    /// The answer to a request, if one of its keys is known to be refused.
-    func answer(_ claims: [LimitTables.Claim], at now: Int64) -> RateLimitAnswer? {
-        let known = state.withLock { state -> [(claim: LimitTables.Claim, refusal: Refusal)] in
-            guard !state.newer.isEmpty || !state.older.isEmpty else { return [] }
-            return claims.compactMap { claim in
-                let key = Key(table: claim.table, digest: claim.digest)
-                guard claim.rule.mode == .enforce, let refusal = state.newer[key] ?? state.older[key] else { return nil }
-                // A larger cost is refused too, but for longer.
-                return refusal.end > now && refusal.cost == claim.cost ? (claim, refusal) : nil
-            }
+    /// The answer to a request, if it is known to be refused, and otherwise the version of its keys.
+    func find(_ claims: [LimitTables.Claim], at now: Int64) -> (answer: RateLimitAnswer?, version: UInt64) {
+        let (refusal, version) = state.withLock { state -> (Refusal?, UInt64) in
+            let version = state.version(of: claims)
+            guard !state.newer.isEmpty || !state.older.isEmpty else { return (nil, version) }
+            let parts = Self.parts(of: claims)
+            guard let refusal = state.newer[parts] ?? state.older[parts], refusal.version == version, now < refusal.end
+            else { return (nil, version) }
+            return (refusal, version)
         }
-        guard var longest = known.first else { return nil }
-        for other in known where other.refusal.end > longest.refusal.end { longest = other }
-        let limits = known.filter(\.claim.isNarrow).map { claim, refusal in
-            RateLimitAnswer.Limit(
-                policy: claim.rule.policy,
-                isVisible: claim.rule.isVisible,
-                remaining: refusal.remaining,
-                reset: .nanoseconds(max(0, refusal.reset - now))
-            )
-        }
-        let refusal = RateLimitAnswer.Refusal(
-            policy: longest.claim.rule.policy,
-            retryAfter: .nanoseconds(longest.refusal.end - now)
-        )
-        return RateLimitAnswer(limits: limits, refusal: refusal)
+        return (refusal.map { $0.answer.later(by: .nanoseconds(now - $0.received)) }, version)
     }
 
-    /// Notes which keys were refused.
-    func note(_ claims: [LimitTables.Claim], _ reply: LimitReply, at now: Int64) {
+    /// Notes a refusal by the server.
+    /// - Parameters:
+    ///   - version: The version of the keys before the server was asked.
+    ///   - sent: When the server was asked.
+    ///   - received: When the reply arrived.
+    func note(
+        _ answer: RateLimitAnswer,
+        _ reply: LimitReply,
+        to claims: [LimitTables.Claim],
+        version: UInt64,
+        sent: Int64,
+        received: Int64
+    ) {
+        // Until then the server gives the same answer.
+        let changes = reply.standings.flatMap { [$0.delay ?? 0, $0.reset] }.filter { $0 > 0 }
+        let lifetime = min(Self.longest, changes.min().map { $0 * 1_000 } ?? Self.longest)
+        let refusal = Refusal(answer: answer, received: received, end: sent + lifetime, version: version)
+        guard received < refusal.end else { return }
         state.withLock { state in
-            for (claim, standing) in zip(claims, reply.standings) where claim.rule.mode == .enforce {
-                guard let delay = standing.delay, delay > 0 else { continue }
-                let wait = claim.isRefundable ? min(delay * 1_000, Self.mostIfRefundable) : delay * 1_000
-                if state.newer.count >= Self.capacity { (state.older, state.newer) = (state.newer, [:]) }
-                state.newer[Key(table: claim.table, digest: claim.digest)] = Refusal(
-                    cost: claim.cost,
-                    remaining: standing.remaining,
-                    end: now + wait,
-                    reset: now + standing.reset * 1_000
-                )
-            }
+            guard state.version(of: claims) == version else { return }
+            if state.newer.count >= Self.capacity { (state.older, state.newer) = (state.newer, [:]) }
+            state.newer[Self.parts(of: claims)] = refusal
         }
     }
 
-    /// Forgets all keys.
+    /// Forgets the refusals of keys that this process counted or refunded.
+    func noteChange(of digests: some Sequence<UInt64>) {
+        state.withLock { state in
+            for digest in digests { state.changes[state.place(of: digest)] += 1 }
+        }
+    }
+
+    /// Forgets all refusals.
     func removeAll() {
-        state.withLock { $0 = State() }
+        state.withLock { state in
+            (state.newer, state.older) = ([:], [:])
+            state.commonChanges += 1
+        }
+    }
+
+    private static func parts(of claims: [LimitTables.Claim]) -> [Part] {
+        claims.map { Part(table: $0.table, digest: $0.digest, cost: $0.cost) }
+    }
+}
+
+extension RateLimitAnswer {
+    /// The same answer after some time in which nothing else changes.
+    fileprivate func later(by time: Duration) -> RateLimitAnswer {
+        func later(_ refusal: Refusal) -> Refusal {
+            Refusal(policy: refusal.policy, retryAfter: refusal.retryAfter.map { $0 - time })
+        }
+        var answer = self
+        for index in limits.indices where limits[index].reset > .zero { answer.limits[index].reset -= time }
+        answer.refusal = refusal.map(later)
+        answer.shadowRefusal = shadowRefusal.map(later)
+        return answer
     }
 }

@@ -8,8 +8,8 @@ public import ValkeyDriver
 /// Limits that several servers share, counted in Valkey or Redis.
 ///
 /// Each decision is one script and one round trip, by the clock of Valkey, all or nothing over the policies of the request. It means
-/// the same as a decision of `JointRateLimiter`, in microseconds. Concurrent decisions share a pipeline. While a key is known to be
-/// refused, the store refuses it without a round trip; refundable claims for a second at most, since another server may refund them.
+/// the same as a decision of `JointRateLimiter`, in microseconds. Concurrent decisions share a pipeline. The store repeats a refusal
+/// without a round trip for a second at most, until something about it changes that this process knows.
 ///
 /// No decision waits for Valkey longer than its deadline. If Valkey is slow or gone, each policy does what its ``ValkeyFallback``
 /// says. The process also counts its own admissions in memory. If Valkey loses its data, which the store notices by a key without
@@ -116,7 +116,9 @@ extension ValkeyRateLimitStore: RateLimitStore {
     public func admit(_ claims: [RateLimitClaim]) async throws -> RateLimitAnswer {
         let resolved = tables.resolve(claims)
         guard !resolved.isEmpty else { return RateLimitAnswer(limits: []) }
-        if let known = refusals.answer(resolved, at: nanoseconds) { return known }
+        let asked = nanoseconds
+        let (known, version) = refusals.find(resolved, at: asked)
+        if let known { return known }
         // Before the server, so that no concurrent request is admitted beyond the process's own count.
         let own = local.admitAfterLoss(claims, at: nanoseconds)
         if let own, !own.isAdmitted { return own }
@@ -125,14 +127,17 @@ extension ValkeyRateLimitStore: RateLimitStore {
             reply = try await decide(resolved, charges: true)
         } catch {
             if let charge = own?.charge { local.refund(charge) }
+            // The server can have counted the request.
+            refusals.noteChange(of: resolved.lazy.map(\.digest))
             return try local.decide(claims, charges: true, after: error)
         }
         var answer = answer(of: reply, to: resolved)
         guard answer.isAdmitted else {
             if let charge = own?.charge { local.refund(charge) }
-            refusals.note(resolved, reply, at: nanoseconds)
+            refusals.note(answer, reply, to: resolved, version: version, sent: asked, received: nanoseconds)
             return answer
         }
+        refusals.noteChange(of: resolved.lazy.map(\.digest))
         // The reply may be the first that shows that the server lost its data.
         let counted: LocalLimits<C>.Counted
         if let own {
@@ -165,17 +170,19 @@ extension ValkeyRateLimitStore: RateLimitStore {
     /// - Throws: `ValkeyError` if the server did not refund in time; then the units stay counted there.
     public func refund(_ charge: RateLimitCharge, under policies: Set<String>?) async throws {
         var (keys, arguments): ([[UInt8]], [[UInt8]]) = ([], [ScriptNumbers.pack(time())])
+        var digests: [UInt64] = []
         for part in charge.take(under: policies) {
             guard case .other(let charged) = part.charged, let charged = charged as? LimitCharge else { continue }
             if let own = charged.own { local.refund(own, under: [part.policy]) }
             for key in charged.keys {
                 keys.append(key.name)
+                digests.append(key.digest)
                 let (units, burst) = (Int64(key.units), Int64(key.terms.burst))
                 arguments.append(ScriptNumbers.pack(units, key.instant, key.mark, burst, key.terms.emission))
             }
         }
         guard !keys.isEmpty else { return }
-        refusals.removeAll()
+        defer { refusals.noteChange(of: digests) }
         _ = try await client.evaluate(LimitScript.refund, keys: keys, arguments: arguments, within: deadline)
     }
 
@@ -295,6 +302,7 @@ extension ValkeyRateLimitStore {
             if claim.rule.mode == .shadow && isShadowRefused { continue }
             let key = LimitCharge.Key(
                 name: claim.key,
+                digest: claim.digest,
                 units: claim.cost,
                 instant: reply.now,
                 mark: standing.mark,
@@ -346,6 +354,7 @@ extension ValkeyRateLimitStore {
 struct LimitCharge: Sendable {
     struct Key: Sendable {
         var name: [UInt8]
+        var digest: UInt64
         var units: Int
         /// The server's time, in microseconds.
         var instant: Int64

@@ -128,6 +128,35 @@ extension RateLimitStoreCheck {
             let resets = [Duration.seconds(56), .seconds(3_596), .seconds(596)]
             try require(answer.limits.map(\.reset), equals: resets, "The resets")
         },
+        .init(
+            "Repeats a refusal with all policies, as a check says it, and with shorter waits",
+            [RateLimitRule(account), RateLimitRule(address, mode: .shadow), RateLimitRule(everybody, isVisible: false)]
+        ) { limits in
+            for isRefundable in [false, true] {
+                let name = "ana \(isRefundable)"
+                var claims = claims(name, name)
+                for index in claims.indices { claims[index].isRefundable = isRefundable }
+                for _ in 0..<2 { try await limits.requireAdmission(claims) }
+                for round in 0..<30 {
+                    let answer = try await limits.store.admit(claims)
+                    try require(answer, equals: try await limits.store.check(claims), "The refusal")
+                    try require(answer.limits.map(\.remaining), equals: [0, 1, isRefundable ? 1 : 3], "What remains")
+                    let passed = Duration.milliseconds(90 * round)
+                    try require(answer.refusal?.retryAfter, equals: .seconds(60) - passed, "The wait")
+                    try require(answer.limits.first?.reset, equals: .seconds(60) - passed, "The reset")
+                    try await limits.wait(.milliseconds(90))
+                }
+            }
+        },
+        .init("Repeats a refusal only until other requests count its keys", joint) { limits in
+            for _ in 0..<2 { try await limits.requireAdmission(claims("ana", "::1")) }
+            let before = try await limits.store.admit(claims("ana", "::1"))
+            try require(before.limits.map(\.remaining), equals: [0, 1, 3], "What remains")
+            try await limits.requireAdmission(claims("eva", "::1"))
+            let after = try await limits.store.admit(claims("ana", "::1"))
+            try require(after.limits.map(\.remaining), equals: [0, 0, 2], "What remains")
+            try require(after.refusal?.retryAfter, equals: .seconds(3_600), "The wait")
+        },
         .init("Counts nothing in a check", joint) { limits in
             for _ in 0..<10 {
                 try require(try await limits.store.check(claims("ana", "::1")).isAdmitted, "A check should be admitted")
