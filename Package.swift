@@ -437,6 +437,13 @@ let package = Package(
                 "PostgresDriver", "PostgresStores", crypto, logging,
             ]
         ),
+        tests(
+            "StoreMigrationTests",
+            [
+                "AccountContract", "AccountCore", "AccountStoreTesting", "DataServerTesting", "ErrorContract", "Idempotency",
+                "PostgresDriver", "PostgresStores", "SQLiteStores", "StoreMigration", crypto, grdb, logging,
+            ]
+        ),
         tests("ValkeyDriverTests", ["DataServerTesting", "ValkeyDriver", logging, nioCore, nioEmbedded]),
         tests("ValkeyStoresTests", ["DataServerTesting", "RateLimiting", "ValkeyDriver", "ValkeyStores", logging]),
         tests("PagesTests", copy: ["Golden"], ["AccountContract", "AccountCore", "ErrorContract", "OpenAPI", "Pages"]),
@@ -470,7 +477,8 @@ let package = Package(
             in: "Integration",
             exclude: ["Reference/Schemathesis", "Upgrades/Folders"],
             [
-                "AccountContract", "AccountCore", "AccountKit", "AccountRoutes", "AccountServer", "AppLinks", "Attacks", "Email",
+                "AccountContract", "AccountCore", "AccountKit", "AccountRoutes", "AccountServer", "AppLinks", "Attacks",
+                "DataServerTesting", "Email",
                 "ErrorContract", "ErrorLab", "ErrorLabContract", "HoldfastAsyncHTTPClient", "HoldfastCommand",
                 "HoldfastURLSession", "Idempotency",
                 "MailServerTesting", "OpenAPI", "Pages", "PasswordHashes", "RateLimiting", "ResilientHTTP", "SQLiteStores",

@@ -13,6 +13,8 @@ struct CopyProgress: Codable, Equatable, Sendable {
     var table = 0
     /// The last row that was copied of the next table.
     var key: [KeyPart] = []
+    /// How many rows were copied so far, without changes.
+    var copied = 0
     /// The last change that was replayed.
     var change: Int64 = 0
 

@@ -290,20 +290,18 @@ private struct CopyPass: Sendable {
 
     /// Copies all rows, from where the state is.
     mutating func copyRows(of source: CopySource, batchSize: Int, _ report: (StoreCopy.Event) -> Void) async throws {
-        let counts = try await source.withSnapshot { try await $0.counts() }
-        let total = counts.reduce(0, +)
-        var copied = counts.prefix(progress.table).reduce(0, +)
+        let total = try await source.withSnapshot { try await $0.counts() }.reduce(0, +)
         while progress.table < SourceTable.all.count {
             let table = SourceTable.all[progress.table]
             var next = progress
             // A snapshot for each batch: one for all would keep the write-ahead log from being reused for as long.
             let rows = try await source.withSnapshot { try await $0.page(of: table, after: next.key, limit: batchSize) }
             if let last = rows.last { next.key = last.key(table.key.count) }
+            next.copied += rows.count
             if rows.count < batchSize { (next.table, next.key) = (next.table + 1, []) }
             try await target.write(try rows.flatMap { try targetRows($0, table) }, from: progress, to: next)
             progress = next
-            copied += rows.count
-            report(.copied(min(copied, total), of: total))
+            report(.copied(min(progress.copied, total), of: total))
         }
     }
 
