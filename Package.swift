@@ -228,6 +228,11 @@ let package = Package(
                 "Timekeeping", crypto, httpTypes, logging,
             ]
         ),
+        module(
+            "Server",
+            "StoreMigration",
+            ["AccountCore", "PostgresDriver", "PostgresStores", "SQLiteStores", crypto, grdb]
+        ),
         module("Server", "ValkeyDriver", ["CHiredis", "Observability", "Timekeeping", logging, metrics, nioCore, nioPosix]),
         module(
             "Server",
@@ -304,7 +309,8 @@ let package = Package(
                 "AccountContract", "AccountCore", "AccountImport", "AccountKit", "AccountRoutes", "AccountServer", "AppLinks",
                 "Email", "ErrorContract", "ErrorLab", "ErrorLabContract", "HoldfastURLSession", "Observability", "OpenAPI",
                 "Pages", "PostgresDriver", "PostgresStores",
-                "RateLimiting", "ResilientHTTP", "SQLiteStores", "ServerMiddleware", "StrictJSON", "Timekeeping",
+                "RateLimiting", "ResilientHTTP", "SQLiteStores", "ServerMiddleware", "StoreMigration", "StrictJSON",
+                "Timekeeping",
                 argumentParser, hummingbird, hummingbirdCore, httpTypes, lifecycle, logging, nioCore,
                 server("HummingbirdTLS", "hummingbird"), server("UnixSignals", "swift-service-lifecycle"),
             ]
@@ -429,6 +435,13 @@ let package = Package(
             [
                 "AccountContract", "AccountCore", "AccountStoreTesting", "DataServerTesting", "ErrorContract", "Idempotency",
                 "PostgresDriver", "PostgresStores", crypto, logging,
+            ]
+        ),
+        tests(
+            "StoreMigrationTests",
+            [
+                "AccountContract", "AccountCore", "AccountStoreTesting", "DataServerTesting", "ErrorContract", "Idempotency",
+                "PostgresDriver", "PostgresStores", "SQLiteStores", "StoreMigration", crypto, grdb, logging,
             ]
         ),
         tests("ValkeyDriverTests", ["DataServerTesting", "ValkeyDriver", logging, nioCore, nioEmbedded]),

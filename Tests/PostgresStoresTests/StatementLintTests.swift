@@ -32,9 +32,11 @@ import Testing
         #expect(try !StatementLint.problems(of: statement).isEmpty)
     }
 
-    /// The literals of the module that are statements.
+    /// The literals of the modules that are statements.
     private static func statements() throws -> [String] {
-        let files = Repository.files("swift", under: ["Sources/Server/PostgresStores"])
+        let files = Repository.files("swift", under: ["Sources/Server/PostgresStores", "Sources/Server/StoreMigration"])
+            // Of SQLite.
+            .filter { $0.lastPathComponent != "CopySource.swift" }
         let literals = try files.flatMap { file in
             let text = try String(contentsOf: file, encoding: .utf8)
             return text.matches(of: /"""\n((?:.|\n)*?)"""|"((?:[^"\\\n]|\\.)*)"/).map { String($0.1 ?? $0.2 ?? "") }

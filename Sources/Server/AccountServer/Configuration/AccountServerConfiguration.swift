@@ -87,7 +87,8 @@ public struct AccountServerConfiguration: Sendable {
     public var reader = RequestReader()
     /// The installation that the database must belong to; `nil` for any.
     package var installation: String?
-    /// The secret that replaces the one in the data folder; 32 characters or more.
+    /// The secret that replaces the one in the data folder; 32 characters or more. After `base64:` it is a key of at least 32 bytes, such as the
+    /// secret of a data folder.
     public var secret: HiddenText?
     /// The secret that ``secret`` replaces, until what was made with it has expired.
     public var previousSecret: HiddenText?
@@ -190,6 +191,10 @@ extension AccountServerConfiguration {
         previousSecret = settings.text("HOLDFAST_SECRET_PREVIOUS", isSecret: true).map(HiddenText.init)
         if previousSecret != nil, secret == nil || previousSecret == secret {
             settings.refuse("HOLDFAST_SECRET_PREVIOUS", "must be the secret that HOLDFAST_SECRET replaces")
+        }
+        for (name, text) in [("HOLDFAST_SECRET", secret), ("HOLDFAST_SECRET_PREVIOUS", previousSecret)] {
+            guard let text, text.isKey, text.keyBytes == nil else { continue }
+            settings.refuse(name, "must have at least 32 bytes in Base64 after base64:")
         }
         metricsToken = settings.text("METRICS_TOKEN", isSecret: true).map(HiddenText.init)
         if let metricsToken, metricsToken.text.utf8.count < 32 {

@@ -41,6 +41,7 @@ package struct PostgresDeployment: Sendable {
                     isAlone: isAlone
                 )
                 let steps = try await PostgresSchema.migrate(database)
+                guard try await !PostgresSchema.isIncompleteCopy(database) else { throw IncompleteCopy() }
                 for step in steps { logger.notice("The database was brought up to date", metadata: ["step": "\(step)"]) }
                 try await Self.enter(presence)
                 self.presence = presence
@@ -165,6 +166,14 @@ package struct DeploymentInUse: Error, CustomStringConvertible {
 package struct MissingTables: Error, CustomStringConvertible {
     package let description =
         "the database has no tables of holdfast: check DATABASE_URL, or start once with --create to begin a new installation"
+}
+
+/// A server found a database that `migrate copy` has not completed.
+package struct IncompleteCopy: Error, CustomStringConvertible {
+    package let description = """
+        the copy from SQLite into the database is not complete: start 'holdfast migrate copy' again, which goes on where it ended, or create \
+        the database anew
+        """
 }
 
 /// The tables of the database are not those of this version.

@@ -31,6 +31,7 @@ package struct Stores: AccountStores {
     /// - Parameter isServing: Whether for a server, which takes emails from the queue under its lock.
     package init(_ url: URL, isServing: Bool = false) throws {
         folder = try DataFolder(url)
+        if isServing, try SQLiteSeal.isClosed(folder.database) { throw MovedDatabase(path: url.path) }
         try folder.createDatabase()
         let database = try SQLiteDatabase(path: folder.database.path)
         place = .sqlite(database)
@@ -108,8 +109,31 @@ extension DataFolder {
     /// The server's keys, from the configured secret or the folder's own.
     package func keys(secret: HiddenText?) throws -> ServerKeys {
         guard let secret else { return ServerKeys(secret: try self.secret()) }
-        // Any text of enough characters will do; the hash gives it the length of a key.
-        return ServerKeys(secret: SymmetricKey(data: SHA256.hash(data: Data(secret.text.utf8))))
+        return ServerKeys(secret: secret.keyBytes ?? SymmetricKey(data: SHA256.hash(data: Data(secret.text.utf8))))
+    }
+}
+
+extension HiddenText {
+    /// The prefix of a secret that is a key itself, such as that of a data folder. Any other text is hashed.
+    static let keyPrefix = "base64:"
+
+    /// Whether the text has the prefix of a key.
+    var isKey: Bool { text.hasPrefix(Self.keyPrefix) }
+
+    /// The key that the text is; `nil` if it has no prefix, or less than 32 bytes in Base64 after it.
+    var keyBytes: SymmetricKey? {
+        guard isKey, let bytes = Data(base64Encoded: String(text.dropFirst(Self.keyPrefix.count))), bytes.count >= 32
+        else { return nil }
+        return SymmetricKey(data: bytes)
+    }
+}
+
+/// The data of the folder was moved to PostgreSQL.
+package struct MovedDatabase: Error, CustomStringConvertible {
+    package let path: String
+
+    package var description: String {
+        "the data in \(path) was moved to PostgreSQL: set DATABASE_URL, or go back to the data of before the move by 'holdfast migrate copy --from sqlite:\(path) --undo'"
     }
 }
 

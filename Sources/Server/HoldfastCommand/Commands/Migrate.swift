@@ -11,8 +11,11 @@ struct Migrate: AsyncParsableCommand {
             Creates the tables if there are none, in the data folder or where DATABASE_URL says. 'holdfast serve' does the same when it
             starts; use this to do it before, after a backup. Several may run at once.
 
+            'holdfast migrate copy' moves the data of a running server from SQLite to PostgreSQL.
+
             Exit codes: 0 the database is up to date, 1 it could not be brought up to date, 64 bad usage, 78 bad configuration.
-            """
+            """,
+        subcommands: [Copy.self]
     )
 
     @OptionGroup var data: DataOptions

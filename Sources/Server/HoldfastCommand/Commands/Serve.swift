@@ -119,7 +119,7 @@ struct Serve: AsyncParsableCommand {
         } catch {
             let isConfiguration =
                 error is DataFolderInUse || error is MissingDatabase || error is WrongInstallation || error is DeploymentInUse
-                || error is MissingTables
+                || error is MissingTables || error is MovedDatabase || error is IncompleteCopy
             Terminal.complain("The server could not run: \(StartFailure(error, host: host, port: port)).")
             throw isConfiguration ? ExitCode.badConfiguration : ExitCode.failure
         }

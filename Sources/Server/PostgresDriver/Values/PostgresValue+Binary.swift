@@ -30,7 +30,7 @@ extension PostgresValue {
     }
 
     /// The value in the binary format; `nil` is `NULL`.
-    var binary: [UInt8]? {
+    package var binary: [UInt8]? {
         switch self {
         case .null: nil
         case .bool(let value): [value ? 1 : 0]

@@ -22,7 +22,14 @@ public struct EmailKeys: Sendable {
 
     /// The keys of an address: that of the present secret first.
     func keys(of email: EmailAddress) -> [[UInt8]] {
-        secrets.map { Array(HMAC<SHA256>.authenticationCode(for: Data(email.normalized.utf8), using: $0)) }
+        secrets.map { Self.key(of: email.normalized, $0) }
+    }
+
+    /// The key of a normalized address under the present secret.
+    package func key(ofNormalized address: String) -> [UInt8] { Self.key(of: address, secrets[0]) }
+
+    private static func key(of normalized: String, _ secret: SymmetricKey) -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: Data(normalized.utf8), using: secret))
     }
 
     /// The key of an address under the present secret.

@@ -13,13 +13,13 @@ public struct PostgresDatabase: Sendable {
 
     /// Executes a statement, whose changes are durable when this returns.
     @discardableResult
-    func execute(_ statement: PostgresStatement, _ values: [PostgresValue] = []) async throws -> PostgresResult {
+    package func execute(_ statement: PostgresStatement, _ values: [PostgresValue] = []) async throws -> PostgresResult {
         try await reporting { try await client.execute(statement, values) }
     }
 
     /// Executes statements in one transaction, whose changes are durable when this returns. The closure may run more than once, and also after
     /// its changes were committed: what it inserts has ids that were minted before.
-    func transaction<Value: Sendable>(
+    package func transaction<Value: Sendable>(
         _ body: @Sendable (PostgresTransaction) async throws -> Value
     ) async throws -> Value {
         try await reporting { try await client.transaction(body) }

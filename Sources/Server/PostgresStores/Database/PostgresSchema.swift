@@ -49,6 +49,11 @@ public enum PostgresSchema {
         return (name ?? nil) ?? ""
     }
 
+    /// Whether a copy into the tables has begun and is not complete: they have a part of the data.
+    public static func isIncompleteCopy(_ database: PostgresDatabase) async throws -> Bool {
+        try await !database.execute("SELECT 1 FROM shared_value WHERE name = 'copy'").rows.isEmpty
+    }
+
     static func migrate(_ database: PostgresDatabase, steps: [Step]) async throws -> [String] {
         for statement in locks { try await repeated { try await database.execute(statement) } }
         let holder = UUID()

@@ -127,7 +127,17 @@ extension StoreFailure {
     /// SQLite would go on with a file that no other process can find.
     static let replaced = StoreFailure(isBusy: true, message: "the database's file was removed or replaced; restart the server")
 
+    /// The writes of a sealed database. Another server has the data: clients repeat the request.
+    static let moved = StoreFailure(
+        isBusy: true,
+        message: "the data was moved to PostgreSQL; start the servers with DATABASE_URL"
+    )
+
     init(_ error: DatabaseError) {
+        if error.extendedResultCode == .SQLITE_CONSTRAINT_TRIGGER {
+            self = .moved
+            return
+        }
         let isBusy = [.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode)
         // The code and what it means in general: SQLite's own message may quote what was written.
         self.init(isBusy: isBusy, message: "SQLite error \(error.extendedResultCode)")

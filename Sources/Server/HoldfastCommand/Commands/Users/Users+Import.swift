@@ -81,20 +81,3 @@ extension Users {
         }
     }
 }
-
-/// A bar on standard error, for a person who looks at it.
-private struct ProgressBar {
-    private let isShown = isatty(STDERR_FILENO) != 0
-
-    func show(_ done: Int, of total: Int) {
-        guard isShown, total > 0 else { return }
-        let filled = 30 * done / total
-        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: 30 - filled)
-        FileHandle.standardError.write(Data("\r[\(bar)] \(done) of \(total)".utf8))
-    }
-
-    func clear() {
-        guard isShown else { return }
-        FileHandle.standardError.write(Data("\r\u{1B}[2K".utf8))
-    }
-}

@@ -1,0 +1,187 @@
+import AccountCore
+import AccountServer
+import ArgumentParser
+import Foundation
+import PostgresDriver
+import PostgresStores
+import StoreMigration
+import Synchronization
+
+extension Migrate {
+    /// `holdfast migrate copy`
+    struct Copy: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Move the data of a running server from SQLite to PostgreSQL.",
+            discussion: """
+                Copies accounts, sessions, tokens, emails, the audit log and idempotency keys while the server runs. At the end the server can't
+                write for at most 5 seconds. Then its data is sealed: it goes on to respond to requests that only read, and responds to
+                others with 503 and Retry-After until servers with DATABASE_URL replace it.
+
+                The copy may be interrupted at any time, also by Ctrl-C; the same command continues it. It compares the counts and checksums of
+                all tables before it seals, and each row that changed afterwards. If anything differs, nothing is sealed.
+
+                Settings (environment or .env), as in 'holdfast serve --help':
+                  DATABASE_URL      the PostgreSQL database, unless --to names it; a URL on a command line shows its password to other users
+                  HOLDFAST_SECRET   the secret of the servers on PostgreSQL. Without it, that of the folder is used; the servers then need
+                                    HOLDFAST_SECRET="base64:$(cat FOLDER/secret)", and no user has to sign in again
+
+                Rate limits are not copied: they start anew, in Valkey or in the folders of the servers.
+
+                Exit codes: 0 the data is in PostgreSQL, 1 it could not be copied, 64 bad usage, 78 bad configuration.
+                """
+        )
+
+        @Option(help: ArgumentHelp("The data folder of the running server.", valueName: "sqlite:folder"))
+        var from: String
+
+        @Option(help: ArgumentHelp("The PostgreSQL database; DATABASE_URL by default.", valueName: "url"))
+        var to: String?
+
+        @Flag(help: "Check both sides, print what would be copied, and change nothing.")
+        var dryRun = false
+
+        @Flag(help: "Go back: remove the seal or the traces of a copy from SQLite. Changes made in PostgreSQL stay there.")
+        var undo = false
+
+        func validate() throws {
+            guard from.hasPrefix("sqlite:"), from.count > 7 else { throw ValidationError("--from must be sqlite:FOLDER") }
+            if undo, dryRun || to != nil { throw ValidationError("--undo needs no other option than --from") }
+        }
+
+        private var folder: URL { URL(fileURLWithPath: String(from.dropFirst(7)), isDirectory: true).standardizedFileURL }
+        private var file: URL { DataFolder.database(in: folder) }
+
+        func run() async throws {
+            guard FileManager.default.fileExists(atPath: file.path) else {
+                Terminal.complain("There is no SQLite data in \(folder.path); name the data folder of the server with --from.")
+                throw ExitCode.failure
+            }
+            do {
+                if undo { return try await goBack() }
+                try await copy()
+            } catch let code as ExitCode {
+                throw code
+            } catch {
+                Terminal.complain("The data could not be \(undo ? "unsealed" : "copied"): \(StartFailure(error)).")
+                throw ExitCode.failure
+            }
+        }
+
+        private func goBack() async throws {
+            let wasSealed = try await StoreCopy.undo(file)
+            Terminal.say(
+                wasSealed
+                    ? "The seal was removed: servers on SQLite can write again. Stop the servers on PostgreSQL; what they changed is not in SQLite."
+                    : "Nothing was sealed. The traces of a copy were removed."
+            )
+        }
+
+        private func copy() async throws {
+            let configuration = try AccountServerConfiguration.load(data: folder, isServing: false)
+            let settings = try settings(configuration)
+            guard try configuration.secret != nil || DataFolder.existingSecret(in: folder) != nil else {
+                Terminal.complain("There is no secret in \(folder.path); set HOLDFAST_SECRET to that of the server.")
+                throw ExitCode.badConfiguration
+            }
+            let keys = try DataFolder(folder).keys(secret: configuration.secret)
+            try await PostgresDeployment.withDatabase(settings) { database in
+                let copy = StoreCopy(from: file, to: database, emailKeys: EmailKeys(keys.emailKeys))
+                if dryRun {
+                    for (table, rows) in try await copy.check() { Terminal.say("\(table.padded(17)) \(rows)") }
+                    return
+                }
+                let start = ContinuousClock.now
+                let progress = CopyProgressOutput()
+                let report = try await copy.run { progress.show($0) }
+                progress.clear()
+                if let report {
+                    Terminal.say(Self.summary(of: report, after: start.duration(to: .now)))
+                } else {
+                    Terminal.say("The data was moved before.")
+                }
+                Terminal.say(advice(configuration))
+            }
+        }
+
+        private func settings(_ configuration: AccountServerConfiguration) throws -> PostgresSettings {
+            if let to {
+                do {
+                    return try PostgresSettings(url: to, requiresVerifiedTLS: configuration.environment == .production)
+                } catch {
+                    Terminal.complain("--to can't be used: \(error).")
+                    throw ExitCode.badConfiguration
+                }
+            }
+            guard case .postgres(let settings) = configuration.database else {
+                Terminal.complain("Name the PostgreSQL database with DATABASE_URL or --to.")
+                throw ExitCode.badConfiguration
+            }
+            return settings
+        }
+
+        private static func summary(of report: StoreCopy.Report, after duration: Duration) -> String {
+            var lines = ["\("table".padded(17)) \("rows".padded(10)) \("checksum in SQLite".padded(20)) checksum in PostgreSQL"]
+            for table in report.tables {
+                lines.append(
+                    "\(table.name.padded(17)) \("\(table.rows)".padded(10)) \(table.source.sum.hex.padded(20)) \(table.target.sum.hex)"
+                )
+            }
+            let seconds = String(format: "%.1f", duration / .seconds(1))
+            lines.append("Copied in \(seconds) s; \(report.replayed) rows changed meanwhile and were compared one by one.")
+            if let pause = report.pause {
+                lines.append("Writes waited for \(String(format: "%.2f", pause / .seconds(1))) s. SQLite is sealed.")
+            }
+            return lines.joined(separator: "\n")
+        }
+
+        private func advice(_ configuration: AccountServerConfiguration) -> String {
+            var lines = ["", "Now start the servers with DATABASE_URL, and stop the one on SQLite."]
+            if configuration.secret == nil {
+                lines.append("They need the secret of the folder: HOLDFAST_SECRET=\"base64:$(cat \(folder.path)/secret)\"")
+            }
+            lines.append("Rate limits were not copied. To go back: holdfast migrate copy --from sqlite:\(folder.path) --undo")
+            return lines.joined(separator: "\n")
+        }
+    }
+}
+
+/// Shows how far a copy is: a bar for each step on a terminal, otherwise a line for each tenth of a step.
+private final class CopyProgressOutput: Sendable {
+    private let bar = ProgressBar()
+    private let shown = Mutex((step: "", tenth: -1))
+
+    func show(_ event: StoreCopy.Event) {
+        switch event {
+        case .copied(let done, let total): show("Copying", done, of: total)
+        case .compared(let done, let total): show("Comparing", done, of: total)
+        case .replayed(let count):
+            if enter("Copying changes", tenth: count / 10_000) { bar.say("Copying changes: \(count) rows") }
+        }
+    }
+
+    func clear() { bar.clear() }
+
+    private func show(_ step: String, _ done: Int, of total: Int) {
+        let isNew = enter(step, tenth: total == 0 ? 10 : 10 * done / total)
+        if bar.isShown {
+            bar.show(done, of: total)
+        } else if isNew {
+            bar.say("\(step): \(done) of \(total) rows")
+        }
+    }
+
+    private func enter(_ step: String, tenth: Int) -> Bool {
+        shown.withLock { shown in
+            defer { shown = (step, tenth) }
+            return shown != (step, tenth)
+        }
+    }
+}
+
+extension String {
+    fileprivate func padded(_ length: Int) -> String { padding(toLength: max(length, count), withPad: " ", startingAt: 0) }
+}
+
+extension UInt64 {
+    fileprivate var hex: String { String(format: "%016lx", self) }
+}

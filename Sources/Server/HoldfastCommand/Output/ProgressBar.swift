@@ -1,0 +1,24 @@
+import Foundation
+
+/// A bar on standard error, if that is a terminal.
+struct ProgressBar {
+    let isShown = isatty(STDERR_FILENO) != 0
+
+    func show(_ done: Int, of total: Int) {
+        guard isShown, total > 0 else { return }
+        let filled = 30 * done / total
+        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: 30 - filled)
+        FileHandle.standardError.write(Data("\r[\(bar)] \(done) of \(total)".utf8))
+    }
+
+    /// Writes a line to standard error, in place of the bar.
+    func say(_ line: String) {
+        clear()
+        Terminal.complain(line)
+    }
+
+    func clear() {
+        guard isShown else { return }
+        FileHandle.standardError.write(Data("\r\u{1B}[2K".utf8))
+    }
+}

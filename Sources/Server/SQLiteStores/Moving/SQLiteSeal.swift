@@ -1,0 +1,63 @@
+import AccountCore
+public import Foundation
+package import GRDB
+
+/// Triggers that refuse all changes of a database whose data was copied to another one.
+///
+/// Servers on a sealed database go on to respond to requests that only read. Writes fail with a `StoreFailure` that is busy, so that clients repeat
+/// them, and a new server doesn't start. Rate limits and the time can still be saved.
+public enum SQLiteSeal {
+    /// The tables that are sealed: all that a copy has.
+    package static let tables = [
+        "account", "session", "refresh_token", "reset_token", "freeze_token", "mail_intent", "audit_event", "idempotency_key",
+        "sent_reset", "decoy_span", "mail_retry",
+    ]
+
+    /// Seals the database.
+    package static func close(_ database: Database) throws {
+        for (table, change) in changes {
+            try database.execute(
+                sql: """
+                    CREATE TRIGGER \(name(table, change)) BEFORE \(change) ON \(table)
+                    BEGIN SELECT RAISE(ABORT, 'the data was moved'); END
+                    """
+            )
+        }
+    }
+
+    /// Removes the seal.
+    package static func open(_ database: Database) throws {
+        for (table, change) in changes { try database.execute(sql: "DROP TRIGGER IF EXISTS \(name(table, change))") }
+    }
+
+    /// Whether the database is sealed.
+    package static func isClosed(_ database: Database) throws -> Bool {
+        try Bool.fetchOne(
+            database,
+            sql: "SELECT EXISTS(SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name = ?)",
+            arguments: [name("account", "INSERT")]
+        ) ?? false
+    }
+
+    /// Whether a database file is sealed.
+    /// - Returns: `false` also if there is no database.
+    /// - Throws: `StoreFailure` if it can't be read.
+    public static func isClosed(_ file: URL) throws -> Bool {
+        let size = try? FileManager.default.attributesOfItem(atPath: file.path)[.size] as? NSNumber
+        guard let size, size.intValue > 0 else { return false }
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(5)
+        do {
+            return try DatabaseQueue(path: file.path, configuration: configuration).read(isClosed)
+        } catch let error as DatabaseError {
+            throw StoreFailure(error)
+        }
+    }
+
+    private static var changes: [(table: String, change: String)] {
+        tables.flatMap { table in ["INSERT", "UPDATE", "DELETE"].map { (table, $0) } }
+    }
+
+    private static func name(_ table: String, _ change: String) -> String { "moved_\(table)_\(change.lowercased())" }
+}

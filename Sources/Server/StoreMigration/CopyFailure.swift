@@ -1,0 +1,33 @@
+import Foundation
+
+/// Why a copy could not be made. The server on SQLite goes on.
+public struct CopyFailure: Error, Hashable, CustomStringConvertible, Sendable {
+    /// The reason, and what to do.
+    public let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+
+    static let concurrent = CopyFailure("another copy writes to the PostgreSQL database; wait for its end")
+    static let movedElsewhere = CopyFailure(
+        "the data was moved to another PostgreSQL database; to go back to SQLite, use --undo"
+    )
+}
+
+/// The lock of a copy, which one process at a time holds. The system releases it when the process ends.
+struct CopyLock: ~Copyable {
+    private let descriptor: Int32
+
+    init(_ file: URL) throws {
+        let path = file.deletingLastPathComponent().appending(path: "copy.lock").path
+        descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw CopyFailure("\(path): \(String(cString: strerror(errno)))") }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw CopyFailure("another copy of this data is running; wait for its end")
+        }
+    }
+
+    deinit { close(descriptor) }
+}

@@ -1,0 +1,220 @@
+import Foundation
+import GRDB
+import SQLiteStores
+
+/// The SQLite database of a running server, which the copy opens beside it.
+///
+/// Triggers log the key of every row that changes. The server needs no change: the triggers run in its transactions.
+struct CopySource: Sendable {
+    /// Reads, each pass in one snapshot.
+    let reader: DatabaseQueue
+    /// Begins, seals and ends.
+    let writer: DatabaseQueue
+
+    init(_ file: URL) throws {
+        var configuration = Configuration()
+        configuration.label = "holdfast.copy"
+        // A pass holds a transaction open while it writes to PostgreSQL.
+        configuration.allowsUnsafeTransactions = true
+        // The writers of a busy server leave gaps that are shorter than the delays of SQLite's own timeout.
+        configuration.busyMode = .callback { attempt in
+            usleep(500)
+            return attempt < 60_000
+        }
+        reader = try DatabaseQueue(path: file.path, configuration: configuration)
+        writer = try DatabaseQueue(path: file.path, configuration: configuration)
+    }
+
+    /// What a change is logged as.
+    struct Change: Hashable, Sendable {
+        /// The index of the table in ``SourceTable/all``.
+        let table: Int
+        /// The values of the table's ``SourceTable/loggedKey``.
+        let key: [KeyPart]
+    }
+
+    // MARK: - The log
+
+    /// Starts the log of changes, unless there is one.
+    /// - Returns: The random name of the log. Another name means that changes were not logged in between.
+    func startLog() async throws -> String {
+        try await writer.writeWithoutTransaction { database in
+            try database.inTransaction(.immediate) {
+                guard try !database.tableExists("copy_change") else { return .commit }
+                try database.execute(
+                    sql: """
+                        CREATE TABLE copy_change (number INTEGER PRIMARY KEY, source INTEGER NOT NULL, key1, key2, key3);
+                        CREATE TABLE copy_log (name TEXT NOT NULL);
+                        INSERT INTO copy_log VALUES (lower(hex(randomblob(16))));
+                        """
+                )
+                for (number, table) in SourceTable.all.enumerated() {
+                    for (change, side) in Self.changes {
+                        let key = table.loggedKey.map { "\(side).\($0)" }
+                        let values = key + Array(repeating: "NULL", count: 3 - key.count)
+                        try database.execute(
+                            sql: """
+                                CREATE TRIGGER copy_\(table.name)_\(change.lowercased()) AFTER \(change) ON \(table.name) BEGIN
+                                    INSERT INTO copy_change (source, key1, key2, key3)
+                                    VALUES (\(number), \(values.joined(separator: ", ")));
+                                END
+                                """
+                        )
+                    }
+                }
+                return .commit
+            }
+            return try String.fetchOne(database, sql: "SELECT name FROM copy_log") ?? ""
+        }
+    }
+
+    /// No statement of the stores changes a primary key.
+    private static let changes = [("INSERT", "NEW"), ("UPDATE", "NEW"), ("DELETE", "OLD")]
+
+    private static func removeLog(_ database: Database) throws {
+        for table in SourceTable.all {
+            for (change, _) in changes {
+                try database.execute(sql: "DROP TRIGGER IF EXISTS copy_\(table.name)_\(change.lowercased())")
+            }
+        }
+        try database.execute(sql: "DROP TABLE IF EXISTS copy_change; DROP TABLE IF EXISTS copy_log")
+    }
+
+    /// Removes the log and the seal.
+    /// - Returns: Whether the database was sealed.
+    func undo() async throws -> Bool {
+        try await writer.writeWithoutTransaction { database in
+            var wasSealed = false
+            try database.inTransaction(.immediate) {
+                wasSealed = try SQLiteSeal.isClosed(database)
+                try SQLiteSeal.open(database)
+                try Self.removeLog(database)
+                return .commit
+            }
+            return wasSealed
+        }
+    }
+
+    /// Whether the database is sealed.
+    func isSealed() async throws -> Bool { try await reader.writeWithoutTransaction(SQLiteSeal.isClosed) }
+
+    /// The random name that the database got when it was created.
+    func installation() async throws -> String {
+        try await reader.writeWithoutTransaction { try String.fetchOne($0, sql: "SELECT name FROM installation") ?? "" }
+    }
+
+    // MARK: - Snapshots
+
+    /// Reads a state of the database for the time of a closure.
+    func withSnapshot<Result>(_ body: (SourceSnapshot) async throws -> Result) async throws -> Result {
+        try await Self.execute("BEGIN DEFERRED", reader)
+        // The first read fixes the state.
+        let outcome: Swift.Result<Result, any Error>
+        do { outcome = .success(try await body(SourceSnapshot(queue: reader))) } catch { outcome = .failure(error) }
+        await Self.rollBack(reader)
+        return try outcome.get()
+    }
+
+    /// Holds the write lock for the time of a closure and seals the database after it. If the closure throws, nothing is sealed.
+    /// - Returns: What the closure returned, and how long writes waited.
+    func withSeal<Result>(_ body: (SourceSnapshot) async throws -> Result) async throws -> (Result, Duration) {
+        try await Self.execute("BEGIN IMMEDIATE", writer)
+        let clock = ContinuousClock()
+        let start = clock.now
+        do {
+            let result = try await body(SourceSnapshot(queue: writer))
+            try await writer.writeWithoutTransaction { database in
+                try SQLiteSeal.close(database)
+                try database.execute(sql: "COMMIT")
+            }
+            return (result, start.duration(to: clock.now))
+        } catch {
+            await Self.rollBack(writer)
+            throw error
+        }
+    }
+
+    private static func execute(_ sql: String, _ queue: DatabaseQueue) async throws {
+        try await queue.writeWithoutTransaction { try $0.execute(sql: sql) }
+    }
+
+    /// Also in a task that was cancelled, whose accesses GRDB would refuse.
+    private static func rollBack(_ queue: DatabaseQueue) async {
+        await Task.detached {
+            try? await queue.writeWithoutTransaction { database in
+                if database.isInsideTransaction { try database.execute(sql: "ROLLBACK") }
+            }
+        }.value
+    }
+}
+
+/// One state of the database.
+struct SourceSnapshot: Sendable {
+    fileprivate let queue: DatabaseQueue
+
+    /// The number of the last change.
+    func lastChange() async throws -> Int64 {
+        try await queue.writeWithoutTransaction { try Int64.fetchOne($0, sql: "SELECT max(number) FROM copy_change") ?? 0 }
+    }
+
+    /// Up to 500 changes after one, each row once, with the number of the last.
+    func changes(after number: Int64) async throws -> (changes: [CopySource.Change], last: Int64) {
+        try await queue.writeWithoutTransaction { database in
+            var seen: Set<CopySource.Change> = []
+            var changes: [CopySource.Change] = []
+            var last = number
+            let rows = try Row.fetchAll(
+                database.cachedStatement(sql: "SELECT * FROM copy_change WHERE number > ? ORDER BY number LIMIT 500"),
+                arguments: [number]
+            )
+            for row in rows {
+                last = row["number"]
+                let table: Int = row["source"]
+                let key = (0..<SourceTable.all[table].loggedKey.count).map { KeyPart(row[2 + $0] as DatabaseValue) }
+                let change = CopySource.Change(table: table, key: key)
+                if seen.insert(change).inserted { changes.append(change) }
+            }
+            return (changes, last)
+        }
+    }
+
+    /// The rows of changes; `nil` where there is none any more.
+    func rows(of changes: [CopySource.Change]) async throws -> [SourceRow?] {
+        try await queue.writeWithoutTransaction { database in
+            try changes.map { change in
+                let table = SourceTable.all[change.table]
+                let key = change.key.prefix(table.key.count).map(\.databaseValue)
+                return try Row.fetchOne(database.cachedStatement(sql: table.row), arguments: StatementArguments(key))
+                    .map { SourceRow(table: table.name, columns: Array($0.databaseValues)) }
+            }
+        }
+    }
+
+    /// The rows of a table after a key, in the order of their keys.
+    func page(of table: SourceTable, after key: [KeyPart], limit: Int) async throws -> [SourceRow] {
+        try await queue.writeWithoutTransaction { database in
+            let arguments = key.map(\.databaseValue) + [limit.databaseValue]
+            let statement = try database.cachedStatement(sql: table.page(isFirst: key.isEmpty))
+            return try Row.fetchAll(statement, arguments: StatementArguments(arguments))
+                .map { SourceRow(table: table.name, columns: Array($0.databaseValues)) }
+        }
+    }
+
+    /// How many rows each table has that are copied.
+    func counts() async throws -> [Int] {
+        try await queue.writeWithoutTransaction { database in
+            try SourceTable.all.map { try Int.fetchOne(database, sql: "SELECT count(*) FROM \($0.origin)") ?? 0 }
+        }
+    }
+
+    /// The decoys' spans and the time of the last retry.
+    func smallTables() async throws -> (decoys: [(decoy: String, start: Double, width: Double, reach: Double)], retry: Double?) {
+        try await queue.writeWithoutTransaction { database in
+            let decoys = try Row.fetchAll(database, sql: "SELECT decoy, start, width, reach FROM decoy_span ORDER BY rowid")
+            return (
+                decoys.map { ($0[0], $0[1], $0[2], $0[3]) },
+                try Double.fetchOne(database, sql: "SELECT asked_at FROM mail_retry")
+            )
+        }
+    }
+}

@@ -1,0 +1,198 @@
+import AccountCore
+import Foundation
+import PostgresDriver
+import PostgresStores
+
+/// How far a copy is. PostgreSQL stores it in the transaction that writes the rows, so that a copy that was killed goes on where it ended.
+struct CopyProgress: Codable, Equatable, Sendable {
+    /// The installation that is copied.
+    let installation: String
+    /// The name of the log of changes.
+    let log: String
+    /// How many tables are copied.
+    var table = 0
+    /// The last row that was copied of the next table.
+    var key: [KeyPart] = []
+    /// How many rows were copied so far, without changes.
+    var copied = 0
+    /// The last change that was replayed.
+    var change: Int64 = 0
+
+    var json: String {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys
+            return String(decoding: try encoder.encode(self), as: UTF8.self)
+        }
+    }
+}
+
+/// A row as PostgreSQL has it.
+struct TargetRow: Sendable {
+    let table: TargetTable
+    let values: [PostgresValue]
+}
+
+/// The PostgreSQL database that the rows go to.
+struct CopyTarget: Sendable {
+    let database: PostgresDatabase
+
+    // MARK: - State
+
+    /// The state of the copy into the database; `nil` if none has begun, or if it is complete.
+    func progress() async throws -> CopyProgress? {
+        guard let text = try await value("copy") else { return nil }
+        guard let progress = try? JSONDecoder().decode(CopyProgress.self, from: Data(text.utf8)) else {
+            throw CopyFailure("the state of the copy in PostgreSQL can't be read; create the database anew")
+        }
+        return progress
+    }
+
+    /// The log of the copy that is complete.
+    func completedLog() async throws -> String? { try await value("copied") }
+
+    private func value(_ name: String) async throws -> String? {
+        try await database.execute("SELECT value FROM shared_value WHERE name = $1", [.text(name)]).rows.first?.value(0)
+    }
+
+    /// Whether there is no account.
+    func isEmpty() async throws -> Bool { try await database.execute("SELECT 1 FROM account LIMIT 1").rows.isEmpty }
+
+    /// Begins a copy: empties the tables and stores the first state.
+    /// - Parameter old: The state of an earlier copy of the same installation, whose log is gone.
+    func begin(_ progress: CopyProgress, replacing old: CopyProgress?) async throws {
+        let (json, oldJSON) = (try progress.json, try old?.json)
+        try await database.transaction { transaction in
+            if let oldJSON {
+                let removed = try await transaction.execute(
+                    "DELETE FROM shared_value WHERE name = 'copy' AND value IN ($1, $2)",
+                    [.text(oldJSON), .text(json)]
+                )
+                guard removed.count == 1 else { throw CopyFailure.concurrent }
+                try await transaction.execute(Self.emptying.map { ($0, []) })
+            }
+            try await transaction.execute(
+                "INSERT INTO shared_value (name, value) VALUES ('copy', $1) ON CONFLICT (name) DO NOTHING",
+                [.text(json)]
+            )
+            let stored = try await transaction.execute("SELECT value FROM shared_value WHERE name = 'copy'")
+            guard try stored.rows.first?.value(0) == json else { throw CopyFailure.concurrent }
+            try await transaction.execute(
+                "UPDATE shared_value SET value = $1 WHERE name = 'installation'",
+                [.text(progress.installation)]
+            )
+        }
+    }
+
+    private static let emptying: [PostgresStatement] = [
+        """
+        TRUNCATE account, account_email, session, refresh_token, reset_token, freeze_token, mail_intent, sent_reset, audit_event,
+            idempotency_key, idempotency_client
+        """
+    ]
+
+    /// Ends the copy: servers may use the database from now on.
+    func complete(_ progress: CopyProgress) async throws {
+        let json = try progress.json
+        try await database.transaction { transaction in
+            try await transaction.execute(
+                "INSERT INTO shared_value (name, value) VALUES ('copied', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                [.text(progress.log)]
+            )
+            try await transaction.execute("DELETE FROM shared_value WHERE name = 'copy' AND value = $1", [.text(json)])
+        }
+    }
+
+    // MARK: - Rows
+
+    /// Replaces rows, compares them with what PostgreSQL then has, and stores how far the copy is.
+    /// - Parameters:
+    ///   - removed: The keys of rows that are removed first.
+    ///   - rows: The rows that are added.
+    func write(
+        removing removed: [TargetRow] = [],
+        _ rows: [TargetRow],
+        comparing expected: [(key: TargetRow, row: [PostgresValue]?)] = [],
+        from old: CopyProgress,
+        to new: CopyProgress
+    ) async throws {
+        let (oldJSON, newJSON) = (try old.json, try new.json)
+        try await database.transaction { transaction in
+            let advanced = try await transaction.execute(
+                "UPDATE shared_value SET value = $1 WHERE name = 'copy' AND value IN ($1, $2)",
+                [.text(newJSON), .text(oldJSON)]
+            )
+            guard advanced.count == 1 else { throw CopyFailure.concurrent }
+            try await transaction.execute(
+                removed.map { ($0.table.removal, $0.values) } + rows.map { ($0.table.insertion, $0.values) }
+            )
+            guard !expected.isEmpty else { return }
+            let found = try await transaction.execute(expected.map { ($0.key.table.row, $0.key.values) })
+            for (expected, found) in zip(expected, found) {
+                guard found.rows.count <= 1, found.rows.first?.columns == expected.row.map({ $0.map(\.binary) }) else {
+                    throw CopyFailure("a row of the table \(expected.key.table.name) differs after it was written")
+                }
+            }
+        }
+    }
+
+    /// Writes what is copied as a whole: the decoys, the time of the last retry, and how many idempotency keys there are.
+    func writeSmallTables(_ snapshot: SourceSnapshot) async throws {
+        let (decoys, retry) = try await snapshot.smallTables()
+        let spans = decoys.map { DecoySpan(decoy: $0.decoy, start: $0.start, width: $0.width, reach: $0.reach) }
+        _ = try await PostgresDecoyStore(database).renewDecoys { _ in spans }
+        try await database.transaction { transaction in
+            try await transaction.execute(
+                "UPDATE shared_value SET value = $1 WHERE name = 'mail_retry'",
+                [.text(retry.map { "\($0)" })]
+            )
+            try await transaction.execute("DELETE FROM idempotency_client WHERE keys >= 0")
+            try await transaction.execute(
+                """
+                INSERT INTO idempotency_client (client, keys) SELECT client, count(*) FROM idempotency_key GROUP BY client
+                ON CONFLICT (client) DO NOTHING
+                """
+            )
+            try await transaction.execute(
+                """
+                UPDATE idempotency_total
+                SET keys = (SELECT count(*) FROM idempotency_key WHERE (get_byte(digest, 0) & 15)::bigint = part) WHERE part >= 0
+                """
+            )
+        }
+    }
+
+    /// How many rows a table has.
+    func count(_ table: TargetTable) async throws -> Int {
+        try await database.execute(table.count).rows.first?.value(0) ?? 0
+    }
+
+    /// The checksum of a table.
+    func checksum(_ table: TargetTable) async throws -> RowChecksum {
+        var checksum = RowChecksum()
+        var key = table.start
+        while true {
+            let rows = try await database.execute(table.page, key + [.integer(Self.pageSize)]).rows
+            for row in rows { checksum.add(row.columns) }
+            guard rows.count == Self.pageSize, let last = rows.last else { return checksum }
+            key = try zip(table.start, last.columns).map { start, column in
+                switch start {
+                case .uuid: .uuid(try UUID(postgres: column).readable)
+                case .double: .double(try Double(postgres: column).readable)
+                default: .bytes(try column.readable)
+                }
+            }
+        }
+    }
+
+    private static let pageSize = 2_000
+}
+
+extension Optional {
+    fileprivate var readable: Wrapped {
+        get throws {
+            guard let self else { throw CopyFailure("a key in PostgreSQL can't be read") }
+            return self
+        }
+    }
+}

@@ -1,0 +1,325 @@
+import Foundation
+import PostgresDriver
+import PostgresStores
+
+extension SourceTable {
+    /// The tables that are copied row by row, an account's before what belongs to it.
+    static let all = [
+        accounts, sessions, refreshTokens, resetTokens, freezeTokens, mailIntents, sentResets, auditEvents, idempotencyKeys,
+    ]
+
+    private static let accounts = SourceTable(
+        name: "account",
+        key: ["id"],
+        columns: "email, first_name, password_hash, state, language, epoch, created_at, email_key",
+        origin: "account",
+        targets: [
+            TargetTable(
+                name: "account",
+                insertion: """
+                    INSERT INTO account (id, email, first_name, password_hash, state, language, epoch, created_at)
+                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO NOTHING
+                    """,
+                removal: "DELETE FROM account WHERE id = $1",
+                row: """
+                    SELECT id, email, first_name, password_hash, state, language, epoch, created_at FROM account WHERE id = $1
+                    """,
+                page: """
+                    SELECT id, email, first_name, password_hash, state, language, epoch, created_at FROM account
+                    WHERE id > $1 ORDER BY id LIMIT $2
+                    """,
+                start: [.uuid(.zero)],
+                count: "SELECT count(*) FROM account"
+            ) { row, _ in
+                [
+                    try row.uuid(0), .text(try row.text(1)), .text(try row.text(2)), .text(try row.text(3)),
+                    .text(try row.text(4)), .text(try row.text(5)), try row.integer(6), try row.double(7),
+                ]
+            },
+            TargetTable(
+                name: "account_email",
+                insertion: """
+                    INSERT INTO account_email (email_key, account_id) VALUES ($1, $2) ON CONFLICT (email_key) DO NOTHING
+                    """,
+                removal: "DELETE FROM account_email WHERE account_id = $1",
+                row: "SELECT email_key, account_id FROM account_email WHERE account_id = $1",
+                page: """
+                    SELECT email_key, account_id FROM account_email WHERE email_key > $1 ORDER BY email_key LIMIT $2
+                    """,
+                start: [.bytes([])],
+                count: "SELECT count(*) FROM account_email"
+            ) { row, keys in
+                [.bytes(keys.key(ofNormalized: try row.text(8))), try row.uuid(0)]
+            },
+        ]
+    )
+
+    private static let sessions = SourceTable(
+        name: "session",
+        key: ["id"],
+        columns: "account_id, created_at, refreshed_at",
+        origin: "session",
+        targets: [
+            TargetTable(
+                name: "session",
+                insertion: """
+                    INSERT INTO session (id, account_id, created_at, refreshed_at)
+                    VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO NOTHING
+                    """,
+                removal: "DELETE FROM session WHERE id = $1",
+                row: "SELECT id, account_id, created_at, refreshed_at FROM session WHERE id = $1",
+                page: "SELECT id, account_id, created_at, refreshed_at FROM session WHERE id > $1 ORDER BY id LIMIT $2",
+                start: [.uuid(.zero)],
+                count: "SELECT count(*) FROM session"
+            ) { row, _ in
+                [try row.uuid(0), try row.uuid(1), try row.double(2), try row.double(3)]
+            }
+        ]
+    )
+
+    private static let refreshTokens = SourceTable(
+        name: "refresh_token",
+        key: ["digest"],
+        columns: "session_id, session.account_id, parent, used_at",
+        origin: "refresh_token JOIN session ON session.id = session_id",
+        targets: [
+            TargetTable(
+                name: "refresh_token",
+                insertion: """
+                    INSERT INTO refresh_token (digest, session_id, account_id, parent, used_at)
+                    VALUES ($1, $2, $3, $4, $5) ON CONFLICT (digest) DO NOTHING
+                    """,
+                removal: "DELETE FROM refresh_token WHERE digest = $1",
+                row: "SELECT digest, session_id, account_id, parent, used_at FROM refresh_token WHERE digest = $1",
+                page: """
+                    SELECT digest, session_id, account_id, parent, used_at FROM refresh_token
+                    WHERE digest > $1 ORDER BY digest LIMIT $2
+                    """,
+                start: [.bytes([])],
+                count: "SELECT count(*) FROM refresh_token",
+                values: { row, _ in
+                    [
+                        try row.bytes(0), try row.uuid(1), try row.uuid(2), try row.optionalBytes(3), try row.optionalDouble(4),
+                    ]
+                },
+                key: { [try $0.bytes(0)] }
+            )
+        ]
+    )
+
+    private static let resetTokens = SourceTable(
+        name: "reset_token",
+        key: ["digest"],
+        // Tokens of early versions have no address of their own.
+        columns: """
+            account_id, coalesce(reset_token.email_key, account.email_key), reset_token.created_at, expires_at, consumed_at
+            """,
+        origin: "reset_token JOIN account ON account.id = account_id",
+        targets: [
+            TargetTable(
+                name: "reset_token",
+                insertion: """
+                    INSERT INTO reset_token (digest, account_id, email_key, created_at, expires_at, consumed_at)
+                    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (digest) DO NOTHING
+                    """,
+                removal: "DELETE FROM reset_token WHERE digest = $1",
+                row: """
+                    SELECT digest, account_id, email_key, created_at, expires_at, consumed_at FROM reset_token
+                    WHERE digest = $1
+                    """,
+                page: """
+                    SELECT digest, account_id, email_key, created_at, expires_at, consumed_at FROM reset_token
+                    WHERE digest > $1 ORDER BY digest LIMIT $2
+                    """,
+                start: [.bytes([])],
+                count: "SELECT count(*) FROM reset_token",
+                values: { row, keys in
+                    [
+                        try row.bytes(0), try row.uuid(1), .bytes(keys.key(ofNormalized: try row.text(2))), try row.double(3),
+                        try row.double(4), try row.optionalDouble(5),
+                    ]
+                },
+                key: { [try $0.bytes(0)] }
+            )
+        ]
+    )
+
+    private static let freezeTokens = SourceTable(
+        name: "freeze_token",
+        key: ["digest"],
+        columns: "account_id, expires_at, consumed_at",
+        origin: "freeze_token",
+        targets: [
+            TargetTable(
+                name: "freeze_token",
+                insertion: """
+                    INSERT INTO freeze_token (digest, account_id, expires_at, consumed_at)
+                    VALUES ($1, $2, $3, $4) ON CONFLICT (digest) DO NOTHING
+                    """,
+                removal: "DELETE FROM freeze_token WHERE digest = $1",
+                row: "SELECT digest, account_id, expires_at, consumed_at FROM freeze_token WHERE digest = $1",
+                page: """
+                    SELECT digest, account_id, expires_at, consumed_at FROM freeze_token
+                    WHERE digest > $1 ORDER BY digest LIMIT $2
+                    """,
+                start: [.bytes([])],
+                count: "SELECT count(*) FROM freeze_token",
+                values: { row, _ in
+                    [try row.bytes(0), try row.uuid(1), try row.double(2), try row.optionalDouble(3)]
+                },
+                key: { [try $0.bytes(0)] }
+            )
+        ]
+    )
+
+    private static let mailIntents = SourceTable(
+        name: "mail_intent",
+        key: ["created_at", "id"],
+        // An email that a server of SQLite holds is taken again by one of PostgreSQL: its due time is past, and no server holds it.
+        columns: """
+            kind, email, account_id, language, iif(state = 'taken', created_at, due_at), failures,
+            iif(state = 'taken', 'waiting', state), reason, client, request_id, ifnull(client, '')
+            """,
+        origin: "mail_intent",
+        targets: [
+            TargetTable(
+                name: "mail_intent",
+                insertion: """
+                    INSERT INTO mail_intent
+                        (id, kind, email, account_id, language, created_at, due_at, failures, state, reason, client, request_id, network)
+                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT (id) DO NOTHING
+                    """,
+                removal: "DELETE FROM mail_intent WHERE id = $1",
+                row: """
+                    SELECT id, kind, email, account_id, language, created_at, due_at, failures, state, reason, client, request_id,
+                        network
+                    FROM mail_intent WHERE id = $1
+                    """,
+                page: """
+                    SELECT id, kind, email, account_id, language, created_at, due_at, failures, state, reason, client, request_id,
+                        network
+                    FROM mail_intent WHERE id > $1 ORDER BY id LIMIT $2
+                    """,
+                start: [.uuid(.zero)],
+                count: "SELECT count(*) FROM mail_intent",
+                values: { row, _ in
+                    [
+                        try row.uuid(1), .text(try row.text(2)), row.optionalText(3), try row.optionalUUID(4),
+                        .text(try row.text(5)), try row.double(0), try row.double(6), try row.integer(7),
+                        .text(try row.text(8)), row.optionalText(9), row.optionalText(10), row.optionalText(11),
+                        .text(try row.text(12)),
+                    ]
+                },
+                key: { [try $0.uuid(1)] }
+            )
+        ]
+    )
+
+    private static let sentResets = SourceTable(
+        name: "sent_reset",
+        key: ["intent_id"],
+        columns: "account_id, sent_at, ends_at",
+        origin: "sent_reset",
+        targets: [
+            TargetTable(
+                name: "sent_reset",
+                insertion: """
+                    INSERT INTO sent_reset (intent_id, account_id, sent_at, ends_at)
+                    VALUES ($1, $2, $3, $4) ON CONFLICT (intent_id) DO NOTHING
+                    """,
+                removal: "DELETE FROM sent_reset WHERE intent_id = $1",
+                row: "SELECT intent_id, account_id, sent_at, ends_at FROM sent_reset WHERE intent_id = $1",
+                page: """
+                    SELECT intent_id, account_id, sent_at, ends_at FROM sent_reset
+                    WHERE intent_id > $1 ORDER BY intent_id LIMIT $2
+                    """,
+                start: [.uuid(.zero)],
+                count: "SELECT count(*) FROM sent_reset"
+            ) { row, _ in
+                [try row.uuid(0), try row.uuid(1), try row.double(2), try row.double(3)]
+            }
+        ]
+    )
+
+    private static let auditEvents = SourceTable(
+        name: "audit_event",
+        key: ["id"],
+        moreKey: ["account_id", "time"],
+        columns: "kind, client, request_id",
+        origin: "audit_event",
+        targets: [
+            TargetTable(
+                name: "audit_event",
+                insertion: """
+                    INSERT INTO audit_event (account_id, time, id, kind, client, request_id)
+                    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (account_id, time, id) DO NOTHING
+                    """,
+                removal: "DELETE FROM audit_event WHERE account_id = $1 AND time = $2 AND id = $3",
+                row: """
+                    SELECT account_id, time, id, kind, client, request_id FROM audit_event
+                    WHERE account_id = $1 AND time = $2 AND id = $3
+                    """,
+                page: """
+                    SELECT account_id, time, id, kind, client, request_id FROM audit_event
+                    WHERE (account_id, time, id) > ($1, $2, $3) ORDER BY account_id, time, id LIMIT $4
+                    """,
+                start: [.uuid(.zero), .double(-.infinity), .uuid(.zero)],
+                count: "SELECT count(*) FROM audit_event",
+                values: { row, _ in
+                    try eventKey(row) + [.text(try row.text(3)), row.optionalText(4), row.optionalText(5)]
+                },
+                key: eventKey
+            )
+        ]
+    )
+
+    /// An event's key in PostgreSQL. Its id is made from the number that it has in SQLite, so that events of one time keep their order.
+    @Sendable private static func eventKey(_ row: SourceRow) throws -> [PostgresValue] {
+        let number: Int64 = try row.value(0)
+        let time: Double = try row.value(2)
+        let milliseconds = UInt64(min(max(0, time * 1_000), 281_474_976_710_655))
+        let high = milliseconds << 16 | 0x7000
+        let low = UInt64(bitPattern: number) & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+        let id = withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+        return [try row.uuid(1), .double(time), .uuid(id)]
+    }
+
+    private static let idempotencyKeys = SourceTable(
+        name: "idempotency_key",
+        key: ["digest"],
+        columns: "client, fingerprint, claim, is_finished, ends_at, status, headers, body",
+        origin: "idempotency_key",
+        targets: [
+            TargetTable(
+                name: "idempotency_key",
+                insertion: """
+                    INSERT INTO idempotency_key
+                        (digest, client, fingerprint, claim, is_finished, ends_at, status, headers, body)
+                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (digest) DO NOTHING
+                    """,
+                removal: "DELETE FROM idempotency_key WHERE digest = $1",
+                row: """
+                    SELECT digest, client, fingerprint, claim, is_finished, ends_at, status, headers, body FROM idempotency_key
+                    WHERE digest = $1
+                    """,
+                page: """
+                    SELECT digest, client, fingerprint, claim, is_finished, ends_at, status, headers, body FROM idempotency_key
+                    WHERE digest > $1 ORDER BY digest LIMIT $2
+                    """,
+                start: [.bytes([])],
+                count: "SELECT count(*) FROM idempotency_key",
+                values: { row, _ in
+                    [
+                        try row.bytes(0), try row.integer(1), try row.bytes(2), try row.integer(3), .bool(try row.value(4)),
+                        try row.double(5), try row.optionalInteger(6), row.optionalText(7), try row.optionalBytes(8),
+                    ]
+                },
+                key: { [try $0.bytes(0)] }
+            )
+        ]
+    )
+}
+
+extension UUID {
+    fileprivate static let zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+}

@@ -1,0 +1,121 @@
+import Foundation
+import GRDB
+import PostgresDriver
+import PostgresStores
+import SQLiteStores
+
+/// A table of SQLite that is copied, and where its rows go.
+struct SourceTable: Sendable {
+    let name: String
+    /// The columns of the primary key, in whose order rows are read.
+    let key: [String]
+    /// Further columns that identify a row in PostgreSQL.
+    var moreKey: [String] = []
+    /// The columns that are read after those of the key, and from where.
+    let columns: String
+    let origin: String
+    /// The tables of PostgreSQL that have a row for each row of this one.
+    let targets: [TargetTable]
+
+    /// The columns that the log of changes has.
+    var loggedKey: [String] { key + moreKey }
+
+    /// Reads rows: the logged key first, then ``columns``.
+    func selection(where condition: String) -> String {
+        let keys = loggedKey.map { "\(name).\($0)" }.joined(separator: ", ")
+        return "SELECT \(keys), \(columns) FROM \(origin) WHERE \(condition)"
+    }
+
+    /// The rows after a key, in order. The parameters are the key and the number of rows.
+    func page(isFirst: Bool) -> String {
+        let columns = key.map { "\(name).\($0)" }.joined(separator: ", ")
+        let marks = key.map { _ in "?" }.joined(separator: ", ")
+        return selection(where: isFirst ? "true" : "(\(columns)) > (\(marks))") + " ORDER BY \(columns) LIMIT ?"
+    }
+
+    /// The row of a key.
+    var row: String { selection(where: key.map { "\(name).\($0) = ?" }.joined(separator: " AND ")) }
+}
+
+/// A table of PostgreSQL, and how its rows are made from those of SQLite.
+struct TargetTable: Sendable {
+    let name: String
+    /// Adds a row of ``values``, unless there is one with its key.
+    let insertion: PostgresStatement
+    /// Removes the row of ``key``.
+    let removal: PostgresStatement
+    /// The row of ``key``.
+    let row: PostgresStatement
+    /// The rows after a key, in order of their first columns. The parameters are these columns and the number of rows.
+    let page: PostgresStatement
+    /// Less than the key of any row.
+    let start: [PostgresValue]
+    let count: PostgresStatement
+    /// The values of a row, in the order in which ``row`` and ``page`` read them.
+    let values: @Sendable (SourceRow, EmailKeys) throws -> [PostgresValue]
+    /// The values by which ``row`` and ``removal`` find a row, from the logged key.
+    var key: @Sendable (SourceRow) throws -> [PostgresValue] = { [try $0.uuid(0)] }
+}
+
+/// A row of SQLite, or a key of the log, whose columns are read as values of PostgreSQL.
+struct SourceRow {
+    let table: String
+    let columns: [DatabaseValue]
+
+    /// The key's part of the row.
+    func key(_ count: Int) -> [KeyPart] { columns.prefix(count).map(KeyPart.init) }
+
+    func uuid(_ column: Int) throws -> PostgresValue {
+        guard let text = String.fromDatabaseValue(columns[column]), let id = UUID(uuidString: text) else { throw unreadable }
+        return .uuid(id)
+    }
+
+    func optionalUUID(_ column: Int) throws -> PostgresValue { columns[column].isNull ? .null : try uuid(column) }
+
+    func text(_ column: Int) throws -> String { try value(column) }
+    func optionalText(_ column: Int) -> PostgresValue { .text(String.fromDatabaseValue(columns[column])) }
+
+    func bytes(_ column: Int) throws -> PostgresValue { .bytes(Array(try value(column) as Data)) }
+    func optionalBytes(_ column: Int) throws -> PostgresValue { columns[column].isNull ? .null : try bytes(column) }
+
+    func integer(_ column: Int) throws -> PostgresValue { .integer(try value(column)) }
+    func optionalInteger(_ column: Int) throws -> PostgresValue { columns[column].isNull ? .null : try integer(column) }
+
+    func double(_ column: Int) throws -> PostgresValue { .double(try value(column)) }
+    func optionalDouble(_ column: Int) throws -> PostgresValue { columns[column].isNull ? .null : try double(column) }
+
+    func value<Value: DatabaseValueConvertible>(_ column: Int) throws -> Value {
+        guard let value = Value.fromDatabaseValue(columns[column]) else { throw unreadable }
+        return value
+    }
+
+    private var unreadable: CopyFailure { CopyFailure("a row of the table \(table) can't be read; see 'holdfast doctor'") }
+}
+
+/// A value of a key, which the state of a copy stores.
+enum KeyPart: Codable, Hashable, Sendable {
+    case text(String)
+    case bytes(Data)
+    case integer(Int64)
+    case real(Double)
+
+    init(_ value: DatabaseValue) {
+        self =
+            switch value.storage {
+            case .null: .bytes(Data())
+            case .int64(let number): .integer(number)
+            case .double(let number): .real(number)
+            case .string(let text): .text(text)
+            case .blob(let bytes): .bytes(bytes)
+            }
+    }
+
+    var databaseValue: DatabaseValue {
+        switch self {
+        case .text(let text): text.databaseValue
+        case .bytes(let bytes): bytes.databaseValue
+        case .integer(let number): number.databaseValue
+        case .real(let number): number.databaseValue
+        }
+    }
+}

@@ -1,0 +1,358 @@
+import AccountCore
+public import Foundation
+import GRDB
+import PostgresDriver
+public import PostgresStores
+import SQLiteStores
+
+/// Moves the data of a running SQLite server to PostgreSQL.
+///
+/// 1. Triggers begin to log the keys of rows that change.
+/// 2. All rows are copied, in batches. PostgreSQL stores the position in each batch's transaction.
+/// 3. The rows of the log are copied again, in passes, until few are left. The last of these passes writes the state of one snapshot of SQLite, and
+///    the checksums of all tables are compared with that snapshot.
+/// 4. With SQLite's write lock held, the rest of the log is copied and compared row by row, rows are counted, and SQLite is sealed.
+///
+/// A copy may be killed at any time; the next one goes on where it ended. Rate limits are not copied.
+public struct StoreCopy: Sendable {
+    /// What a copy reports.
+    public enum Event: Sendable {
+        /// Rows that are copied; how many there were when the copy began.
+        case copied(Int, of: Int)
+        /// Rows that have changed meanwhile are copied again.
+        case replayed(Int)
+        /// Rows whose checksums were computed, on both sides.
+        case compared(Int, of: Int)
+    }
+
+    /// A table of PostgreSQL after a copy.
+    public struct Table: Sendable {
+        /// The name.
+        public let name: String
+        /// The checksums of both sides while the server was writing, of one state.
+        public let source, target: RowChecksum
+        /// The number of rows when the copy ended.
+        public internal(set) var rows: Int
+    }
+
+    /// What a copy has done.
+    public struct Report: Sendable {
+        /// The tables.
+        public let tables: [Table]
+        /// How many changed rows were copied again.
+        public let replayed: Int
+        /// How long writes waited for the final pass; `nil` if an earlier copy sealed SQLite.
+        public let pause: Duration?
+    }
+
+    /// The rows of each table, by its name.
+    public typealias Counts = [(table: String, rows: Int)]
+
+    private let file: URL
+    private let target: CopyTarget
+    private let emailKeys: EmailKeys
+
+    /// Creates a copy.
+    /// - Parameters:
+    ///   - file: The SQLite database.
+    ///   - target: The PostgreSQL database.
+    ///   - emailKeys: The keys of addresses that the servers on PostgreSQL use.
+    public init(from file: URL, to target: PostgresDatabase, emailKeys: EmailKeys) {
+        (self.file, self.target, self.emailKeys) = (file, CopyTarget(database: target), emailKeys)
+    }
+
+    /// The longest time for the final pass. A pass that takes longer is repeated, and writes go on in between.
+    static let longestPause = Duration.seconds(4)
+    /// The final pass begins when no more changes are left.
+    private static let fewChanges: Int64 = 1_000
+    private static let batchSize = 500
+
+    // MARK: - Before
+
+    /// Removes the log and the seal, so that servers on SQLite can write again.
+    /// - Returns: Whether the database was sealed.
+    public static func undo(_ file: URL) async throws -> Bool {
+        let lock = try CopyLock(file)
+        defer { withExtendedLifetime(lock) {} }
+        return try await reporting { try await CopySource(file).undo() }
+    }
+
+    /// Checks that the copy is possible, and changes nothing.
+    /// - Returns: How many rows would be copied.
+    public func check() async throws -> Counts {
+        try await Self.reporting {
+            try await requirePresentTables()
+            let source = try CopySource(file)
+            if try await !PostgresSchema.isNew(target.database) { try await requireTarget(of: source.installation()) }
+            let counts = try await source.withSnapshot { try await $0.counts() }
+            return zip(SourceTable.all, counts).map { ($0.name, $1) }
+        }
+    }
+
+    /// The tables of SQLite are those of this version.
+    private func requirePresentTables() async throws {
+        let inspection = try await SQLiteInspection(path: file.path)
+        guard inspection.damage.isEmpty else { throw CopyFailure("the SQLite database is damaged; see 'holdfast doctor'") }
+        guard !inspection.isFromNewerVersion else {
+            throw CopyFailure("the SQLite database belongs to a newer version of holdfast; copy it with that version")
+        }
+        guard inspection.pendingMigrations.isEmpty else {
+            throw CopyFailure("the SQLite database is that of an older version; start 'holdfast serve' of this version once")
+        }
+    }
+
+    /// - Returns: The state of the copy that goes on.
+    @discardableResult
+    private func requireTarget(of installation: String) async throws -> CopyProgress? {
+        guard try await PostgresPresence.servers(of: target.database).isEmpty else {
+            throw CopyFailure("servers use the PostgreSQL database; stop them, or name an empty database")
+        }
+        let progress = try await target.progress()
+        if let progress, progress.installation != installation {
+            throw CopyFailure("another installation is being copied into the PostgreSQL database; name an empty database")
+        }
+        if progress == nil, try await !target.isEmpty() {
+            throw CopyFailure("the PostgreSQL database has accounts already; name an empty database")
+        }
+        return progress
+    }
+
+    // MARK: - Copying
+
+    /// Copies and seals, or goes on where an earlier copy ended.
+    /// - Returns: `nil` if the data was moved before.
+    /// - Throws: ``CopyFailure``, `StoreFailure`, or an error of the file system. The server on SQLite then goes on.
+    public func run(_ report: @escaping @Sendable (Event) -> Void) async throws -> Report? {
+        let lock = try CopyLock(file)
+        defer { withExtendedLifetime(lock) {} }
+        return try await Self.reporting { try await copy(report) }
+    }
+
+    private func copy(_ report: @escaping @Sendable (Event) -> Void) async throws -> Report? {
+        try await requirePresentTables()
+        try await PostgresSchema.migrate(target.database)
+        let source = try CopySource(file)
+        let installation = try await source.installation()
+        let isSealed = try await source.isSealed()
+        if isSealed, let log = try await target.completedLog() {
+            guard try await source.startLog() == log else { throw CopyFailure.movedElsewhere }
+            return nil
+        }
+        let old = try await requireTarget(of: installation)
+        if isSealed, old == nil { throw CopyFailure.movedElsewhere }
+        let log = try await source.startLog()
+        var pass = CopyPass(
+            target: target,
+            emailKeys: emailKeys,
+            progress: old ?? CopyProgress(installation: installation, log: log)
+        )
+        if old?.log != log {
+            guard !isSealed else { throw CopyFailure.movedElsewhere }
+            pass.progress = CopyProgress(installation: installation, log: log)
+            try await target.begin(pass.progress, replacing: old)
+        }
+        try await pass.copyRows(of: source, batchSize: Self.batchSize, report)
+        while try await remaining(source, pass) > Self.fewChanges {
+            try await source.withSnapshot { try await pass.replay($0, report) }
+        }
+        var tables = try await source.withSnapshot { snapshot in
+            try await pass.replay(snapshot, report)
+            return try await compare(snapshot, report)
+        }
+        var pause: Duration?
+        if isSealed {
+            _ = try await source.withSnapshot { try await finish($0, &tables) }
+        } else {
+            pause = try await seal(source, &pass, &tables, report)
+        }
+        try await target.complete(pass.progress)
+        return Report(tables: tables, replayed: pass.replayed, pause: pause)
+    }
+
+    private func remaining(_ source: CopySource, _ pass: CopyPass) async throws -> Int64 {
+        try await source.withSnapshot { try await $0.lastChange() } - pass.progress.change
+    }
+
+    /// Passes, the last of them with the write lock held.
+    private func seal(
+        _ source: CopySource,
+        _ pass: inout CopyPass,
+        _ tables: inout [Table],
+        _ report: @escaping @Sendable (Event) -> Void
+    ) async throws -> Duration {
+        for attempt in 1...20 {
+            for _ in 0..<20 where try await remaining(source, pass) > Self.fewChanges {
+                try await source.withSnapshot { try await pass.replay($0, report) }
+            }
+            do {
+                let (before, counted) = (pass, tables)
+                let (result, pause) = try await source.withSeal { snapshot in
+                    try await withDeadline(Self.longestPause) {
+                        var (pass, tables) = (before, counted)
+                        try await pass.replay(snapshot, report)
+                        try await finish(snapshot, &tables)
+                        return (pass, tables)
+                    }
+                }
+                (pass, tables) = result
+                return pause
+            } catch is PauseTooLong where attempt < 20 {
+                // What was written stays, and the next final pass is shorter.
+                guard let progress = try await target.progress() else { throw CopyFailure.concurrent }
+                pass.progress = progress
+            }
+        }
+        throw CopyFailure("the final pass takes longer than \(Self.longestPause); start again when fewer requests write")
+    }
+
+    /// Writes the small tables and requires that both sides have as many rows.
+    private func finish(_ snapshot: SourceSnapshot, _ tables: inout [Table]) async throws {
+        try await target.writeSmallTables(snapshot)
+        let counts = try await snapshot.counts()
+        var index = 0
+        for (table, count) in zip(SourceTable.all, counts) {
+            for table in table.targets {
+                tables[index].rows = try await target.count(table)
+                guard tables[index].rows == count else {
+                    throw CopyFailure("\(table.name) has \(tables[index].rows) rows in PostgreSQL and \(count) in SQLite")
+                }
+                index += 1
+            }
+        }
+    }
+
+    /// Compares the checksums of all tables with a snapshot that PostgreSQL has the state of.
+    private func compare(_ snapshot: SourceSnapshot, _ report: @escaping @Sendable (Event) -> Void) async throws -> [Table] {
+        let total = try await snapshot.counts().reduce(0, +)
+        var tables: [Table] = []
+        var compared = 0
+        for table in SourceTable.all {
+            let base = compared
+            async let targets = checksums(of: table.targets)
+            let sources = try await checksums(of: table, in: snapshot) { report(.compared(base + $0, of: total)) }
+            for (target, (source, found)) in zip(table.targets, zip(sources, try await targets)) {
+                guard source == found else {
+                    throw CopyFailure(
+                        "the table \(target.name) differs: \(source.count) rows in SQLite, \(found.count) in PostgreSQL; create the PostgreSQL database anew"
+                    )
+                }
+                tables.append(Table(name: target.name, source: source, target: found, rows: found.count))
+            }
+            compared += sources[0].count
+        }
+        return tables
+    }
+
+    private func checksums(of tables: [TargetTable]) async throws -> [RowChecksum] {
+        var checksums: [RowChecksum] = []
+        for table in tables { checksums.append(try await target.checksum(table)) }
+        return checksums
+    }
+
+    private func checksums(
+        of table: SourceTable,
+        in snapshot: SourceSnapshot,
+        _ report: (Int) -> Void
+    ) async throws -> [RowChecksum] {
+        var checksums = table.targets.map { _ in RowChecksum() }
+        var key: [KeyPart] = []
+        while true {
+            let rows = try await snapshot.page(of: table, after: key, limit: 2_000)
+            for row in rows {
+                for (index, target) in table.targets.enumerated() {
+                    checksums[index].add(try target.values(row, emailKeys).map(\.binary))
+                }
+            }
+            report(checksums[0].count)
+            guard let last = rows.last else { return checksums }
+            key = last.key(table.key.count)
+        }
+    }
+
+    /// Reports errors of SQLite as `StoreFailure`.
+    private static func reporting<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do { return try await body() } catch let error as DatabaseError {
+            throw StoreFailure(isBusy: error.resultCode == .SQLITE_BUSY, message: "SQLite error \(error.extendedResultCode)")
+        }
+    }
+}
+
+/// Writes rows to PostgreSQL and advances the state.
+private struct CopyPass: Sendable {
+    let target: CopyTarget
+    let emailKeys: EmailKeys
+    var progress: CopyProgress
+    var replayed = 0
+
+    init(target: CopyTarget, emailKeys: EmailKeys, progress: CopyProgress) {
+        (self.target, self.emailKeys, self.progress) = (target, emailKeys, progress)
+    }
+
+    /// Copies all rows, from where the state is.
+    mutating func copyRows(of source: CopySource, batchSize: Int, _ report: (StoreCopy.Event) -> Void) async throws {
+        let total = try await source.withSnapshot { try await $0.counts() }.reduce(0, +)
+        while progress.table < SourceTable.all.count {
+            let table = SourceTable.all[progress.table]
+            var next = progress
+            // A snapshot for each batch: one for all would keep the write-ahead log from being reused for as long.
+            let rows = try await source.withSnapshot { try await $0.page(of: table, after: next.key, limit: batchSize) }
+            if let last = rows.last { next.key = last.key(table.key.count) }
+            next.copied += rows.count
+            if rows.count < batchSize { (next.table, next.key) = (next.table + 1, []) }
+            try await target.write(try rows.flatMap { try targetRows($0, table) }, from: progress, to: next)
+            progress = next
+            report(.copied(min(progress.copied, total), of: total))
+        }
+    }
+
+    /// Copies the rows that have changed since the state, as a snapshot has them, and compares them.
+    mutating func replay(_ snapshot: SourceSnapshot, _ report: (StoreCopy.Event) -> Void) async throws {
+        while true {
+            let (changes, last) = try await snapshot.changes(after: progress.change)
+            guard !changes.isEmpty else { return }
+            var (removed, added): ([TargetRow], [TargetRow]) = ([], [])
+            var expected: [(key: TargetRow, row: [PostgresValue]?)] = []
+            for (change, row) in zip(changes, try await snapshot.rows(of: changes)) {
+                let table = SourceTable.all[change.table]
+                let key = SourceRow(table: table.name, columns: change.key.map(\.databaseValue))
+                let rows = try row.map { try targetRows($0, table) }
+                for (index, target) in table.targets.enumerated() {
+                    let key = TargetRow(table: target, values: try target.key(key))
+                    removed.append(key)
+                    expected.append((key, rows?[index].values))
+                }
+                added += rows ?? []
+            }
+            var next = progress
+            next.change = last
+            try await target.write(removing: removed, added, comparing: expected, from: progress, to: next)
+            progress = next
+            replayed += changes.count
+            report(.replayed(replayed))
+        }
+    }
+
+    private func targetRows(_ row: SourceRow, _ table: SourceTable) throws -> [TargetRow] {
+        try table.targets.map { TargetRow(table: $0, values: try $0.values(row, emailKeys)) }
+    }
+}
+
+/// The final pass took too long.
+private struct PauseTooLong: Error {}
+
+/// Cancels a closure that takes longer than a time.
+private func withDeadline<Value: Sendable>(
+    _ limit: Duration,
+    _ body: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    try await withThrowingTaskGroup(of: Value.self) { tasks in
+        tasks.addTask(operation: body)
+        tasks.addTask {
+            try await Task.sleep(for: limit)
+            throw PauseTooLong()
+        }
+        defer { tasks.cancelAll() }
+        guard let value = try await tasks.next() else { throw CancellationError() }
+        return value
+    }
+}

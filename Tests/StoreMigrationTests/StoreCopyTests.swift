@@ -1,0 +1,232 @@
+import AccountContract
+import AccountCore
+import AccountStoreTesting
+import ErrorContract
+import Foundation
+import Idempotency
+import PostgresDriver
+import PostgresStores
+import SQLiteStores
+import StoreMigration
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) struct StoreCopyTests {
+    @Test("Copies each kind of row so that the stores on PostgreSQL continue with it")
+    func everyTable() async throws {
+        try await withInstallation { installation in
+            let source = installation.source
+            let ana = try await source.addAccount("Ana@Example.com", state: .active, language: .french)
+            let ben = try await source.addAccount("ben@example.com")
+            let session = try await OpenedSession(source, account: ana)
+            let (_, second) = try await session.use(session.first, after: 5)
+            let token = try await source.mint(for: ana)
+            let freeze = SecretToken().digest
+            try await source.freezeTokens.insert(freeze, account: ben.id, expiresAt: .after(100))
+            let origin = AuditOrigin(client: "203.0.113.7", requestID: "request")
+            let held = MailIntent(
+                subject: .passwordReset(ana.email),
+                language: .french,
+                createdAt: .after(0),
+                origin: origin
+            )
+            try await source.intents.enqueue(held)
+            #expect(try await source.intents.claim(limit: 1, at: .after(1), leaseEnd: .after(1_000)) == [held])
+            let waiting = MailIntent(subject: .passwordChanged(ben.id), language: .english, createdAt: .after(2))
+            try await source.intents.enqueue(waiting)
+            _ = try await source.intents.retry(nil, includingFailed: true, at: .after(3))
+            let events = [AuditEvent.Kind.registered, .signedIn, .signedIn].enumerated().map { number, kind in
+                AuditEvent(kind: kind, accountID: ana.id, time: .after(number == 0 ? 0 : 7.25), origin: origin)
+            }
+            try await source.audit.append(events)
+            let spans = [DecoySpan(decoy: "decoy", start: 0, width: 0.5, reach: 1)]
+            _ = try await source.decoys.renewDecoys { _ in spans }
+            let claim = try IdempotencyClaim.sample()
+            try await SQLiteIdempotencyStore(installation.sqlite).answer(claim)
+
+            let report = try #require(try await installation.copy().run { _ in })
+            #expect(report.tables.allSatisfy { $0.source == $0.target && $0.rows == $0.source.count })
+            #expect(report.pause != nil)
+
+            let target = installation.target
+            #expect(try await target.accounts.accounts() == source.accounts.accounts())
+            #expect(try await target.accounts.account(email: try EmailAddress("ana@example.com")) == ana)
+            let next = SecretToken().digest
+            let outcome = try await target.sessions.rotate(second, to: next, at: .after(10), rules: session.rules)
+            #expect(outcome != .refused)
+            #expect(try await target.resetTokens.find(token, at: .after(20))?.account == ana)
+            #expect(try await target.freezeTokens.find(freeze, at: .after(20)) == ben)
+            #expect(Set(try await target.intents.claim(limit: 5, at: .after(4), leaseEnd: .after(100))) == [held, waiting])
+            #expect(try await target.intents.lastRetry() == .after(3))
+            #expect(try await target.audit.events(of: ana.id, limit: 5) == source.audit.events(of: ana.id, limit: 5))
+            #expect(try await target.decoys.renewDecoys { $0 } == spans)
+            let idempotency = PostgresIdempotencyStore(installation.postgres)
+            #expect(try await idempotency.claim(claim, after: 500) == .finished(nil))
+            #expect(try await idempotency.count() == 1)
+            let name = try installation.sqlite.installation()
+            #expect(try await PostgresSchema.installation(installation.postgres) == name)
+        }
+    }
+
+    @Test("Rows that change, go and come while the copy is interrupted arrive as they are at its end")
+    func changedRows() async throws {
+        try await withInstallation { installation in
+            let source = installation.source
+            let accounts = try await (0..<20).asyncMap { try await source.addAccount("user\($0)@example.com") }
+            let session = try await OpenedSession(source, account: accounts[0])
+            #expect(try await !installation.interruptedCopy { if case .compared = $0 { true } else { false } })
+            try await installation.execute("UPDATE account SET first_name = 'Bea' WHERE email_key = 'user1@example.com'")
+            // One address goes from one account to another.
+            try await installation.execute("DELETE FROM account WHERE email_key = 'user2@example.com'")
+            let successor = try await source.addAccount("user2@example.com")
+            try await installation.execute(
+                "UPDATE account SET email = 'new@example.com', email_key = 'new@example.com' WHERE email_key = 'user3@example.com'"
+            )
+            try await source.sessions.end(refresh: session.first)
+            _ = try await installation.copy().run { _ in }
+            let target = installation.target
+            #expect(try await target.accounts.accounts() == source.accounts.accounts())
+            #expect(try await target.accounts.account(email: try EmailAddress("user2@example.com")) == successor)
+            #expect(try await target.accounts.account(email: try EmailAddress("user3@example.com")) == nil)
+            #expect(try await target.accounts.account(email: try EmailAddress("new@example.com"))?.id == accounts[3].id)
+            #expect(try await !target.sessions.isAlive(session.session.id))
+            #expect(try await installation.number("SELECT count(*) FROM refresh_token") == 0)
+        }
+    }
+
+    @Test("A copy that is interrupted at any point goes on there, beside a server that writes")
+    func interrupted() async throws {
+        try await withInstallation { installation in
+            let source = installation.source
+            for number in 0..<1_200 { try await source.addAccount("user\(number)@example.com") }
+            let writes = Task {
+                var accepted: [Account] = []
+                while true {
+                    do {
+                        accepted.append(try await source.addAccount("more\(accepted.count)@example.com"))
+                    } catch let failure as StoreFailure {
+                        return (accepted, failure)
+                    }
+                }
+            }
+            let copied = Mutex<[Int]>([])
+            var runs = 0
+            for limit in 1...200 {
+                let events = Mutex(0)
+                let isComplete = try await installation.interruptedCopy { event in
+                    if case .copied(let count, _) = event { copied.withLock { $0.append(count) } }
+                    return events.withLock { events in
+                        events += 1
+                        return events == 1 + limit / 4
+                    }
+                }
+                runs += 1
+                if isComplete { break }
+            }
+            let (accepted, failure) = try await writes.value
+            #expect(runs > 3)
+            // It never started again.
+            #expect(copied.withLock { $0 == $0.sorted() })
+            #expect(failure.isBusy && failure.message.contains("DATABASE_URL"))
+            #expect(!accepted.isEmpty)
+            #expect(try await installation.target.accounts.accounts() == source.accounts.accounts())
+            #expect(try await installation.number("SELECT count(*) FROM account_email") == 1_200 + accepted.count)
+        }
+    }
+
+    @Test("A difference is found, nothing is sealed, and the server goes on")
+    func difference() async throws {
+        try await withInstallation { installation in
+            let source = installation.source
+            for number in 0..<10 { try await source.addAccount("user\(number)@example.com") }
+            #expect(try await !installation.interruptedCopy { if case .compared = $0 { true } else { false } })
+            try await installation.postgres.client.execute(
+                "UPDATE account SET first_name = 'Eve' WHERE email = 'user7@example.com'"
+            )
+            let failure = await #expect(throws: CopyFailure.self) { try await installation.copy().run { _ in } }
+            #expect(failure?.description.contains("account differs") == true)
+            try await source.addAccount("another@example.com")
+            #expect(try await PostgresSchema.isIncompleteCopy(installation.postgres))
+        }
+    }
+
+    @Test("A sealed database reads, refuses writes as busy, and writes again without the seal")
+    func seal() async throws {
+        try await withInstallation { installation in
+            let source = installation.source
+            let ana = try await source.addAccount()
+            let session = try await OpenedSession(source, account: ana)
+            #expect(try !SQLiteSeal.isClosed(installation.file))
+            _ = try await installation.copy().run { _ in }
+            #expect(try SQLiteSeal.isClosed(installation.file))
+            #expect(try await source.accounts.account(id: ana.id) == ana)
+            #expect(try await session.isAlive)
+            let failure = await #expect(throws: StoreFailure.self) { try await session.use(session.first, after: 1) }
+            #expect(failure?.isBusy == true)
+            // Once more: there is nothing to do.
+            #expect(try await installation.copy().run { _ in } == nil)
+            #expect(try await StoreCopy.undo(installation.file))
+            #expect(try await session.use(session.first, after: 1).outcome != .refused)
+            #expect(try await !StoreCopy.undo(installation.file))
+            // PostgreSQL may have changed since.
+            await #expect(throws: CopyFailure.self) { try await installation.copy().run { _ in } }
+            try await withPostgres { postgres async throws in
+                #expect(try await installation.copy(to: postgres).run { _ in } != nil)
+                await #expect(throws: CopyFailure.self) { try await installation.copy().run { _ in } }
+            }
+        }
+    }
+
+    @Test("A copy whose log is gone starts again")
+    func startAgain() async throws {
+        try await withInstallation { installation in
+            let source = installation.source
+            for number in 0..<10 { try await source.addAccount("user\(number)@example.com") }
+            #expect(try await !installation.interruptedCopy { if case .compared = $0 { true } else { false } })
+            #expect(try await !StoreCopy.undo(installation.file))
+            try await installation.execute("DELETE FROM account WHERE email_key = 'user2@example.com'")
+            _ = try await installation.copy().run { _ in }
+            #expect(try await installation.target.accounts.accounts() == source.accounts.accounts())
+        }
+    }
+
+    @Test("Refuses a database that others use, and a second copy at once")
+    func refusals() async throws {
+        try await withInstallation { installation in
+            try await installation.source.addAccount()
+            let copy = installation.copy()
+            #expect(try await copy.check().first { $0.table == "account" }?.rows == 1)
+            #expect(try await PostgresSchema.isNew(installation.postgres))
+            try await PostgresSchema.migrate(installation.postgres)
+            let server = PostgresPresence(installation.postgres, name: "test", version: "1.0.0", isAlone: false)
+            #expect(try await server.enter())
+            await #expect(throws: CopyFailure.self) { try await copy.run { _ in } }
+            try await server.leave()
+            try await installation.target.addAccount("eve@example.com")
+            let taken = await #expect(throws: CopyFailure.self) { try await copy.run { _ in } }
+            #expect(taken?.description.contains("has accounts") == true)
+            try await installation.postgres.client.execute("DELETE FROM account WHERE email = 'eve@example.com'")
+            try await installation.postgres.client.execute("DELETE FROM account_email WHERE account_id IS NOT NULL")
+
+            let second = Mutex<Task<StoreCopy.Report?, any Error>?>(nil)
+            _ = try await copy.run { _ in
+                second.withLock { if $0 == nil { $0 = Task { try await copy.run { _ in } } } }
+            }
+            let task = second.withLock { $0 }
+            // It was refused, or began after the end of the first.
+            switch await task?.result {
+            case .failure(let error)?: #expect("\(error)".contains("another copy"))
+            case .success(let report)?: #expect(report == nil)
+            case nil: Issue.record("the copy reported nothing")
+            }
+        }
+    }
+}
+
+extension Sequence {
+    fileprivate func asyncMap<Value>(_ body: (Element) async throws -> Value) async rethrows -> [Value] {
+        var values: [Value] = []
+        for element in self { values.append(try await body(element)) }
+        return values
+    }
+}
