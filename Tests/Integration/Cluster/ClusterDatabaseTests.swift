@@ -54,7 +54,9 @@ import Testing
                     let how = signal == SIGKILL ? "died" : "is silent"
                     try await report("the primary \(how): not ready") { try await cluster.wait(untilReady: false) }
                     try await standby.promote()
-                    try await report("the standby was promoted, the primary \(how): ready") { try await cluster.wait(untilReady: true) }
+                    try await report("the primary \(how), the standby was promoted: ready") {
+                        try await cluster.wait(untilReady: true)
+                    }
                     try await report("the next success") { try await load.proceeds() }
                 }
                 try await load.verify()
