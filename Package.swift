@@ -468,10 +468,11 @@ let package = Package(
             exclude: ["Reference/Schemathesis", "Upgrades/Folders"],
             [
                 "AccountContract", "AccountCore", "AccountKit", "AccountRoutes", "AccountServer", "AppLinks", "Attacks",
-                "DataServerTesting", "Email", "ErrorContract", "ErrorLab", "ErrorLabContract", "HoldfastAsyncHTTPClient",
-                "HoldfastCommand", "HoldfastURLSession", "Idempotency",
-                "MailServerTesting", "OpenAPI", "Pages", "PasswordHashes", "RateLimiting", "ResilientHTTP", "SQLiteStores",
-                "ServerMiddleware", "StrictJSON", "holdfast-notes-app", "holdfast-terminal-app",
+                "DataServerTesting", "Email",
+                "ErrorContract", "ErrorLab", "ErrorLabContract", "HoldfastAsyncHTTPClient", "HoldfastCommand",
+                "HoldfastURLSession", "Idempotency",
+                "MailServerTesting", "OpenAPI", "Pages", "PasswordHashes", "PostgresDriver", "RateLimiting", "ResilientHTTP", "SQLiteStores",
+                "ServerMiddleware", "StrictJSON", "ValkeyDriver", "holdfast-notes-app", "holdfast-terminal-app",
                 configuration, grdb, hummingbird, httpTypes, lifecycle, logging, nioCore, nioEmbedded, nioPosix,
             ]
         ),

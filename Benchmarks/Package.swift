@@ -75,6 +75,14 @@ let package = Package(
             path: "Middleware",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "bench-valkey",
+            dependencies: holdfast("RateLimiting", "ValkeyDriver", "ValkeyStores") + [
+                .product(name: "Logging", package: "swift-log")
+            ],
+            path: "Valkey",
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -27,6 +27,17 @@ package final class ValkeyServer: Sendable {
         return try await body(server)
     }
 
+    /// The server that the tests of this process share, each with keys of its own. It ends with the process.
+    package static func shared() async throws -> ValkeyServer { try await sharedServer.value }
+
+    private static let sharedServer = Task {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "vk-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let server = ValkeyServer(port: try freePort(), folder: folder, options: [])
+        try await server.start()
+        return server
+    }
+
     /// The URL of the server.
     package var url: String { "valkey://127.0.0.1:\(port)" }
 

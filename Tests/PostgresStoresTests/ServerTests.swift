@@ -1,5 +1,6 @@
 import AccountCore
 import AccountStoreTesting
+import Crypto
 import ErrorContract
 import Foundation
 import PostgresDriver
@@ -72,6 +73,32 @@ import Testing
             let clock = try await temporary.other.execute("SELECT extract(epoch FROM clock_timestamp())::double precision")
             let now: Double = try #require(try clock.rows.first?.value(0))
             #expect(now >= after.timeIntervalSince1970 - 1)
+        }
+    }
+
+    @Test("While the secret is replaced, both secrets find an address and neither registers it twice; afterwards the new one suffices")
+    func secretRotation() async throws {
+        try await withDatabase { temporary in
+            let (old, new) = (SymmetricKey(size: .bits256), SymmetricKey(size: .bits256))
+            func accounts(_ keys: EmailKeys) -> PostgresAccountRepository {
+                PostgresAccountRepository(temporary.database, emailKeys: keys)
+            }
+            let (before, during) = (accounts(EmailKeys(old)), accounts(EmailKeys(new, previous: old)))
+            let first = try Account.sample("ana@example.com")
+            #expect(try await before.insert(first))
+            #expect(try await during.account(email: first.email) == first)
+            #expect(try await !during.insert(try .sample("ANA@example.com")))
+            let second = try Account.sample("ben@example.com")
+            #expect(try await during.insert(second))
+            #expect(try await !before.insert(try .sample("ben@example.com")))
+            // A refused address keeps none of its keys.
+            #expect(try await during.insert(contentsOf: [try .sample("ana@example.com"), try .sample("cleo@example.com")]).count == 1)
+            #expect(try await accounts(EmailKeys(new)).account(email: first.email) == nil)
+            let rotation = EmailKeyRotation(temporary.database, keys: EmailKeys(new, previous: old))
+            #expect(try await rotation.run() == 1)
+            #expect(try await rotation.run() == 0)
+            #expect(try await accounts(EmailKeys(new)).account(email: first.email) == first)
+            #expect(try await !accounts(EmailKeys(new)).insert(try .sample("ben@example.com")))
         }
     }
 }

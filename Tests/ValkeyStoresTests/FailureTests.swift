@@ -166,7 +166,8 @@ import ValkeyDriver
             let paced = RateLimitPolicy.requests(10, per: .seconds(60), name: "paced", algorithm: .strictGCRA(burst: 5))
             let ring = RateLimitPolicy.requests(5, per: .seconds(60), name: "ring")
             let process = try await limits.start([RateLimitRule(paced), RateLimitRule(ring)])
-            for claim in ["paced", "ring"].map { RateLimitClaim($0, key: "ana", isRefundable: true) } {
+            for name in ["paced", "ring"] {
+                let claim = RateLimitClaim(name, key: "ana", isRefundable: true)
                 for _ in 0..<5 { #expect(try await process.store.admit([claim]).isAdmitted) }
                 limits.stepServer(by: .seconds(-7_200))
                 let wait = try await process.store.admit([claim]).refusal?.retryAfter

@@ -59,7 +59,7 @@ public struct PostgresAccountRepository: AccountRepository {
     }
 
     /// Takes an address for an account. Repeated for the same account it changes nothing and counts none.
-    private static let claimAddress: PostgresStatement = """
+    static let claimAddress: PostgresStatement = """
         INSERT INTO account_email (email_key, account_id) VALUES ($1, $2) ON CONFLICT (email_key) DO NOTHING
         """
 

@@ -4,6 +4,7 @@ import AccountKit
 import Email
 import ErrorContract
 import Foundation
+import ServerMiddleware
 import Testing
 
 @testable import AccountServer
@@ -19,6 +20,7 @@ import Testing
     func exactlyOneWins(_ callers: Int) async throws {
         try await withServer {
             $0.resetEmailLimit = nil
+            $0.connections = ConnectionLimits(perClient: 1_024)
         } _: { server in
             try await server.register("ana@example.com")
             for round in 0..<Self.rounds {

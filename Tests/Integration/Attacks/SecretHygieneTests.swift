@@ -9,7 +9,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct SecretHygieneTests {
-    @Test("After a full run no clear secret is in the database, its WAL or the log")
+    @Test("After a full run no clear secret is in the database, its WAL or the log", .readsDatabaseFile)
     func nothingInClear() async throws {
         let secret = "a secret of the operator with more than 32 characters"
         try await withServer {

@@ -64,9 +64,11 @@ enum Binary {
 }
 
 /// Makes a folder for the time of a closure.
-func withFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
+/// - Parameter sharesStores: Whether the commands and servers in the folder use one database, also if it is in PostgreSQL.
+func withFolder<Result>(sharesStores: Bool = false, _ body: (URL) async throws -> Result) async throws -> Result {
     let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-test-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
+    if sharesStores { try await TestStores.writeEnvironment(into: folder) }
     return try await body(folder)
 }

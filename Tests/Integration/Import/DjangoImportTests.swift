@@ -11,7 +11,7 @@ import Testing
 @Suite struct DjangoImportTests {
     @Test("1,000 users of a Django database are imported, sign in with the passwords they had, and get hashes of our own")
     func database() async throws {
-        try await withFolder { folder in
+        try await withFolder(sharesStores: true) { folder in
             try await makeDjangoUsers(in: folder)
             let dryRun = try await withServing(in: folder) { _ in
                 try await Binary.run(["users", "import", "db.sqlite3", "--dry-run"], in: folder)

@@ -24,7 +24,7 @@ import Testing
 
     @Test("Bad rows and doubled ones are told with their lines, and the others are imported; once more changes nothing")
     func badRows() async throws {
-        try await withFolder { folder in
+        try await withFolder(sharesStores: true) { folder in
             try Data(csv.replacing("Bo\n        den", with: "Bo-den").utf8).write(to: folder.appending(path: "people.csv"))
             let run = try await Binary.run(["users", "import", "people.csv"], in: folder)
             #expect(run.status == 1)
@@ -45,7 +45,7 @@ import Testing
 
     @Test("JSON lines are read like CSV, and what is no line of JSON is told")
     func jsonLines() async throws {
-        try await withFolder { folder in
+        try await withFolder(sharesStores: true) { folder in
             let text = """
                 {"email":"ana@example.com","first_name":"Ana","state":"active"}
 
@@ -84,7 +84,7 @@ import Testing
         ]
     )
     func outOfUse(_ text: String) async throws {
-        try await withFolder { folder in
+        try await withFolder(sharesStores: true) { folder in
             try Data(text.utf8).write(to: folder.appending(path: "people"))
             try await expectTwoOutOfUse(folder)
         }
@@ -92,7 +92,7 @@ import Testing
 
     @Test("Django's database says who is out of use in words as well")
     func outOfUseInDatabase() async throws {
-        try await withFolder { folder in
+        try await withFolder(sharesStores: true) { folder in
             let database = try DatabaseQueue(path: folder.appending(path: "people").path)
             try await database.write { database in
                 try database.execute(
@@ -111,7 +111,7 @@ import Testing
 
     @Test("Reads a Django database whose ids are texts, and names its users by row")
     func textIDs() async throws {
-        try await withFolder { folder in
+        try await withFolder(sharesStores: true) { folder in
             let database = try DatabaseQueue(path: folder.appending(path: "people").path)
             try await database.write { database in
                 try database.execute(
@@ -141,7 +141,7 @@ import Testing
 
     @Test("A pipe is imported like a file")
     func pipe() async throws {
-        try await withFolder { folder in
+        try await withFolder(sharesStores: true) { folder in
             let run = try await Binary.run(
                 ["-c", "printf 'email\nana@example.com\n' | \"$0\" users import /dev/stdin", try Binary.path(of: "holdfast")],
                 at: "/bin/bash",
@@ -160,7 +160,7 @@ import Testing
         ]
     )
     func garbage(_ text: String) async throws {
-        try await withFolder { folder in
+        try await withFolder(sharesStores: true) { folder in
             try Data(text.utf8).write(to: folder.appending(path: "people"))
             let run = try await Binary.run(["users", "import", "people"], in: folder)
             #expect(run.status == 1)
@@ -170,7 +170,7 @@ import Testing
 
     @Test("A suspended account is out at once, links and sessions too, and its audit tells all of it, with no address or secret")
     func suspend() async throws {
-        try await withFolder { folder in
+        try await withFolder(sharesStores: true) { folder in
             let data = folder.appending(path: "data")
             try await withServer {
                 $0.dataFolder = data

@@ -27,7 +27,7 @@ import Testing
 
     @Test("People of Laravel sign in with the passwords they had; who was deleted there does not", arguments: [csv, lines])
     func passwords(_ text: String) async throws {
-        try await withFolder { folder in
+        try await withFolder(sharesStores: true) { folder in
             try Data(text.utf8).write(to: folder.appending(path: "users"))
             let run = try await Binary.run(["users", "import", "users"], in: folder)
             #expect(run.output == "4 added, 0 there before, 0 refused\n", "\(run.errors)")

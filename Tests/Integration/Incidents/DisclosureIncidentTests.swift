@@ -153,7 +153,10 @@ import Testing
         }
     }
 
-    @Test("Incident: tokens at rest (GHSA-wfm4-pq59-wg6r, Sulu). Nothing that stands in the database resets a password")
+    @Test(
+        "Incident: tokens at rest (GHSA-wfm4-pq59-wg6r, Sulu). Nothing that stands in the database resets a password",
+        .readsDatabaseFile
+    )
     func dumpedDatabase() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -177,7 +180,7 @@ import Testing
         }
     }
 
-    @Test("Incident: HTML in a mail (GHSA-4hmq-ggrm-qfc6, Directus). A name is refused, or text")
+    @Test("Incident: HTML in a mail (GHSA-4hmq-ggrm-qfc6, Directus). A name is refused, or text", .readsDatabaseFile)
     func injectedNames() async throws {
         let harmless = [
             #"<a href="//evil.example">Click</a>"#, "<script>alert(1)</script>", "{{html}}", "{{{html}}}", "{{#buttons}}",
@@ -219,7 +222,8 @@ import Testing
     }
 
     @Test(
-        "Incident: who has an account, told by the sign-in (CVE-2026-23511, ZITADEL). Every state answers a wrong password alike"
+        "Incident: who has an account, told by the sign-in (CVE-2026-23511, ZITADEL). Every state answers a wrong password alike",
+        .readsDatabaseFile
     )
     func signInTells() async throws {
         try await withServer { server in

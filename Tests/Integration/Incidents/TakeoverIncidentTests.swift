@@ -126,7 +126,10 @@ import Testing
         }
     }
 
-    @Test("Incident: an address that changes (CVE-2026-32700, Devise). A pending link dies, and is nobody else's")
+    @Test(
+        "Incident: an address that changes (CVE-2026-32700, Devise). A pending link dies, and is nobody else's",
+        .readsDatabaseFile
+    )
     func changedAddress() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")

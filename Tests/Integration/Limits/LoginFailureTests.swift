@@ -163,7 +163,8 @@ import Testing
             let account = try #require(
                 try await server.server.accounts.stores.accounts.account(email: EmailAddress("ana@example.com"))
             )
-            let devices = DeviceTokens(keys: try server.server.accounts.stores.keys(secret: nil))
+            let accounts = server.server.accounts
+            let devices = DeviceTokens(keys: try accounts.stores.keys(secret: accounts.configuration.secret))
             let tokens = [
                 "foreign": try deviceToken(try await signIn(server, Self.right, as: "bea@example.com")), "void": void,
                 "expired": devices.issue(for: account, device: UUID(), at: Date(timeIntervalSinceNow: -180 * 86_400)).rawValue,

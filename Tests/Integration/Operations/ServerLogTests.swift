@@ -38,7 +38,10 @@ import Testing
         return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map { String($0) }
     }
 
-    @Test("What the database can't do is in the log with its cause and the request's id, and in the answer without")
+    @Test(
+        "What the database can't do is in the log with its cause and the request's id, and in the answer without",
+        .readsDatabaseFile
+    )
     func databaseFailure() async throws {
         try await withServer { server in
             let database = try DatabaseQueue(beside: server.server)

@@ -170,7 +170,7 @@ import Testing
 
     @Test("A restarted server knows the keys of the one before")
     func restart() async throws {
-        try await withFolder { folder in
+        try await withFolder(sharesStores: true) { folder in
             for number in 0..<2 {
                 try await withServer {
                     $0.dataFolder = folder

@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("When the database is busy, its keys are gone, or it does not answer")
+    @Test("When the database is busy, its keys are gone, or it does not answer", .readsDatabaseFile)
     func database() async throws {
         try await withServer { server in
             let queue = try DatabaseQueue(beside: server.server)

@@ -107,6 +107,7 @@ func withServer<Result: Sendable>(
         configuration.limits.policies[limit] = limit.policy(1_000_000, perSeconds: 60)
     }
     configure(&configuration)
+    try await TestStores.configure(&configuration, sharesLimits: time == nil)
     let log = CapturedLog()
     let hashing = hashing ?? Argon2Hashing(parameters: .init(memory: 8_192, passes: 1))
     let server = try await HoldfastServer(configuration: configuration, logger: log.logger, hashing: hashing, time: time)

@@ -77,6 +77,7 @@ struct ReleasedFolder: Sendable, CustomTestStringConvertible {
 
     @Test(
         "Serves a released folder without migrating it first: session, link, limit and email",
+        .readsDatabaseFile,
         arguments: try ReleasedFolder.all
     )
     func serve(_ released: ReleasedFolder) async throws {

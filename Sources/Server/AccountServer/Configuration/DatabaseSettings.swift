@@ -40,6 +40,8 @@ public struct SharedLimitSettings: Sendable {
     public var fallback = ValkeyFallback.local(share: 0.5)
     /// What certain limits do instead, by their names, such as `login-failures`.
     public var fallbacks: [String: ValkeyFallback] = [:]
+    /// The time that a decision may wait for Valkey.
+    package var deadline: Duration = .milliseconds(9)
 
     /// Creates settings.
     public init(address: ValkeyAddress) {

@@ -13,6 +13,7 @@ package struct PostgresDeployment: Sendable {
     package let database: PostgresDatabase
     package let stores: PostgresAccountStores
     package let time: PostgresTime
+    private let emailKeys: EmailKeys
     /// Whether this process is one of the deployment's servers; commands are not.
     private let presence: PostgresPresence?
 
@@ -29,6 +30,7 @@ package struct PostgresDeployment: Sendable {
         logger: Logger,
         metrics: any MetricsFactory
     ) async throws {
+        self.emailKeys = emailKeys
         database = PostgresDatabase(PostgresClient(settings, logger: logger, metrics: metrics))
         do {
             if let version {
@@ -43,6 +45,8 @@ package struct PostgresDeployment: Sendable {
                 try await Self.enter(presence)
                 self.presence = presence
             } else {
+                // A command may begin an installation, but does not change the tables under servers of another version.
+                if try await PostgresSchema.isNew(database) { try await PostgresSchema.migrate(database) }
                 guard try await PostgresSchema.pending(database).isEmpty else { throw OutdatedDatabase() }
                 presence = nil
             }
@@ -89,9 +93,12 @@ package struct PostgresDeployment: Sendable {
         }
     }
 
-    /// Renews the presence of the server and reads the database's clock, every second.
-    func service(logger: Logger) -> any Service {
-        PresenceService(deployment: self, logger: logger)
+    /// Renews the presence of the server and reads the database's clock, every second; while a secret is replaced, gives all addresses
+    /// their new keys.
+    func services(logger: Logger) -> [any Service] {
+        let presence = PresenceService(deployment: self, logger: logger)
+        guard emailKeys.isRotating else { return [presence] }
+        return [presence, RotationService(rotation: EmailKeyRotation(database, keys: emailKeys), logger: logger)]
     }
 
     fileprivate func renew() async throws {
@@ -125,6 +132,23 @@ private struct PresenceService: Service, CustomStringConvertible {
             try await deployment.renew()
         } failure: { error in
             logger.error("The server could not renew its presence", metadata: ["error": "\(error)"])
+        }.run()
+    }
+}
+
+private struct RotationService: Service, CustomStringConvertible {
+    let rotation: EmailKeyRotation
+    let logger: Logger
+    /// The service group logs its services by their descriptions.
+    var description: String { "RotationService" }
+
+    func run() async throws {
+        await PeriodicService(every: .seconds(600)) {
+            let added = try await rotation.run()
+            guard added > 0 else { return }
+            logger.notice("Addresses have their keys under the present secret", metadata: ["added": "\(added)"])
+        } failure: { error in
+            logger.error("Addresses could not get their keys under the present secret", metadata: ["error": "\(error)"])
         }.run()
     }
 }

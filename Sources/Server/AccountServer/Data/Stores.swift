@@ -139,6 +139,7 @@ extension Stores {
                 secret: secret,
                 fallbacks: shared.fallbacks,
                 fallback: shared.fallback,
+                deadline: shared.deadline,
                 memory: settings.memory,
                 clock: clock,
                 logger: logger
@@ -184,7 +185,7 @@ extension Stores {
 
     /// What has to run as long as a server uses the data.
     package func services(logger: Logger) -> [any Service] {
-        deployment.map { [$0.service(logger: logger)] } ?? []
+        deployment?.services(logger: logger) ?? []
     }
 
     /// The files whose sizes are measured, by name.

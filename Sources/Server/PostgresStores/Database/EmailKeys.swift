@@ -18,7 +18,7 @@ public struct EmailKeys: Sendable {
     }
 
     /// Whether addresses have two keys.
-    var isRotating: Bool { secrets.count > 1 }
+    public var isRotating: Bool { secrets.count > 1 }
 
     /// The keys of an address: that of the present secret first.
     func keys(of email: EmailAddress) -> [[UInt8]] {
