@@ -35,7 +35,7 @@ import Testing
     @Test("A server that shares its limits with nobody starts again after it was killed")
     func presence() async throws {
         let database = try await PostgresServer.shared().createDatabase()
-        try await Cluster.run(1, database: database, settings: ["RATE_LIMIT_SCOPE": "deployment"]) { cluster in
+        try await Cluster.runAlone(database: database) { cluster in
             try cluster.kill(0)
             let begin = ContinuousClock.now
             try await cluster.start(0)
