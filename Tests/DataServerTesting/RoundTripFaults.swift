@@ -9,7 +9,7 @@ package final class RoundTripFaults: Sendable {
     package enum Fault: Sendable {
         /// 40001 in place of the result, as a distributed PostgreSQL reports it.
         case conflict
-        /// The connection ends, and nobody knows whether the server has executed the statements: it has in half of the cases.
+        /// The connection ends before the response. In half of the cases the server has executed the statements.
         case loss
     }
 

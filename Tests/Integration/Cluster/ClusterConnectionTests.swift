@@ -4,7 +4,7 @@ import Testing
 
 /// The connections between servers and PostgreSQL break, run out, or report conflicts.
 @Suite(.timeLimit(.minutes(120))) struct ClusterConnectionTests {
-    @Test("Connections to PostgreSQL cut at random bytes: no wrong response, no leaked connection, no open transaction")
+    @Test("Connections cut at random bytes lose nothing, and leak nothing")
     func cuts() async throws {
         let server = try await PostgresServer.shared()
         let database = try await server.createDatabaseName()
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "200 concurrent requests at a server with one connection, whose table is locked: bounded waits, 503 past them, no deadlock"
+        "200 concurrent requests for one connection end in time, with 503 if they must"
     )
     func exhaustion() async throws {
         let server = try await PostgresServer.shared()
@@ -72,14 +72,14 @@ import Testing
         }
     }
 
-    @Test("Transactions refused at random with 40001: no wrong response, nothing lost, nothing done twice")
+    @Test("Transactions refused at random with 40001 are repeated, with correct responses")
     func conflicts() async throws {
         let load = try await load(through: RoundTripFaults(.conflict, share: 0.05))
         // The servers repeat transactions, and not the users: a conflict six times in a row is rare.
         #expect(load.responses(503) <= load.responses / 100)
     }
 
-    @Test("Connections lost when nobody knows whether a statement was executed: nothing lost, nothing done twice")
+    @Test("Statements with unknown outcomes are neither lost nor executed twice")
     func losses() async throws {
         try await load(through: RoundTripFaults(.loss, share: 0.05))
     }
