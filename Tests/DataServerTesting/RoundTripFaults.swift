@@ -24,8 +24,8 @@ package final class RoundTripFaults: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - fault: What happens.
-    ///   - share: To how many of the round trips.
+    ///   - fault: The fault.
+    ///   - share: The part of the round trips that fail, from 0 to 1.
     package init(_ fault: Fault, share: Double) {
         (self.fault, self.share) = (fault, share)
     }
@@ -36,7 +36,7 @@ package final class RoundTripFaults: Sendable {
     /// How many of them failed.
     package var count: Int { state.withLock { $0.faults } }
 
-    /// What clients sent in a transaction that had failed.
+    /// The statements that clients sent in a transaction that had failed.
     package var violations: [String] { state.withLock { $0.violations } }
 
     /// The filter of one connection.
@@ -65,7 +65,7 @@ private final class RoundTripFilter: ProxyFilter {
         /// The statements of the round trip.
         var texts: [String] = []
         var prepared: [String: String] = [:]
-        /// What the last `ReadyForQuery` said: idle, in a transaction, failed; `nil` before the first.
+        /// The state in the last `ReadyForQuery`: idle, in a transaction, failed; `nil` before the first.
         var status: UInt8?
         /// Whether the client must roll back.
         var isRefused = false

@@ -9,7 +9,7 @@ package protocol ProxyFilter: Sendable {
     func fromServer(_ bytes: ArraySlice<UInt8>) -> [UInt8]
 }
 
-/// What a filter makes of bytes.
+/// The output of a filter.
 package struct ProxyOutput: Sendable {
     package var toServer: [UInt8] = []
     package var toClient: [UInt8] = []

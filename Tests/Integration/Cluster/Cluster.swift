@@ -3,7 +3,7 @@ import Foundation
 import MailServerTesting
 import Synchronization
 
-/// Several `holdfast serve` on one PostgreSQL and one Valkey, each with a folder and a port of its own, which send their emails to one mail
+/// Several `holdfast serve` on one PostgreSQL and one Valkey, each with its own folder and port, which send their emails to one mail
 /// server.
 ///
 /// `HOLDFAST_BINARY` names another binary, such as a release.
