@@ -4,9 +4,17 @@ import Synchronization
 /// Changes what a proxy carries over one connection.
 package protocol ProxyFilter: Sendable {
     /// Returns what the server and the client get for bytes of the client.
-    func fromClient(_ bytes: ArraySlice<UInt8>) -> (toServer: [UInt8], toClient: [UInt8])
+    func fromClient(_ bytes: ArraySlice<UInt8>) -> ProxyOutput
     /// Returns what the client gets for bytes of the server.
     func fromServer(_ bytes: ArraySlice<UInt8>) -> [UInt8]
+}
+
+/// The output of a filter.
+package struct ProxyOutput: Sendable {
+    package var toServer: [UInt8] = []
+    package var toClient: [UInt8] = []
+    /// Whether the connection is cut then.
+    package var isEnd = false
 }
 
 /// A proxy on the loopback between a client and a server, which breaks connections on command.
@@ -173,6 +181,7 @@ package final class TCPProxy: Sendable {
         case (.toServer, let filter?):
             let output = filter.fromClient(bytes)
             return Self.sendAll(output.toServer[...], to: pair.server) && Self.sendAll(output.toClient[...], to: pair.client)
+                && !output.isEnd
         case (.toClient, let filter?): return Self.sendAll(filter.fromServer(bytes)[...], to: pair.client)
         }
     }

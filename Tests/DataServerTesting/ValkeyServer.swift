@@ -33,7 +33,7 @@ package final class ValkeyServer: Sendable {
     private static let sharedServer = Task {
         let folder = FileManager.default.temporaryDirectory.appending(path: "vk-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let server = ValkeyServer(port: try ServerProcess.freePort(), folder: folder, options: [])
+        let server = ValkeyServer(port: try freePort(), folder: folder, options: [])
         try await server.start()
         return server
     }

@@ -3,7 +3,8 @@ import Foundation
 import MailServerTesting
 import Synchronization
 
-/// Several `holdfast serve` on one PostgreSQL, each with a folder and a port of its own, which send their emails to one mail server.
+/// Several `holdfast serve` on one PostgreSQL and one Valkey, each with its own folder and port, which send their emails to one mail
+/// server.
 ///
 /// `HOLDFAST_BINARY` names another binary, such as a release.
 final class Cluster: Sendable {
@@ -38,20 +39,30 @@ final class Cluster: Sendable {
     /// - Parameters:
     ///   - count: How many.
     ///   - database: The URL of the database.
-    ///   - settings: Their environment, besides what all have: limits and quotas of emails are off.
-    static func run(
-        _ count: Int = 3,
+    static func run(_ count: Int = 3, database: String, _ body: (Cluster) async throws -> Void) async throws {
+        // Shadow counts requests and refuses none.
+        let limits = ["VALKEY_URL": try await ValkeyServer.shared().url, "RATE_LIMIT_MODE": "shadow"]
+        try await run(count, database: database, settings: limits, body)
+    }
+
+    /// Runs a server without Valkey for the time of a closure.
+    static func runAlone(database: String, _ body: (Cluster) async throws -> Void) async throws {
+        try await run(1, database: database, settings: ["RATE_LIMIT_MODE": "off"], body)
+    }
+
+    private static func run(
+        _ count: Int,
         database: String,
-        settings: [String: String] = [:],
+        settings: [String: String],
         _ body: (Cluster) async throws -> Void
     ) async throws {
         try await MailServer.run { mails in
             try await withFolder { folder in
                 let usual = [
                     "ENVIRONMENT": "development", "DATABASE_URL": database,
-                    "HOLDFAST_SECRET": "a secret of all servers of a cluster",
-                    "RATE_LIMIT_SCOPE": "server", "RATE_LIMIT_MODE": "off", "LIMIT_RESET_EMAIL": "off",
-                    "PASSWORD_RESET_MAX_ATTEMPTS_PER_HOUR": "10000", "MAX_CONNECTIONS_PER_CLIENT": "2000",
+                    "HOLDFAST_SECRET": UUID().uuidString,
+                    "LIMIT_RESET_EMAIL": "off", "PASSWORD_RESET_MAX_ATTEMPTS_PER_HOUR": "10000",
+                    "MAX_CONNECTIONS_PER_CLIENT": "2000",
                     "EMAIL_HOST": "localhost", "EMAIL_PORT": "\(mails.port)", "EMAIL_FROM": "Crowns <crowns@example.com>",
                 ]
                 let cluster = try Cluster(count, environment: usual.merging(settings) { $1 }, mails: mails, folder: folder)

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(120))) struct ClusterConfirmTests {
-    @Test("Of 50 concurrent confirms of one token at three servers one succeeds, with one email")
+    @Test("One of 50 concurrent confirms at three servers succeeds, with one email")
     func exactlyOneWins() async throws {
         try await Cluster.run(database: try await PostgresServer.shared().createDatabase()) { cluster in
             let inbox = ClusterInbox(cluster.mails)

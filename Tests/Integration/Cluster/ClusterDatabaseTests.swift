@@ -4,7 +4,7 @@ import Testing
 
 /// PostgreSQL fails under load, and three servers go on afterwards.
 @Suite(.timeLimit(.minutes(120))) struct ClusterDatabaseTests {
-    @Test("PostgreSQL restarted and stopped under load: 503 meanwhile, nothing acknowledged is lost")
+    @Test("Outages of PostgreSQL return 503 and lose nothing acknowledged")
     func outages() async throws {
         let server = try await PostgresServer.start()
         try await Cluster.run(database: server.url()) { cluster in
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "A synchronous standby is promoted after the primary has died or gone silent under load: nothing acknowledged is lost",
+        "A failover to a synchronous standby loses nothing acknowledged",
         arguments: [SIGKILL, SIGSTOP]
     )
     func failover(by signal: Int32) async throws {
@@ -54,7 +54,9 @@ import Testing
                     let how = signal == SIGKILL ? "died" : "is silent"
                     try await report("the primary \(how): not ready") { try await cluster.wait(untilReady: false) }
                     try await standby.promote()
-                    try await report("the standby was promoted, the primary \(how): ready") { try await cluster.wait(untilReady: true) }
+                    try await report("the primary \(how), the standby was promoted: ready") {
+                        try await cluster.wait(untilReady: true)
+                    }
                     try await report("the next success") { try await load.proceeds() }
                 }
                 try await load.verify()

@@ -7,7 +7,7 @@ actor ClusterInbox {
     struct Mails {
         /// The tokens of the reset links, in the order of their arrival.
         var resets: [String] = []
-        /// How many tell of a changed password.
+        /// The number of confirmations of a changed password.
         var updates = 0
     }
 

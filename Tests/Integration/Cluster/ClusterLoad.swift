@@ -1,13 +1,14 @@
+import AccountCore
 import Foundation
 import StrictJSON
 import Synchronization
 import Testing
 
-/// Users of a cluster, who register, refresh their sessions and reset their passwords at any of its servers, and repeat what failed.
+/// Users of a cluster, who register, refresh their sessions and reset their passwords at any of its servers, and repeat calls that failed.
 ///
-/// It remembers what was acknowledged to each; ``verify()`` checks that nothing of that was lost.
+/// It records what was acknowledged to each user; ``verify()`` checks that none of it was lost.
 final class ClusterLoad: Sendable {
-    /// What a call came back with.
+    /// The result of a call.
     struct Reply {
         /// 0 if the connection broke.
         let status: Int
@@ -16,7 +17,7 @@ final class ClusterLoad: Sendable {
         func text(_ member: String) -> String? { (try? answer?.json())?[member]?.stringValue }
     }
 
-    /// A user, and what the cluster has acknowledged.
+    /// A user, and the changes that the cluster has acknowledged.
     private struct Person {
         let email: String
         var password = "correct horse battery"
@@ -33,6 +34,7 @@ final class ClusterLoad: Sendable {
         var statuses: [Int: Int] = [:]
         var wrong: [String] = []
         var slowest = Duration.zero
+        var lateRepeats = 0
         var isStopping = false
         /// When users give up what they have begun.
         var end: ContinuousClock.Instant?
@@ -46,11 +48,11 @@ final class ClusterLoad: Sendable {
         (urls, inbox) = (cluster.urls, ClusterInbox(cluster.mails))
     }
 
-    /// Has users call a cluster for the time of a closure, and then finish what they have begun.
+    /// Runs users against a cluster while a closure runs, and then lets them finish.
     /// - Parameter lanes: How many there are at any time.
     @discardableResult
     static func run(
-        _ lanes: Int = 8,
+        _ lanes: Int = rounds(0) > 0 ? 24 : 8,
         on cluster: Cluster,
         _ body: (ClusterLoad) async throws -> Void
     ) async throws -> ClusterLoad {
@@ -114,12 +116,13 @@ final class ClusterLoad: Sendable {
         return duplicates
     }
 
-    /// What happened, for people.
+    /// Counts of users and responses, for a log.
     var summary: String {
-        let (people, statuses) = state.withLock { ($0.people, $0.statuses) }
+        let (people, statuses, lateRepeats) = state.withLock { ($0.people, $0.statuses, $0.lateRepeats) }
         let counts = statuses.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }.joined(separator: ", ")
         return "\(people.count) users, \(people.count(where: \.isPromisedLink)) links promised, "
-            + "\(people.count(where: \.isChanged)) passwords changed; calls: \(counts); slowest \(slowest)"
+            + "\(people.count(where: \.isChanged)) passwords changed, \(lateRepeats) refreshes repeated too late; "
+            + "calls: \(counts); slowest \(slowest)"
     }
 
     // MARK: - Calls
@@ -146,13 +149,14 @@ final class ClusterLoad: Sendable {
     private func refresh(_ token: String) async -> Reply { await call("/api/auth/refresh", #"{"refresh_token":"\#(token)"}"#) }
 
     /// Repeats a call until the cluster has decided.
-    /// - Returns: The reply and how many calls it took; `nil` if there was none to the end.
-    private func insist(_ path: String, _ body: String) async -> (reply: Reply, calls: Int)? {
+    /// - Returns: The reply, how many calls it took, and the time from the first call to the last; `nil` if there was none to the end.
+    private func insist(_ path: String, _ body: String) async -> (reply: Reply, calls: Int, time: Duration)? {
+        let begin = ContinuousClock.now
         var calls = 0
         while true {
             calls += 1
             let reply = await call(path, body)
-            if reply.status != 503, reply.status != 0 { return (reply, calls) }
+            if reply.status != 503, reply.status != 0 { return (reply, calls, ContinuousClock.now - begin) }
             if isPastEnd { return nil }
             try? await Task.sleep(for: .milliseconds(Int.random(in: 20...150)))
         }
@@ -183,14 +187,14 @@ final class ClusterLoad: Sendable {
 
     private func register(_ person: inout Person) async -> Bool {
         let credentials = #""email":"\#(person.email)","password":"\#(person.password)""#
-        guard let (reply, calls) = await insist("/api/auth/register", "{\(credentials),\"first_name\":\"Ana\"}") else {
+        guard let (reply, calls, _) = await insist("/api/auth/register", "{\(credentials),\"first_name\":\"Ana\"}") else {
             return false
         }
         switch reply.status {
         case 201: person.session = reply.text("refresh_token")
-        case 409 where calls > 1:
+        case 400 where calls > 1 && reply.answer?["X-Error-Code"] == "AUTH_EMAIL_EXISTS":
             // An earlier call has registered, and its response was lost.
-            guard let (login, _) = await insist("/api/auth/login", "{\(credentials)}") else { return false }
+            guard let (login, _, _) = await insist("/api/auth/login", "{\(credentials)}") else { return false }
             guard login.status == 200 else {
                 complain(login, "\(person.email) signs in after a lost registration")
                 return false
@@ -207,9 +211,15 @@ final class ClusterLoad: Sendable {
     private func refresh(_ person: inout Person) async -> Bool {
         for _ in 0..<3 {
             guard let session = person.session else { return false }
-            // Whoever was told nothing holds the old token.
-            guard let (reply, calls) = await insist("/api/auth/refresh", #"{"refresh_token":"\#(session)"}"#) else {
+            // A user whose response was lost still has the old token.
+            guard let (reply, calls, time) = await insist("/api/auth/refresh", #"{"refresh_token":"\#(session)"}"#) else {
                 return false
+            }
+            if reply.status == 401, calls > 1, time > SessionRules().repeatWindow {
+                // The first call has rotated the token, and the outage was longer than the window in which it may be repeated.
+                state.withLock { $0.lateRepeats += 1 }
+                person.session = nil
+                return true
             }
             guard reply.status == 200 else {
                 complain(reply, "\(person.email) refreshes with call \(calls)")
@@ -222,7 +232,7 @@ final class ClusterLoad: Sendable {
     }
 
     private func resetToken(of person: inout Person) async -> String? {
-        guard let (reply, calls) = await insist("/api/request-password-reset/", #"{"email":"\#(person.email)"}"#) else {
+        guard let (reply, calls, _) = await insist("/api/request-password-reset/", #"{"email":"\#(person.email)"}"#) else {
             return nil
         }
         person.requests = calls
@@ -240,18 +250,20 @@ final class ClusterLoad: Sendable {
 
     private func change(_ person: inout Person, _ token: String) async {
         let password = "another horse battery"
-        // From now on it is open whether the session lives.
+        // The confirm ends the session, even if its response is lost.
         let session = person.session
         person.session = nil
         let confirm = #"{"token":"\#(token)","new_password":"\#(password)"}"#
-        guard let (reply, calls) = await insist("/api/confirm-password-reset/", confirm) else {
-            // Which password holds is open too.
+        guard let (reply, calls, _) = await insist("/api/confirm-password-reset/", confirm) else {
+            // The confirm may or may not have changed the password.
             person.isRegistered = false
             return
         }
         guard reply.status == 200 || calls > 1 else { return complain(reply, "\(person.email) confirms") }
         (person.password, person.isChanged) = (password, true)
-        guard let session, let (after, _) = await insist("/api/auth/refresh", #"{"refresh_token":"\#(session)"}"#) else { return }
+        guard let session, let (after, _, _) = await insist("/api/auth/refresh", #"{"refresh_token":"\#(session)"}"#) else {
+            return
+        }
         if after.status != 401 { complain(after, "\(person.email): a session of the old password lives") }
     }
 }

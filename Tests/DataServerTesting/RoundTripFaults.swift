@@ -1,43 +1,53 @@
 import Synchronization
 
-/// Refuses round trips of PostgreSQL's protocol at random with 40001, as a distributed PostgreSQL does, instead of passing them on.
+/// Faults of single round trips of PostgreSQL's protocol, at random.
 ///
-/// Clients and server stay in step: a refused statement does not reach the server; in place of a refused COMMIT the server gets ROLLBACK, and
-/// in place of another refused statement of a transaction nothing, since the client must send ROLLBACK itself. It is a violation if the client
-/// sends something else. The filter reads one round trip at a time, which is how the driver uses a connection.
-package final class Conflicts: Sendable {
+/// With a conflict, client and server stay in step: a refused statement does not reach the server; in place of a refused COMMIT the server gets
+/// ROLLBACK, and in place of another refused statement of a transaction nothing, since the client must send ROLLBACK itself. It is a violation
+/// if the client sends something else. The filter reads one round trip at a time, which is how the driver uses a connection.
+package final class RoundTripFaults: Sendable {
+    package enum Fault: Sendable {
+        /// 40001 in place of the result, as a distributed PostgreSQL reports it.
+        case conflict
+        /// The connection ends before the response. In half of the cases the server has executed the statements.
+        case loss
+    }
+
     private struct State {
-        var segments = 0
-        var refused = 0
+        var roundTrips = 0
+        var faults = 0
         var violations: [String] = []
     }
 
+    package let fault: Fault
     private let share: Double
     private let state = Mutex(State())
 
-    /// - Parameter share: How many of the round trips are refused.
-    package init(share: Double) {
-        self.share = share
+    /// - Parameters:
+    ///   - fault: The fault.
+    ///   - share: The part of the round trips that fail, from 0 to 1.
+    package init(_ fault: Fault, share: Double) {
+        (self.fault, self.share) = (fault, share)
     }
 
-    /// How many round trips were asked for.
-    package var segments: Int { state.withLock { $0.segments } }
+    /// How many round trips there were.
+    package var roundTrips: Int { state.withLock { $0.roundTrips } }
 
-    /// How many were refused.
-    package var refused: Int { state.withLock { $0.refused } }
+    /// How many of them failed.
+    package var count: Int { state.withLock { $0.faults } }
 
-    /// What clients sent in a transaction that had failed.
+    /// The statements that clients sent in a transaction that had failed.
     package var violations: [String] { state.withLock { $0.violations } }
 
     /// The filter of one connection.
-    package func filter() -> any ProxyFilter { ConflictFilter(self) }
+    package func filter() -> any ProxyFilter { RoundTripFilter(self) }
 
-    /// Whether the next round trip is refused.
-    fileprivate func refuses() -> Bool {
+    /// Whether the next round trip fails.
+    fileprivate func fails() -> Bool {
         state.withLock { state in
-            state.segments += 1
+            state.roundTrips += 1
             guard Double.random(in: 0..<1) < share else { return false }
-            state.refused += 1
+            state.faults += 1
             return true
         }
     }
@@ -46,7 +56,7 @@ package final class Conflicts: Sendable {
 }
 
 /// Reads both directions of one connection.
-private final class ConflictFilter: ProxyFilter {
+private final class RoundTripFilter: ProxyFilter {
     fileprivate struct State {
         var fromClient = MessageBuffer(hasStarted: false)
         var fromServer = MessageBuffer(hasStarted: true)
@@ -55,7 +65,7 @@ private final class ConflictFilter: ProxyFilter {
         /// The statements of the round trip.
         var texts: [String] = []
         var prepared: [String: String] = [:]
-        /// What the last `ReadyForQuery` said: idle, in a transaction, failed; `nil` before the first.
+        /// The state in the last `ReadyForQuery`: idle, in a transaction, failed; `nil` before the first.
         var status: UInt8?
         /// Whether the client must roll back.
         var isRefused = false
@@ -63,52 +73,55 @@ private final class ConflictFilter: ProxyFilter {
         var isReplacing = false
     }
 
-    private let conflicts: Conflicts
+    private let faults: RoundTripFaults
     private let state = Mutex(State())
 
-    init(_ conflicts: Conflicts) {
-        self.conflicts = conflicts
+    init(_ faults: RoundTripFaults) {
+        self.faults = faults
     }
 
-    func fromClient(_ bytes: ArraySlice<UInt8>) -> (toServer: [UInt8], toClient: [UInt8]) {
+    func fromClient(_ bytes: ArraySlice<UInt8>) -> ProxyOutput {
         state.withLock { state in
             state.fromClient.append(bytes)
-            var (toServer, toClient): ([UInt8], [UInt8]) = ([], [])
+            var all = ProxyOutput()
             while let message = state.fromClient.next() {
                 state.note(message)
                 state.segment += message.bytes
                 // Round trips end with Sync; what has no type belongs to the start of the connection.
                 guard message.type == UInt8(ascii: "S") else {
                     if message.type == nil || state.status == nil || message.type == UInt8(ascii: "X") {
-                        toServer += state.takeSegment().bytes
+                        all.toServer += state.takeSegment().bytes
                     }
                     continue
                 }
                 let output = decide(&state)
-                toServer += output.toServer
-                toClient += output.toClient
+                all.toServer += output.toServer
+                all.toClient += output.toClient
+                all.isEnd = output.isEnd
+                if all.isEnd { break }
             }
-            return (toServer, toClient)
+            return all
         }
     }
 
     /// Decides about a complete round trip.
-    private func decide(_ state: inout State) -> (toServer: [UInt8], toClient: [UInt8]) {
+    private func decide(_ state: inout State) -> ProxyOutput {
         let (bytes, texts) = state.takeSegment()
         let isRollback = texts.contains { $0.hasPrefix("ROLLBACK") }
         if state.isRefused {
             state.isRefused = false
-            if !isRollback { conflicts.record(texts.joined(separator: "; ")) }
-            return (bytes, [])
+            if !isRollback { faults.record(texts.joined(separator: "; ")) }
+            return ProxyOutput(toServer: bytes)
         }
-        guard !isRollback, state.status != UInt8(ascii: "E"), conflicts.refuses() else { return (bytes, []) }
+        guard !isRollback, state.status != UInt8(ascii: "E"), faults.fails() else { return ProxyOutput(toServer: bytes) }
+        guard faults.fault == .conflict else { return ProxyOutput(toServer: Bool.random() ? bytes : [], isEnd: true) }
         let isOpen = state.status == UInt8(ascii: "T")
         if isOpen, texts.contains(where: { $0.hasPrefix("COMMIT") }) {
             state.isReplacing = true
-            return (Message.query("ROLLBACK"), [])
+            return ProxyOutput(toServer: Message.query("ROLLBACK"))
         }
         state.isRefused = isOpen
-        return ([], Message.refusal(status: isOpen ? UInt8(ascii: "E") : UInt8(ascii: "I")))
+        return ProxyOutput(toClient: Message.refusal(status: isOpen ? UInt8(ascii: "E") : UInt8(ascii: "I")))
     }
 
     func fromServer(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
@@ -134,7 +147,7 @@ private final class ConflictFilter: ProxyFilter {
     }
 }
 
-extension ConflictFilter.State {
+extension RoundTripFilter.State {
     /// Notes the statement that a message prepares or uses.
     mutating func note(_ message: Message) {
         let fields = message.bytes.dropFirst(5).split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
