@@ -7,9 +7,10 @@ import Idempotency
 import PostgresDriver
 import PostgresStores
 import SQLiteStores
-import StoreMigration
 import Synchronization
 import Testing
+
+@testable import StoreMigration
 
 @Suite(.timeLimit(.minutes(10))) struct StoreCopyTests {
     @Test("Copies each kind of row so that the stores on PostgreSQL continue with it")
@@ -174,6 +175,21 @@ import Testing
                 #expect(try await installation.copy(to: postgres).run { _ in } != nil)
                 await #expect(throws: CopyFailure.self) { try await installation.copy().run { _ in } }
             }
+        }
+    }
+
+    @Test("A final pass that takes too long ends without a seal, and the next copy goes on")
+    func longPause() async throws {
+        try await withInstallation { installation in
+            try await installation.source.addAccount()
+            var hasty = installation.copy()
+            hasty.longestPause = .zero
+            let copy = hasty
+            let failure = await #expect(throws: CopyFailure.self) { try await copy.run { _ in } }
+            #expect(failure?.description.contains("final pass") == true)
+            try await installation.source.addAccount("ben@example.com")
+            let report = try await installation.copy().run { _ in }
+            #expect(report?.tables.first?.rows == 2)
         }
     }
 
