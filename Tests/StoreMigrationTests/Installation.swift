@@ -39,7 +39,7 @@ struct Installation: Sendable {
         }
     }
 
-    /// Executes SQL on a connection of its own, as another process would.
+    /// Executes SQL on a new connection, as another process would.
     func execute(_ sql: String) async throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)

@@ -25,7 +25,7 @@ struct CopySource: Sendable {
         writer = try DatabaseQueue(path: file.path, configuration: configuration)
     }
 
-    /// What a change is logged as.
+    /// A row that was added, changed or removed.
     struct Change: Hashable, Sendable {
         /// The index of the table in ``SourceTable/all``.
         let table: Int
@@ -116,7 +116,7 @@ struct CopySource: Sendable {
     }
 
     /// Holds the write lock for the time of a closure and seals the database after it. If the closure throws, nothing is sealed.
-    /// - Returns: What the closure returned, and how long writes waited.
+    /// - Returns: The result of the closure, and how long writes waited.
     func withSeal<Result>(_ body: (SourceSnapshot) async throws -> Result) async throws -> (Result, Duration) {
         try await Self.execute("BEGIN IMMEDIATE", writer)
         let clock = ContinuousClock()
@@ -138,7 +138,7 @@ struct CopySource: Sendable {
         try await queue.writeWithoutTransaction { try $0.execute(sql: sql) }
     }
 
-    /// Also in a task that was cancelled, whose accesses GRDB would refuse.
+    /// Ends a transaction, also in a canceled task, in which GRDB would refuse to.
     private static func rollBack(_ queue: DatabaseQueue) async {
         await Task.detached {
             try? await queue.writeWithoutTransaction { database in

@@ -69,7 +69,6 @@ struct CopyTarget: Sendable {
                     [.text(oldJSON), .text(json)]
                 )
                 guard removed.count == 1 else { throw CopyFailure.concurrent }
-                try await transaction.execute(Self.emptying.map { ($0, []) })
             }
             try await transaction.execute(
                 "INSERT INTO shared_value (name, value) VALUES ('copy', $1) ON CONFLICT (name) DO NOTHING",
@@ -77,6 +76,7 @@ struct CopyTarget: Sendable {
             )
             let stored = try await transaction.execute("SELECT value FROM shared_value WHERE name = 'copy'")
             guard try stored.rows.first?.value(0) == json else { throw CopyFailure.concurrent }
+            try await transaction.execute(Self.emptying)
             try await transaction.execute(
                 "UPDATE shared_value SET value = $1 WHERE name = 'installation'",
                 [.text(progress.installation)]
@@ -84,12 +84,10 @@ struct CopyTarget: Sendable {
         }
     }
 
-    private static let emptying: [PostgresStatement] = [
-        """
+    private static let emptying: PostgresStatement = """
         TRUNCATE account, account_email, session, refresh_token, reset_token, freeze_token, mail_intent, sent_reset, audit_event,
             idempotency_key, idempotency_client
         """
-    ]
 
     /// Ends the copy: servers may use the database from now on.
     func complete(_ progress: CopyProgress) async throws {

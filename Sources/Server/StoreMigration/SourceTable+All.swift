@@ -110,7 +110,7 @@ extension SourceTable {
     private static let resetTokens = SourceTable(
         name: "reset_token",
         key: ["digest"],
-        // Tokens of early versions have no address of their own.
+        // Tokens of early versions have no address; they belong to that of the account.
         columns: """
             account_id, coalesce(reset_token.email_key, account.email_key), reset_token.created_at, expires_at, consumed_at
             """,

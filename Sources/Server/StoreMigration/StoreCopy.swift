@@ -15,7 +15,7 @@ import SQLiteStores
 ///
 /// A copy may be killed at any time; the next one goes on where it ended. Rate limits are not copied.
 public struct StoreCopy: Sendable {
-    /// What a copy reports.
+    /// The progress of a copy.
     public enum Event: Sendable {
         /// Rows that are copied; how many there were when the copy began.
         case copied(Int, of: Int)
@@ -35,7 +35,7 @@ public struct StoreCopy: Sendable {
         public internal(set) var rows: Int
     }
 
-    /// What a copy has done.
+    /// The result of a copy.
     public struct Report: Sendable {
         /// The tables.
         public let tables: [Table]
@@ -62,7 +62,7 @@ public struct StoreCopy: Sendable {
     }
 
     /// The longest time for the final pass. A pass that takes longer is repeated, and writes go on in between.
-    static let longestPause = Duration.seconds(4)
+    var longestPause = Duration.seconds(4)
     /// The final pass begins when no more changes are left.
     private static let fewChanges: Int64 = 1_000
     private static let batchSize = 500
@@ -180,14 +180,14 @@ public struct StoreCopy: Sendable {
         _ tables: inout [Table],
         _ report: @escaping @Sendable (Event) -> Void
     ) async throws -> Duration {
-        for attempt in 1...20 {
+        for _ in 1...20 {
             for _ in 0..<20 where try await remaining(source, pass) > Self.fewChanges {
                 try await source.withSnapshot { try await pass.replay($0, report) }
             }
             do {
                 let (before, counted) = (pass, tables)
                 let (result, pause) = try await source.withSeal { snapshot in
-                    try await withDeadline(Self.longestPause) {
+                    try await withDeadline(longestPause) {
                         var (pass, tables) = (before, counted)
                         try await pass.replay(snapshot, report)
                         try await finish(snapshot, &tables)
@@ -196,13 +196,13 @@ public struct StoreCopy: Sendable {
                 }
                 (pass, tables) = result
                 return pause
-            } catch is PauseTooLong where attempt < 20 {
-                // What was written stays, and the next final pass is shorter.
+            } catch is PauseTooLong {
+                // The rows that were written stay written, so the next final pass is shorter.
                 guard let progress = try await target.progress() else { throw CopyFailure.concurrent }
                 pass.progress = progress
             }
         }
-        throw CopyFailure("the final pass takes longer than \(Self.longestPause); start again when fewer requests write")
+        throw CopyFailure("the final pass takes longer than \(longestPause); start again when fewer requests write")
     }
 
     /// Writes the small tables and requires that both sides have as many rows.
@@ -340,7 +340,7 @@ private struct CopyPass: Sendable {
 /// The final pass took too long.
 private struct PauseTooLong: Error {}
 
-/// Cancels a closure that takes longer than a time.
+/// Executes a closure, and cancels it after a time.
 private func withDeadline<Value: Sendable>(
     _ limit: Duration,
     _ body: @escaping @Sendable () async throws -> Value

@@ -56,6 +56,8 @@ import Testing
             let sealed = try await Binary.run(["serve", "--port", "0"], environment: environment, in: folder)
             #expect(sealed.status == 78)
             #expect(sealed.errors.contains("was moved to PostgreSQL: set DATABASE_URL"), "\(sealed.errors)")
+            let doctor = try await Binary.run(["doctor"], environment: environment, in: folder)
+            #expect(doctor.output.contains("was moved to PostgreSQL"), "\(doctor.output)")
 
             let secret = try String(contentsOf: folder.appending(path: "data/secret"), encoding: .utf8)
             let moved = environment.merging(["DATABASE_URL": database, "HOLDFAST_SECRET": "base64:\(secret)"]) { $1 }

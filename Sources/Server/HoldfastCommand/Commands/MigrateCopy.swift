@@ -62,7 +62,9 @@ extension Migrate {
             } catch let code as ExitCode {
                 throw code
             } catch {
-                Terminal.complain("The data could not be \(undo ? "unsealed" : "copied"): \(StartFailure(error)).")
+                // Rows that are in PostgreSQL stay there.
+                let hint = error is StoreFailure && !undo && !dryRun ? " The same command continues the copy." : ""
+                Terminal.complain("The data could not be \(undo ? "unsealed" : "copied"): \(StartFailure(error)).\(hint)")
                 throw ExitCode.failure
             }
         }

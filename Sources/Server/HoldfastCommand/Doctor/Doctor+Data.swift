@@ -109,6 +109,16 @@ extension Doctor {
                     .wrong("database", "is damaged: \(damage)", "stop the server and restore a backup; see docs/operations.md")
                 ]
             }
+            if found.isSealed {
+                let folder = configuration.dataFolder.path
+                return [
+                    .wrong(
+                        "database",
+                        "was moved to PostgreSQL",
+                        "set DATABASE_URL, or go back by 'holdfast migrate copy --from sqlite:\(folder) --undo'"
+                    )
+                ]
+            }
             if found.isFromNewerVersion {
                 return [
                     .wrong(

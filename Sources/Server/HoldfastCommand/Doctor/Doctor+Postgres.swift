@@ -39,6 +39,9 @@ extension Doctor {
     }
 
     private func examineTables(_ found: PostgresInspection) -> Finding {
+        guard !found.isIncompleteCopy else {
+            return .wrong("tables", "have a part of the data of SQLite", "continue 'holdfast migrate copy'")
+        }
         switch found.pendingSteps {
         case nil:
             return .wrong("tables", "belong to a newer version of holdfast", "run that version, or restore the backup of before")

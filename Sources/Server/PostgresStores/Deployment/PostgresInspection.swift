@@ -26,6 +26,8 @@ public struct PostgresInspection: Sendable {
     public let size: Int
     /// The steps that are still to be made; `nil` if the database belongs to a newer version.
     public let pendingSteps: [String]?
+    /// Whether a copy from SQLite has begun and is not complete.
+    public let isIncompleteCopy: Bool
     /// The servers that are present.
     public let servers: [PostgresPresence.Server]
 
@@ -60,6 +62,8 @@ public struct PostgresInspection: Sendable {
             "SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid"
         ).rows.map { try $0.value(0) }
         pendingSteps = try await PostgresSchema.isFromNewerVersion(database) ? nil : try await PostgresSchema.pending(database)
-        servers = try await PostgresSchema.isNew(database) ? [] : try await PostgresPresence.servers(of: database)
+        let isNew = try await PostgresSchema.isNew(database)
+        isIncompleteCopy = pendingSteps == [] ? try await PostgresSchema.isIncompleteCopy(database) : false
+        servers = isNew ? [] : try await PostgresPresence.servers(of: database)
     }
 }

@@ -11,6 +11,8 @@ public struct SQLiteInspection: Sendable {
     public let pendingMigrations: [String]
     /// Whether a newer version has changed the tables.
     public let isFromNewerVersion: Bool
+    /// Whether the data was moved to PostgreSQL: all changes are refused.
+    public let isSealed: Bool
 
     /// Looks at a file. O(size).
     /// - Throws: `StoreFailure` if it can't be opened or read.
@@ -35,13 +37,21 @@ public struct SQLiteInspection: Sendable {
                 damage: damage,
                 journalMode: try String.fetchOne(database, sql: "PRAGMA journal_mode") ?? "unknown",
                 pendingMigrations: migrator.migrations.filter { !applied.contains($0) },
-                isFromNewerVersion: try migrator.hasBeenSuperseded(database)
+                isFromNewerVersion: try migrator.hasBeenSuperseded(database),
+                isSealed: try SQLiteSeal.isClosed(database)
             )
         }
     }
 
-    private init(damage: [String], journalMode: String, pendingMigrations: [String], isFromNewerVersion: Bool) {
+    private init(
+        damage: [String],
+        journalMode: String,
+        pendingMigrations: [String],
+        isFromNewerVersion: Bool,
+        isSealed: Bool
+    ) {
         (self.damage, self.journalMode) = (damage, journalMode)
         (self.pendingMigrations, self.isFromNewerVersion) = (pendingMigrations, isFromNewerVersion)
+        self.isSealed = isSealed
     }
 }
