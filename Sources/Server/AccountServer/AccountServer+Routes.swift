@@ -58,6 +58,7 @@ extension AccountServer {
 
     var readiness: Readiness {
         var checks: [Readiness.Check] = [
+            .init("shutdown") { [drain] in if drain.hasBegun { throw ContractError(.serverServiceUnavailable) } },
             .init("database") { [stores] in try await stores.ping() },
             .init("mail") { [stores] in try await stores.intents.ping() },
         ]
