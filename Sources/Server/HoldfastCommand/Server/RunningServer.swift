@@ -65,6 +65,25 @@ extension HoldfastServer {
     }
 }
 
+/// A signal ended a command.
+struct EndedBySignal: Error {
+    let signal: Int32
+}
+
+/// Runs a closure, which is canceled when the process is told to end.
+/// - Throws: ``EndedBySignal``, or what the closure throws.
+func untilSignalled(_ body: @escaping @Sendable () async throws -> Void) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
+        tasks.addTask { try await body() }
+        tasks.addTask {
+            for await signal in signals { throw EndedBySignal(signal: signal.rawValue) }
+        }
+        defer { tasks.cancelAll() }
+        try await tasks.next()
+    }
+}
+
 /// Tells where the server listens, then waits for the end with the others.
 private struct Announcement: Service {
     let address: BoundAddress
