@@ -304,7 +304,7 @@ let package = Package(
                 "AccountContract", "AccountCore", "AccountImport", "AccountKit", "AccountRoutes", "AccountServer", "AppLinks",
                 "Email", "ErrorContract", "ErrorLab", "ErrorLabContract", "HoldfastURLSession", "Observability", "OpenAPI",
                 "Pages", "PostgresDriver", "PostgresStores",
-                "RateLimiting", "ResilientHTTP", "SQLiteStores", "ServerMiddleware", "StrictJSON", "Timekeeping",
+                "RateLimiting", "ResilientHTTP", "SQLiteStores", "ServerMiddleware", "StrictJSON", "Timekeeping", "ValkeyDriver",
                 argumentParser, hummingbird, hummingbirdCore, httpTypes, lifecycle, logging, nioCore,
                 server("HummingbirdTLS", "hummingbird"), server("UnixSignals", "swift-service-lifecycle"),
             ]
@@ -467,8 +467,9 @@ let package = Package(
             in: "Integration",
             exclude: ["Reference/Schemathesis", "Upgrades/Folders"],
             [
-                "AccountContract", "AccountCore", "AccountKit", "AccountRoutes", "AccountServer", "AppLinks", "Attacks", "Email",
-                "ErrorContract", "ErrorLab", "ErrorLabContract", "HoldfastAsyncHTTPClient", "HoldfastCommand",
+                "AccountContract", "AccountCore", "AccountKit", "AccountRoutes", "AccountServer", "AppLinks", "Attacks",
+                "DataServerTesting", "Email", "ErrorContract", "ErrorLab", "ErrorLabContract", "HoldfastAsyncHTTPClient",
+                "HoldfastCommand",
                 "HoldfastURLSession", "Idempotency",
                 "MailServerTesting", "OpenAPI", "Pages", "PasswordHashes", "RateLimiting", "ResilientHTTP", "SQLiteStores",
                 "ServerMiddleware", "StrictJSON", "holdfast-notes-app", "holdfast-terminal-app",
