@@ -3,7 +3,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// What the doctor finds about PostgreSQL and Redis, which run for the tests.
+/// The findings about PostgreSQL and Redis, which run for the tests.
 @Suite(.timeLimit(.minutes(5))) struct DoctorServersTests {
     private func findings(
         _ variables: [String: String],

@@ -23,7 +23,7 @@ struct Demo: AsyncParsableCommand {
     func run() async throws {
         guard cluster else { return try await runServer() }
         do {
-            try await DemoCluster.tellStory()
+            try await DemoCluster.runStory()
         } catch let end as EndedBySignal {
             throw ExitCode(128 + end.signal)
         } catch {

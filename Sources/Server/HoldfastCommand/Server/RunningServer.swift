@@ -70,7 +70,7 @@ struct EndedBySignal: Error {
     let signal: Int32
 }
 
-/// Runs a closure, which is canceled when the process is told to end.
+/// Runs a closure, which is canceled by a signal that ends the process.
 /// - Throws: ``EndedBySignal``, or what the closure throws.
 func untilSignalled(_ body: @escaping @Sendable () async throws -> Void) async throws {
     try await withThrowingTaskGroup(of: Void.self) { tasks in

@@ -22,9 +22,9 @@ struct ClusterStory: Sendable {
         steps = Steps(printer: printer) { "\(load.counts.acknowledged) requests acknowledged" }
     }
 
-    /// Tells the story.
+    /// Runs all steps.
     /// - Throws: ``DemoStory/Unexpected`` at the first step that does not end as it should.
-    func tell() async throws {
+    func run() async throws {
         try await oneAccount()
         try await load.run {
             try await killServer()
@@ -237,8 +237,8 @@ struct ClusterStory: Sendable {
 }
 
 extension DemoCluster {
-    /// Starts a cluster, tells its story, and stops it, also when a signal ends the demo.
-    static func tellStory() async throws {
+    /// Starts a cluster, runs its story, and stops it, also when a signal ends the demo.
+    static func runStory() async throws {
         try DemoTools.requireAll()
         let start = ContinuousClock.now
         let cluster = try DemoCluster()
@@ -249,7 +249,7 @@ extension DemoCluster {
                 try await cluster.start()
                 let addresses = cluster.servers.map(\.absoluteString).joined(separator: ", ")
                 Terminal.say("PostgreSQL, Redis and three servers: \(addresses)\n")
-                try await ClusterStory(cluster: cluster, printer: printer).tell()
+                try await ClusterStory(cluster: cluster, printer: printer).run()
             }
             outcome = .success(())
         } catch {

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A part of the demo's cluster, in a process of its own. The kernel kills it when the demo ends, however the demo ends.
+/// A process of the demo's cluster. The kernel kills it when the demo ends, however the demo ends.
 final class DemoProcess: Sendable {
     let id: Int32
     private let process: Mutex<Process>
