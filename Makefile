@@ -8,9 +8,9 @@ run:
 test:
 	@scripts/test
 
-# Walk through the whole story on a server of its own.
+# Walk through the whole story on a server of its own; ARGS=--cluster walks through failures of PostgreSQL, Redis and three servers.
 demo:
-	@scripts/demo
+	@scripts/demo $(ARGS)
 
 # Start PostgreSQL, Redis, three servers and HAProxy on the loopback; Ctrl-C stops them. ARGS=--check tests that they survive the loss of a server.
 cluster:

@@ -310,7 +310,7 @@ let package = Package(
                 "Email", "ErrorContract", "ErrorLab", "ErrorLabContract", "HoldfastURLSession", "Observability", "OpenAPI",
                 "Pages", "PostgresDriver", "PostgresStores",
                 "RateLimiting", "ResilientHTTP", "SQLiteStores", "ServerMiddleware", "StoreMigration", "StrictJSON",
-                "Timekeeping",
+                "Timekeeping", "ValkeyDriver",
                 argumentParser, hummingbird, hummingbirdCore, httpTypes, lifecycle, logging, nioCore,
                 server("HummingbirdTLS", "hummingbird"), server("UnixSignals", "swift-service-lifecycle"),
             ]

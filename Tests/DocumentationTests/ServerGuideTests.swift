@@ -44,9 +44,10 @@ import Testing
     func accountRoutes() {
         // snippet: start-account-routes
         let router = Router(context: BasicRequestContext.self)
-        let health = HealthRoutes<BasicRequestContext>(checks: [
+        let readiness = Readiness(checks: [
             .init("disk") { _ = try FileManager.default.attributesOfFileSystem(forPath: "/") }
         ])
+        let health = HealthRoutes<BasicRequestContext>(readiness)
         health.addLive(to: router)
         health.addReady(to: router)
         // snippet end

@@ -8,9 +8,9 @@ import Observability
 import ServerMiddleware
 import StrictJSON
 
-/// Liveness and readiness.
-public struct HealthRoutes<Context: RequestContext>: Sendable {
-    /// A dependency that must work for the server to be ready.
+/// The dependencies that must work for a server to be ready.
+public struct Readiness: Sendable {
+    /// A dependency.
     public struct Check: Sendable {
         let name: String
         let run: @Sendable () async throws -> Void
@@ -27,9 +27,44 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
 
     private let checks: [Check]
 
-    /// Creates the routes.
+    /// Creates the checks, which run in this order.
     public init(checks: [Check]) {
         self.checks = checks
+    }
+
+    /// Runs the checks, each for at most 2 s, and returns the first that fails; `nil` if the server is ready.
+    public func failure() async -> (check: String, error: any Error)? {
+        for check in checks {
+            do {
+                try await within(.seconds(2), check.run)
+            } catch {
+                return (check.name, error)
+            }
+        }
+        return nil
+    }
+
+    /// A check that takes too long has failed.
+    private func within(_ time: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
+        try await withThrowingTaskGroup { tasks in
+            tasks.addTask { try await body() }
+            tasks.addTask {
+                try await Task.sleep(for: time)
+                throw ContractError(.serverTimeout)
+            }
+            defer { tasks.cancelAll() }
+            try await tasks.next()
+        }
+    }
+}
+
+/// Liveness and readiness.
+public struct HealthRoutes<Context: RequestContext>: Sendable {
+    private let readiness: Readiness
+
+    /// Creates the routes.
+    public init(_ readiness: Readiness) {
+        self.readiness = readiness
     }
 
     /// Adds `/health/live` to a router or a group.
@@ -46,33 +81,10 @@ public struct HealthRoutes<Context: RequestContext>: Sendable {
         try .json(["status": "live"])
     }
 
-    /// A check that takes too long has failed.
-    private func within(_ time: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
-        try await withThrowingTaskGroup { tasks in
-            tasks.addTask { try await body() }
-            tasks.addTask {
-                try await Task.sleep(for: time)
-                throw ContractError(.serverTimeout)
-            }
-            defer { tasks.cancelAll() }
-            try await tasks.next()
-        }
-    }
-
     @Sendable private func ready(_ request: Request, _ context: Context) async throws -> Response {
-        for check in checks {
-            do {
-                try await within(.seconds(2)) { try await check.run() }
-            } catch {
-                context.logger.error("Not ready", metadata: .failure(error, ["check": "\(check.name)"]))
-                throw ContractError(
-                    .serverServiceUnavailable,
-                    details: ["check": .string(check.name)],
-                    retryAfter: .seconds(5)
-                )
-            }
-        }
-        return try .json(["status": "ready"])
+        guard let (check, error) = await readiness.failure() else { return try .json(["status": "ready"]) }
+        context.logger.error("Not ready", metadata: .failure(error, ["check": "\(check)"]))
+        throw ContractError(.serverServiceUnavailable, details: ["check": .string(check)], retryAfter: .seconds(5))
     }
 }
 

@@ -1,4 +1,5 @@
 import AccountCore
+import AccountRoutes
 import Foundation
 package import Observability
 import RateLimiting
@@ -34,10 +35,25 @@ extension AccountServer {
             )
         }
         if let usage = limitStore.usage { readings += Self.readings(of: usage) }
-        // A figure that can't be had is left out: an old one would hide that.
-        if let count = try? await stores.intents.count() {
+        let isReady = await readiness.failure() == nil
+        readings.append(
+            .init("holdfast_ready", .gauge, "1 if the server is ready, as /health/ready reports; otherwise 0.", isReady ? 1 : 0)
+        )
+        // A figure that can't be had is left out: an old one would hide that. A server that is not ready could wait long for it.
+        if isReady, let count = try? await stores.intents.count() {
             readings.append(
                 .init("holdfast_mail_queue_length", .gauge, "Mails that are to be made or tried again.", Double(count))
+            )
+        }
+        let now = steady.now()
+        if isReady, let oldest = try? await stores.intents.oldest(at: now) ?? now {
+            readings.append(
+                .init(
+                    "holdfast_mail_oldest_seconds",
+                    .gauge,
+                    "The age of the oldest email that is due; 0 if none is.",
+                    max(0, now.timeIntervalSince(oldest))
+                )
             )
         }
         return readings

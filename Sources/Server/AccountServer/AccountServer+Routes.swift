@@ -53,13 +53,18 @@ extension AccountServer {
     }
 
     package func healthRoutes<Context: RequestContext>(_ context: Context.Type) -> HealthRoutes<Context> {
-        var checks: [HealthRoutes<Context>.Check] = [
+        HealthRoutes(readiness)
+    }
+
+    var readiness: Readiness {
+        var checks: [Readiness.Check] = [
+            .init("shutdown") { [drain] in if drain.hasBegun { throw ContractError(.serverServiceUnavailable) } },
             .init("database") { [stores] in try await stores.ping() },
             .init("mail") { [stores] in try await stores.intents.ping() },
         ]
         // Without Valkey the limits go on with a share of each quota.
         if configuration.sharedLimits == nil { checks.append(.init("limits") { [limitStore] in try await limitStore.ping() }) }
-        return HealthRoutes(checks: checks)
+        return Readiness(checks: checks)
     }
 
     /// Adds the page at `/`, for a server that is nothing but an account server.

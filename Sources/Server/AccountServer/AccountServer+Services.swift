@@ -109,6 +109,18 @@ extension AccountServer {
     }
 }
 
+/// The time between the signal that ends a server and the end of its listeners. The server is not ready in it, so that a load balancer
+/// sends its requests to others.
+package final class Drain: Sendable {
+    private let state = Mutex(false)
+
+    /// Whether the server has begun to end.
+    package var hasBegun: Bool { state.withLock(\.self) }
+
+    /// Makes the server not ready.
+    package func begin() { state.withLock { $0 = true } }
+}
+
 /// The bounds of reset emails as they are now.
 final class MailBounds: Sendable {
     private let bounds: Mutex<ResetMailBounds>

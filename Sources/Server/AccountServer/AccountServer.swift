@@ -51,6 +51,7 @@ public struct AccountServer: Sendable {
     let time: ServerTime
     let steady: any KeptTime
     let mailBounds: MailBounds
+    package let drain = Drain()
     package let logger: Logger
 
     /// Opens the data folder, creating it if it is missing.

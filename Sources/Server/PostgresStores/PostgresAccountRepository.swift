@@ -58,6 +58,24 @@ public struct PostgresAccountRepository: AccountRepository {
         return Set(try found.rows.map { try $0.value(0) })
     }
 
+    /// Gives the key of the present secret to accounts that have only that of the previous one, so that the previous secret can be dropped.
+    /// - Returns: The number of accounts that got a key; `nil` if no secret is being replaced.
+    public func addKeysOfPresentSecret() async throws -> Int? {
+        guard emailKeys.isRotating else { return nil }
+        var (last, count) = (UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)), 0)
+        while true {
+            let rows = try await database.execute(Self.addresses, [.uuid(last)]).rows
+            guard let next = rows.last else { return count }
+            last = try next.value(0)
+            let accounts = try rows.map { (key: emailKeys.key(of: try EmailAddress($0.value(1))), id: try $0.value(0) as UUID) }
+            let claims = accounts.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+                .map { (Self.claimAddress, [PostgresValue.bytes($0.key), .uuid($0.id)]) }
+            count += try await database.transaction { try await $0.execute(claims).reduce(0) { $0 + $1.count } }
+        }
+    }
+
+    private static let addresses: PostgresStatement = "SELECT id, email FROM account WHERE id > $1 ORDER BY id LIMIT 500"
+
     /// Takes an address for an account. Repeated for the same account it changes nothing and counts none.
     static let claimAddress: PostgresStatement = """
         INSERT INTO account_email (email_key, account_id) VALUES ($1, $2) ON CONFLICT (email_key) DO NOTHING

@@ -4,7 +4,7 @@ import PostgresDriver
 
 /// The stores of accounts in one PostgreSQL database.
 public struct PostgresAccountStores: AccountStores {
-    public let accounts: any AccountRepository
+    public var accounts: any AccountRepository { repository }
     public let sessions: any SessionStore
     public let resetTokens: any ResetTokenStore
     public let freezeTokens: any FreezeTokenStore
@@ -12,6 +12,7 @@ public struct PostgresAccountStores: AccountStores {
     public let sentResets: any SentResetStore
     public let audit: any AuditStore
     public let decoys: any DecoyStore
+    private let repository: PostgresAccountRepository
 
     /// Creates the stores.
     /// - Parameters:
@@ -19,7 +20,7 @@ public struct PostgresAccountStores: AccountStores {
     ///   - emailKeys: The keys of addresses, the same for all servers of the database.
     ///   - server: The id under which this server is present, which the leases of its emails name; `nil` for a command.
     public init(_ database: PostgresDatabase, emailKeys: EmailKeys, server: UUID? = nil) {
-        accounts = PostgresAccountRepository(database, emailKeys: emailKeys)
+        repository = PostgresAccountRepository(database, emailKeys: emailKeys)
         sessions = PostgresSessionStore(database)
         resetTokens = PostgresResetTokenStore(database, emailKeys: emailKeys)
         freezeTokens = PostgresFreezeTokenStore(database)
@@ -28,6 +29,10 @@ public struct PostgresAccountStores: AccountStores {
         audit = PostgresAuditStore(database)
         decoys = PostgresDecoyStore(database)
     }
+
+    /// Gives the key of the present secret to accounts that have only that of the previous one, so that the previous secret can be dropped.
+    /// - Returns: The number of accounts that got a key; `nil` if no secret is being replaced.
+    public func addKeysOfPresentSecret() async throws -> Int? { try await repository.addKeysOfPresentSecret() }
 }
 
 /// The decoys' spans in PostgreSQL: one value, which a change locks.

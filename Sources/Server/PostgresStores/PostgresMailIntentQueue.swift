@@ -224,6 +224,14 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         try await database.first("SELECT count(*) FROM mail_intent WHERE state <> 'failed'", []) { try $0.value(0) } ?? 0
     }
 
+    public func oldest(at now: Date) async throws -> Date? {
+        let oldest: Date?? = try await database.first(
+            "SELECT min(created_at) FROM mail_intent WHERE state <> 'failed' AND due_at <= $1",
+            [.time(now)]
+        ) { try $0.value(0) }
+        return oldest ?? nil
+    }
+
     public func ping() async throws {
         try await database.ping("SELECT EXISTS (SELECT 1 FROM mail_intent)")
     }

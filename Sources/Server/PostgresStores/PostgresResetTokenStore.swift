@@ -14,7 +14,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
     }
 
     public func insert(_ token: StoredResetToken, liveLimit: Int) async throws {
-        let key = emailKeys.key(of: token.recipient)
+        let (key, keys) = (emailKeys.key(of: token.recipient), emailKeys.keys(of: token.recipient))
         try await database.transaction { transaction in
             let results = try await transaction.execute([
                 (
@@ -29,10 +29,19 @@ public struct PostgresResetTokenStore: ResetTokenStore {
                         .time(token.expiresAt),
                     ]
                 ),
+                // While a secret is replaced, the account may have only the key of the previous one.
+                (
+                    """
+                    INSERT INTO account_email (email_key, account_id)
+                    SELECT $1, account_id FROM account_email WHERE email_key = $2 AND account_id = $3
+                    ON CONFLICT (email_key) DO NOTHING
+                    """,
+                    [.bytes(key), .bytes(keys.last ?? key), .uuid(token.accountID.rawValue)]
+                ),
                 (Self.pruning, Self.pruningValues(token, liveLimit)),
                 ("SELECT 1 FROM account WHERE id = $1", [.uuid(token.accountID.rawValue)]),
             ])
-            if results[2].rows.isEmpty { throw StoreFailure(isBusy: false, message: "no such account") }
+            if results[3].rows.isEmpty { throw StoreFailure(isBusy: false, message: "no such account") }
         }
     }
 

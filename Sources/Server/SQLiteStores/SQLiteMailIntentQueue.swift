@@ -198,6 +198,16 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
         }
     }
 
+    public func oldest(at now: Date) async throws -> Date? {
+        try await database.read {
+            try Double.fetchOne(
+                $0,
+                sql: "SELECT min(created_at) FROM mail_intent WHERE state != 'failed' AND due_at <= ?",
+                arguments: [now.timeIntervalSince1970]
+            ).map(Date.init(timeIntervalSince1970:))
+        }
+    }
+
     public func ping() async throws {
         _ = try await database.read { try Int.fetchOne($0, sql: "SELECT EXISTS(SELECT 1 FROM mail_intent)") }
     }

@@ -83,6 +83,19 @@ extension AccountStoreCheck {
             let left = try await stores.intents.claim(limit: 9, at: .after(9), leaseEnd: .after(99))
             try require(left, equals: [intents[1]], "The intents")
         },
+        check("Returns the time of the oldest intent that is due") { stores in
+            try require(try await stores.intents.oldest(at: .after(0)), equals: nil, "The time without intents")
+            for number in [1, 2, 3] { try await stores.intents.enqueue(try intent(number, after: TimeInterval(number))) }
+            try require(try await stores.intents.oldest(at: .after(0)), equals: nil, "The time before any is due")
+            try require(try await stores.intents.oldest(at: .after(9)), equals: .after(1), "The time of three")
+            let first = try await stores.intents.claim(limit: 1, at: .after(9), leaseEnd: .after(100))
+            try require(try await stores.intents.oldest(at: .after(9)), equals: .after(2), "The time without the claimed one")
+            try require(try await stores.others.intents.oldest(at: .after(100)), equals: .after(1), "The time after the lease")
+            for intent in first {
+                try await stores.intents.giveUp(intent, leaseEnd: .after(100), until: .after(200), reason: "550")
+            }
+            try require(try await stores.intents.oldest(at: .after(150)), equals: .after(2), "The time without the abandoned one")
+        },
     ]
 
     private static let leases: [AccountStoreCheck] = [

@@ -49,6 +49,21 @@ import Testing
         }
     }
 
+    @Test("After SIGTERM the server is not ready, but serves until the delay ends")
+    func shutdownDelay() async throws {
+        try await withFolder { folder in
+            let environment = ["ENVIRONMENT": "development", "SHUTDOWN_DELAY_SECONDS": "60"]
+            try await Binary.serve(environment: environment, in: folder, endingWith: SIGKILL) { url, process in
+                kill(process.processIdentifier, SIGTERM)
+                try await eventually { try await RawHTTP.send("GET", "/health/ready", to: url).status == 503 }
+                let ready = try await RawHTTP.send("GET", "/health/ready", to: url)
+                #expect(ready.text.contains("shutdown"), "\(ready.text)")
+                #expect(try await RawHTTP.send("GET", "/health/live", to: url).status == 200)
+                #expect(try await RawHTTP.send("GET", "/metrics", to: url).text.contains("\nholdfast_ready 0\n"))
+            }
+        }
+    }
+
     @Test("SIGTERM and SIGINT end the server gracefully with 0", arguments: [SIGTERM, SIGINT])
     func gracefulShutdown(signal: Int32) async throws {
         try await withFolder { folder in

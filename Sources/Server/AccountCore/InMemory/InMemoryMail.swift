@@ -73,6 +73,12 @@ struct InMemoryMailIntents: MailIntentQueue, MailQueueInspection {
         try await stores.perform("intents.count") { $0.intents.values.count { $0.state != .failed } }
     }
 
+    func oldest(at now: Date) async throws -> Date? {
+        try await stores.perform("intents.oldest") { state in
+            state.intents.values.filter { $0.state != .failed && $0.dueAt <= now }.map(\.intent.createdAt).min()
+        }
+    }
+
     func ping() async throws {
         try await stores.perform("intents.ping") { _ in }
     }

@@ -53,6 +53,8 @@ public protocol MailIntentQueue: Sendable {
     func lastRetry() async throws -> Date?
     /// How many intents are still to be made; those given up don't count. O(intents).
     func count() async throws -> Int
+    /// Returns when the oldest intent was added that is due; `nil` if none is due. O(intents).
+    func oldest(at now: Date) async throws -> Date?
     /// Returns if intents can be read.
     func ping() async throws
 }

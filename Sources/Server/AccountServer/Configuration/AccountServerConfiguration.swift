@@ -75,6 +75,8 @@ public struct AccountServerConfiguration: Sendable {
     public var requestDeadline = RequestDeadline(.seconds(30))
     /// How many requests are in flight at once; further ones are refused.
     public var load = LoadSettings()
+    /// The time for which a server that ends is not ready before it stops to listen.
+    package var shutdownDelay = Duration.zero
     /// How many connections are open, and for how long.
     package var connections = ConnectionLimits(perClient: 128)
     /// The address that serves `/metrics` and `/health/ready`; `nil` if the public one does.
@@ -178,6 +180,8 @@ extension AccountServerConfiguration {
         readRecovery(&settings, isServing: isServing)
         limits = LimitSettings(&settings, names: names)
         load = LoadSettings(&settings)
+        let delay = settings.integer("SHUTDOWN_DELAY_SECONDS", in: 0...60, default: environment == .production ? 2 : 0)
+        shutdownDelay = .seconds(delay)
         connections = ConnectionLimits(&settings)
         idempotency = IdempotencySettings(&settings)
         tls = TLSSettings(&settings)

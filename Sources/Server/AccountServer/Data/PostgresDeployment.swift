@@ -129,11 +129,24 @@ private struct PresenceService: Service, CustomStringConvertible {
     var description: String { "PresenceService" }
 
     func run() async throws {
-        await PeriodicService(every: .seconds(1)) {
-            try await deployment.renew()
-        } failure: { error in
-            logger.error("The server could not renew its presence", metadata: ["error": "\(error)"])
-        }.run()
+        await withTaskGroup { tasks in
+            tasks.addTask { await addKeysOfPresentSecret() }
+            await PeriodicService(every: .seconds(1)) {
+                try await deployment.renew()
+            } failure: { error in
+                logger.error("The server could not renew its presence", metadata: ["error": "\(error)"])
+            }.run()
+            tasks.cancelAll()
+        }
+    }
+
+    private func addKeysOfPresentSecret() async {
+        do {
+            guard let count = try await deployment.stores.addKeysOfPresentSecret() else { return }
+            logger.notice("All accounts have keys of the present secret", metadata: ["added": "\(count)"])
+        } catch {
+            logger.error("Accounts lack keys of the present secret", metadata: ["error": "\(error)"])
+        }
     }
 }
 

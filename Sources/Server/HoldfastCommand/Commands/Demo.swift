@@ -10,10 +10,29 @@ struct Demo: AsyncParsableCommand {
         discussion: """
             Starts a server on a free port with a fresh database and goes through it with the client library over a real
             socket. Fails with 1 if any step does not end as it should. Leaves nothing behind.
+
+            With --cluster it starts PostgreSQL, Redis and three servers, kills, restarts and suspends them under load, and
+            shows what clients notice. PostgreSQL and Redis must be installed (Debian: postgresql and redis-server). It takes
+            about a minute.
             """
     )
 
+    @Flag(help: "Walk through failures of a cluster.")
+    var cluster = false
+
     func run() async throws {
+        guard cluster else { return try await runServer() }
+        do {
+            try await DemoCluster.runStory()
+        } catch let end as EndedBySignal {
+            throw ExitCode(128 + end.signal)
+        } catch {
+            Terminal.complain("\nThe demo failed: \(error)")
+            throw ExitCode.failure
+        }
+    }
+
+    private func runServer() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-demo-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         var configuration = AccountServerConfiguration(port: 0, dataFolder: folder)

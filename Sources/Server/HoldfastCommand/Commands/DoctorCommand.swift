@@ -11,7 +11,8 @@ struct DoctorCommand: AsyncParsableCommand {
         abstract: "Look at all that the server needs, and say what to do.",
         discussion: """
             Looks at the settings, the data folder and who may read it, the room on the disk, the database (with PostgreSQL also its
-            settings, standbys, connections and the clocks of all servers), the limits, the mail server (connection, TLS, login; no mail is sent), the domain of links, and the clock. Changes nothing, and may run beside a server.
+            settings, standbys, connections and the clocks of all servers), Valkey (version, eviction, memory, persistence), the limits,
+            the mail server (connection, TLS, login; no mail is sent), the domain of links, and the clock. Changes nothing, and may run beside a server.
             Each look at the network takes 8 seconds at most.
 
               holdfast doctor --data /var/lib/holdfast

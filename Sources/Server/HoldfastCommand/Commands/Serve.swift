@@ -50,6 +50,7 @@ struct Serve: AsyncParsableCommand {
               IDLE_TIMEOUT_SECONDS                   the time between two requests (60); 15 near the limit of connections
               WRITE_TIMEOUT_SECONDS                  the time after which a client that reads no response is closed (30)
               REQUESTS_IN_FLIGHT, REQUESTS_WAITING   requests worked on at once (512), and how many may wait (64); then 503
+              SHUTDOWN_DELAY_SECONDS                 the time after SIGTERM in which the server still serves, but is not ready (2)
               REQUEST_TIMEOUT_SECONDS                the time that a request may take before it is answered with 504 (30)
               IDEMPOTENCY_KEY_HOURS                  how long a request is known by its Idempotency-Key (24)
               IDEMPOTENCY_KEYS                       how many such keys are kept (100000)

@@ -136,7 +136,14 @@ struct DemoPrinter: Sendable {
         let index = String(repeating: " ", count: number < 10 ? 1 : 0) + "\(number)"
         let shown = isColourful ? "\u{1B}[\(colour)m\(mark)\u{1B}[0m" : mark
         let detail = isColourful ? "\u{1B}[2m\(outcome)\u{1B}[0m" : outcome
-        Terminal.say("\(index)  \(title): \(shown)")
+        Terminal.say("\(isColourful ? Self.emptyLine : "")\(index)  \(title): \(shown)")
         if !outcome.isEmpty { Terminal.say("      \(detail)") }
     }
+
+    /// Shows what happens now: on a terminal in a line that the next one replaces.
+    func progress(_ text: String) {
+        isColourful ? Terminal.show("\(Self.emptyLine)      \(text) …") : Terminal.say("      \(text) …")
+    }
+
+    private static let emptyLine = "\r\u{1B}[K"
 }

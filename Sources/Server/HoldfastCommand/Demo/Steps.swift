@@ -6,8 +6,11 @@ final class Steps: Sendable {
     private let printer: DemoPrinter
     private let count = Mutex(0)
 
-    init(printer: DemoPrinter) {
-        self.printer = printer
+    /// The state of what runs beside the steps; shown while a step takes long.
+    private let status: (@Sendable () -> String)?
+
+    init(printer: DemoPrinter, status: (@Sendable () -> String)? = nil) {
+        (self.printer, self.status) = (printer, status)
     }
 
     /// Runs a step that must succeed; what it returns is printed.
@@ -22,13 +25,29 @@ final class Steps: Sendable {
         describe: (Value) -> String
     ) async throws -> Value {
         let number = next()
+        let ticker = ticker(title)
+        defer { ticker?.cancel() }
         do {
             let value = try await body()
+            ticker?.cancel()
             printer.done(number, title, describe(value))
             return value
         } catch {
-            printer.failed(number, title, "\(error)")
+            ticker?.cancel()
+            if !(error is CancellationError) { printer.failed(number, title, "\(error)") }
             throw error
+        }
+    }
+
+    /// Shows that a step goes on, from its second second.
+    private func ticker(_ title: String) -> Task<Void, any Error>? {
+        status.map { status in
+            Task { [printer] in
+                for second in 1... {
+                    try await Task.sleep(for: .seconds(1))
+                    if printer.isColourful || second.isMultiple(of: 5) { printer.progress("\(title), \(second) s: \(status())") }
+                }
+            }
         }
     }
 

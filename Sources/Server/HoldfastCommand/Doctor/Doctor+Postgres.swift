@@ -74,7 +74,7 @@ extension Doctor {
         let needed = (servers + 1) * settings.maximum
         let text = "\(servers) servers and one more need \(needed) of \(found.connections) connections"
         guard needed > found.connections else { return .good("connections", text) }
-        return .wrong("connections", text, "raise max_connections, lower DATABASE_POOL_SIZE, or put PgBouncer between")
+        return .wrong("connections", text, "raise max_connections, lower pool_max in DATABASE_URL, or put PgBouncer between")
     }
 
     private func examineStandbys(_ found: PostgresInspection) -> [Finding] {

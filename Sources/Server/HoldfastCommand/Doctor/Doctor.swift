@@ -18,7 +18,7 @@ struct Doctor: Sendable {
         async let link = examineLinks()
         let data = await examineData()
         let settings = [examineConfiguration(), examineCertificate(), examineOperations()].compactMap { $0 }
-        return settings + data + [await mail] + (await link)
+        return settings + data + (await examineSharedLimits()) + [await mail] + (await link)
     }
 
     private func examineCertificate(now: Date = Date()) -> Finding? {

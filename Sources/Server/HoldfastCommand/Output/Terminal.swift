@@ -8,6 +8,11 @@ enum Terminal {
         FileHandle.standardOutput.write(Data((line + "\n").utf8))
     }
 
+    /// Writes text without a line end to standard output.
+    static func show(_ text: String) {
+        FileHandle.standardOutput.write(Data(text.utf8))
+    }
+
     /// Writes a line to standard error.
     static func complain(_ line: String) {
         FileHandle.standardError.write(Data((line + "\n").utf8))

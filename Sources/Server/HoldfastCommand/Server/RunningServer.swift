@@ -52,13 +52,35 @@ extension HoldfastServer {
             services: [
                 .init(service: try application()), .init(service: Announcement(address: accounts.address, announce: announce)),
                 .init(service: LimitReload(accounts: accounts)),
+                // The last ends first, and the others wait for it.
+                .init(service: DrainService(drain: accounts.drain, delay: accounts.configuration.shutdownDelay)),
             ],
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
         // One client that never ends its request must not hold the process for ever; a mail that is cut off may come twice.
-        group.maximumGracefulShutdownDuration = max(.seconds(20), accounts.configuration.mail.timeout + .seconds(5))
+        let limit = max(.seconds(20), accounts.configuration.mail.timeout + .seconds(5))
+        group.maximumGracefulShutdownDuration = limit + accounts.configuration.shutdownDelay
         try await ServiceGroup(configuration: group).run()
+    }
+}
+
+/// A signal ended a command.
+struct EndedBySignal: Error {
+    let signal: Int32
+}
+
+/// Runs a closure, which is canceled by a signal that ends the process.
+/// - Throws: ``EndedBySignal``, or what the closure throws.
+func untilSignalled(_ body: @escaping @Sendable () async throws -> Void) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
+        tasks.addTask { try await body() }
+        tasks.addTask {
+            for await signal in signals { throw EndedBySignal(signal: signal.rawValue) }
+        }
+        defer { tasks.cancelAll() }
+        try await tasks.next()
     }
 }
 
@@ -70,6 +92,20 @@ private struct Announcement: Service {
     func run() async throws {
         if let url = try? await cancelWhenGracefulShutdown({ try await address.get() }) { announce(url) }
         try? await gracefulShutdown()
+    }
+}
+
+/// Delays the shutdown while the server is not ready, so that a load balancer sends no further requests.
+private struct DrainService: Service, CustomStringConvertible {
+    let drain: Drain
+    let delay: Duration
+    /// The service group logs its services by their descriptions.
+    var description: String { "DrainService" }
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        drain.begin()
+        try? await Task.sleep(for: delay)
     }
 }
 

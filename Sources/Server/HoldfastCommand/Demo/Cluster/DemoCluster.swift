@@ -1,0 +1,290 @@
+import AccountServer
+import Foundation
+import HTTPTypes
+import HoldfastURLSession
+import PostgresDriver
+import PostgresStores
+import ResilientHTTP
+import Synchronization
+
+/// PostgreSQL, Redis and three servers on free ports of the loopback, in a temporary folder.
+final class DemoCluster: Sendable {
+    /// Requests to validate a reset link that all servers together admit from one client, and the part of it that each admits without Redis.
+    static let quota = 60, share = 33
+
+    let folder: URL
+    /// The addresses of the servers.
+    let servers: [URL]
+    /// The emails of all servers.
+    let mailbox: DemoMailbox
+    private let ports: [Int]
+    private let password = UUID().uuidString
+    private let secret = UUID().uuidString + UUID().uuidString
+    private let parts = Mutex<[Part: DemoProcess]>([:])
+    private let transport = URLSessionTransport()
+
+    enum Part: Hashable, CustomStringConvertible {
+        case postgres, redis, server(Int)
+
+        var description: String {
+            switch self {
+            case .postgres: "PostgreSQL"
+            case .redis: "Redis"
+            case .server(let number): "server \(number)"
+            }
+        }
+    }
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-demo-\(UUID().uuidString.prefix(8))")
+        // PostgreSQL runs as another user if the demo runs as root.
+        try FileManager.default.createDirectory(
+            at: folder,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o711]
+        )
+        mailbox = try DemoMailbox(folder: folder.appending(path: "mailbox"))
+        ports = try Self.freePorts(5)
+        servers = ports.prefix(3).compactMap { URL(string: "http://127.0.0.1:\($0)") }
+    }
+
+    private var databaseURL: String { "postgres://holdfast:\(password)@127.0.0.1:\(ports[3])/postgres?sslmode=disable" }
+
+    // MARK: - Starting and stopping
+
+    /// Creates the database and starts all parts.
+    func start() async throws {
+        Terminal.say("Creating a database in \(folder.path)")
+        try await createDatabase()
+        try await start(.postgres)
+        try await start(.redis)
+        for number in 1...servers.count { try await start(.server(number)) }
+    }
+
+    private func createDatabase() async throws {
+        let data = folder.appending(path: "postgres")
+        let passwordFile = folder.appending(path: "password")
+        try FileManager.default.createDirectory(
+            at: data,
+            withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700]
+        )
+        let isWritten = FileManager.default.createFile(
+            atPath: passwordFile.path,
+            contents: Data(password.utf8),
+            attributes: [.posixPermissions: 0o600]
+        )
+        guard isWritten else { throw DemoStory.Unexpected(description: "\(passwordFile.path) can't be written") }
+        if getuid() == 0 {
+            guard let user = getpwnam("postgres")?.pointee else { throw DemoTools.Missing(tool: "postgres") }
+            for path in [data.path, passwordFile.path] { chown(path, user.pw_uid, user.pw_gid) }
+        }
+        let initdb = try await DemoProcess.start(
+            [
+                try DemoTools.path(of: "initdb"), "-D", data.path, "--username=holdfast", "--pwfile=\(passwordFile.path)",
+                "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync",
+            ],
+            isDatabase: true,
+            in: folder,
+            log: log(of: .postgres)
+        )
+        guard try await initdb.ended() == 0 else { throw broken(.postgres, "the database could not be created") }
+        try FileManager.default.removeItem(at: passwordFile)
+    }
+
+    /// Starts a part, and returns when it is ready.
+    /// - Returns: The time that it took.
+    @discardableResult
+    func start(_ part: Part) async throws -> Duration {
+        let start = ContinuousClock.now
+        switch part {
+        case .postgres:
+            let command = [
+                try DemoTools.path(of: "postgres"), "-D", folder.appending(path: "postgres").path, "-p", "\(ports[3])",
+                "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "synchronous_commit=on",
+            ]
+            try await run(part, command, isDatabase: true)
+        case .redis:
+            let command = [
+                try DemoTools.path(of: "redis-server"), "--bind", "127.0.0.1", "--port", "\(ports[4])", "--save", "",
+                "--appendonly", "no", "--maxmemory-policy", "noeviction", "--dir", folder.path,
+            ]
+            try await run(part, command)
+        case .server(let number): try await startServer(number)
+        }
+        try await wait(30, "\(part) was not ready") { try await self.isReady(part) }
+        return ContinuousClock.now - start
+    }
+
+    private func startServer(_ number: Int) async throws {
+        let data = folder.appending(path: "server-\(number)")
+        if !FileManager.default.fileExists(atPath: data.path) {
+            try FileManager.default.createDirectory(
+                at: data,
+                withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700]
+            )
+            // All servers deliver into one mailbox.
+            try FileManager.default.createSymbolicLink(
+                at: data.appending(path: "mailbox"),
+                withDestinationURL: folder.appending(path: "mailbox")
+            )
+        }
+        guard let executable = Bundle.main.executablePath else {
+            throw DemoStory.Unexpected(description: "the path of holdfast is not known")
+        }
+        var environment = [
+            "ENVIRONMENT": "development", "DATABASE_URL": databaseURL, "VALKEY_URL": "redis://127.0.0.1:\(ports[4])",
+            "VALKEY_FALLBACK": "local/\(Self.share)", "HOLDFAST_SECRET": secret, "LOG_LEVEL": "warning",
+            "PASSWORD_RESET_BASE_URL": servers[0].absoluteString, "LIMIT_TOKEN_IP": "\(Self.quota)/3600",
+        ]
+        // All clients of the demo have one address.
+        for limit in ["REGISTER_IP", "LOGIN_IP", "REFRESH_IP", "RESET_IP", "RESET_GLOBAL"] {
+            environment["LIMIT_\(limit)"] = "off"
+        }
+        let command = [executable, "serve", "--port", "\(ports[number - 1])", "--data", data.path]
+        try await run(.server(number), command, environment: environment, in: data)
+    }
+
+    private func run(
+        _ part: Part,
+        _ command: [String],
+        isDatabase: Bool = false,
+        environment: [String: String] = [:],
+        in place: URL? = nil
+    ) async throws {
+        let process = try await DemoProcess.start(
+            command,
+            isDatabase: isDatabase,
+            environment: environment,
+            in: place ?? folder,
+            log: log(of: part)
+        )
+        parts.withLock { $0[part] = process }
+    }
+
+    /// Ends a part with a signal, and returns when it has ended.
+    func stop(_ part: Part, _ signal: Int32) async {
+        guard let process = parts.withLock({ $0.removeValue(forKey: part) }) else { return }
+        await process.end(signal)
+    }
+
+    /// Suspends a part with its processes: connections stay open, and nothing responds.
+    func suspend(_ part: Part) {
+        guard let process = parts.withLock({ $0[part] }) else { return }
+        process.signal(SIGSTOP)
+        for child in process.children { kill(child, SIGSTOP) }
+    }
+
+    /// Continues a part that is suspended.
+    func resume(_ part: Part) {
+        guard let process = parts.withLock({ $0[part] }) else { return }
+        for child in process.children { kill(child, SIGCONT) }
+        process.signal(SIGCONT)
+    }
+
+    /// Ends all parts and removes the folder.
+    func stop() async {
+        for number in 1...servers.count { await stop(.server(number), SIGKILL) }
+        await stop(.redis, SIGKILL)
+        resume(.postgres)
+        await stop(.postgres, SIGQUIT)
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    // MARK: - Checking
+
+    /// Whether a part responds: the database with a query, a server with `/health/ready`.
+    func isReady(_ part: Part) async throws -> Bool {
+        guard parts.withLock({ $0[part]?.isRunning }) == true else { throw broken(part, "\(part) ended") }
+        switch part {
+        case .postgres:
+            let settings = try PostgresSettings(url: databaseURL, requiresVerifiedTLS: false)
+            return (try? await PostgresDeployment.withDatabase(settings) { try await $0.ping() }) != nil
+        case .redis: return try String(contentsOf: log(of: .redis), encoding: .utf8).contains("Ready to accept connections")
+        case .server(let number): return await get("/health/ready", number)?.status == 200
+        }
+    }
+
+    /// The numbers of the servers that are ready.
+    func readyServers() async -> Set<Int> {
+        await withTaskGroup(of: Int?.self) { checks in
+            for number in 1...servers.count {
+                checks.addTask { await self.get("/health/ready", number)?.status == 200 ? number : nil }
+            }
+            return await checks.reduce(into: []) { if let number = $1 { $0.insert(number) } }
+        }
+    }
+
+    /// Whether all servers have a connection to Redis.
+    func areLimitsShared() async -> Bool {
+        for number in 1...servers.count {
+            let text = await get("/metrics", number)?.text ?? ""
+            guard text.contains("\nholdfast_valkey_connected 1\n") else { return false }
+        }
+        return true
+    }
+
+    private func get(_ path: String, _ number: Int) async -> (status: Int, text: String)? {
+        let request = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(ports[number - 1])", path: path)
+        guard let (response, body) = try? await transport.send(request, body: nil, timeout: .seconds(4)),
+            let bytes = try? await body.collect(upTo: 1_024 * 1_024).bytes
+        else { return nil }
+        return (response.status.code, String(decoding: bytes, as: UTF8.self))
+    }
+
+    // MARK: - Failing
+
+    private func log(of part: Part) -> URL {
+        switch part {
+        case .postgres: folder.appending(path: "postgres.log")
+        case .redis: folder.appending(path: "redis.log")
+        case .server(let number): folder.appending(path: "server-\(number).log")
+        }
+    }
+
+    /// An error with the last lines of a part's log.
+    private func broken(_ part: Part, _ text: String) -> DemoStory.Unexpected {
+        let lines = (try? String(contentsOf: log(of: part), encoding: .utf8))?.split(separator: "\n").suffix(10) ?? []
+        return .init(description: ([text + "; the end of its log:"] + lines).joined(separator: "\n"))
+    }
+
+    private static func freePorts(_ count: Int) throws -> [Int] {
+        #if canImport(Darwin)
+            let stream = SOCK_STREAM
+        #else
+            let stream = Int32(SOCK_STREAM.rawValue)
+        #endif
+        // All at once, so that no two are the same.
+        let sockets = (0..<count).map { _ in socket(AF_INET, stream, 0) }
+        defer { for socket in sockets { close(socket) } }
+        return try sockets.map { socket in
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(socket, $0, length) == 0 && getsockname(socket, $0, &length) == 0
+                }
+            }
+            guard isBound else { throw DemoStory.Unexpected(description: "there is no free port") }
+            return Int(UInt16(bigEndian: address.sin_port))
+        }
+    }
+}
+
+/// Waits for a condition.
+/// - Returns: The time until it held.
+/// - Throws: ``DemoStory/Unexpected`` after so many seconds.
+@discardableResult
+func wait(_ seconds: Int, _ failure: String, until condition: () async throws -> Bool) async throws -> Duration {
+    let start = ContinuousClock.now
+    while try await !condition() {
+        guard ContinuousClock.now - start < .seconds(seconds) else {
+            throw DemoStory.Unexpected(description: "\(failure) within \(seconds) s")
+        }
+        try await Task.sleep(for: .milliseconds(20))
+    }
+    return ContinuousClock.now - start
+}

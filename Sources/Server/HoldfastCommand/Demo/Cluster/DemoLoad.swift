@@ -1,0 +1,200 @@
+import AccountContract
+import AccountKit
+import ErrorContract
+import Foundation
+import HTTPTypes
+import HoldfastURLSession
+import ResilientHTTP
+import Synchronization
+import Timekeeping
+
+/// A steady load of users who register, request a password reset and read their account. Remembers each request that was acknowledged.
+final class DemoLoad: Sendable {
+    /// The users at one time.
+    private static let width = 8
+    static let password = "correct horse battery"
+
+    /// The numbers up to one moment.
+    struct Counts {
+        /// Requests with a success as their response.
+        var acknowledged = 0
+        /// Attempts beyond the first of their requests.
+        var repeated = 0
+        /// Attempts whose connection failed.
+        var broken = 0
+        /// Responses with the status 503 and `Retry-After`.
+        var unavailable = 0
+        /// Other responses from 500.
+        var errors = 0
+
+        static func - (now: Counts, before: Counts) -> Counts {
+            Counts(
+                acknowledged: now.acknowledged - before.acknowledged,
+                repeated: now.repeated - before.repeated,
+                broken: now.broken - before.broken,
+                unavailable: now.unavailable - before.unavailable,
+                errors: now.errors - before.errors
+            )
+        }
+    }
+
+    private struct State {
+        var counts = Counts()
+        var accounts: [String] = []
+        var emails: [String] = []
+        var users = 0
+        var isEnding = false
+    }
+
+    private let servers: [URL]
+    private let state = Mutex(State())
+
+    init(servers: [URL]) {
+        self.servers = servers
+    }
+
+    var counts: Counts { state.withLock { $0.counts } }
+    /// The addresses of the accounts whose registration was acknowledged.
+    var accounts: [String] { state.withLock { $0.accounts } }
+    /// The addresses for which a reset request was acknowledged.
+    var emails: [String] { state.withLock { $0.emails } }
+
+    /// Runs the load for the time of a closure, and ends when the last request has its response.
+    func run(during body: () async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { users in
+            for _ in 0..<Self.width { users.addTask { try await self.work() } }
+            try await body()
+            state.withLock { $0.isEnding = true }
+            try await users.waitForAll()
+        }
+    }
+
+    private func work() async throws {
+        while let number = next() {
+            let address = "user-\(number)@example.com"
+            let client = AccountClient(api: api())
+            let email = try EmailAddress(address)
+            _ = try await client.register(email: email, password: try Password(Self.password), firstName: try FirstName("Ana"))
+            acknowledge { $0.accounts.append(address) }
+            _ = try await client.requestPasswordReset(email: email)
+            acknowledge { $0.emails.append(address) }
+            _ = try await client.me()
+            acknowledge { _ in }
+            try await Task.sleep(for: .milliseconds(300))
+        }
+    }
+
+    private func next() -> Int? {
+        state.withLock { state in
+            guard !state.isEnding else { return nil }
+            state.users += 1
+            return state.users
+        }
+    }
+
+    private func acknowledge(_ change: (inout State) -> Void) {
+        state.withLock { state in
+            state.counts.acknowledged += 1
+            change(&state)
+        }
+    }
+
+    /// A client of all servers, which repeats its requests until they succeed.
+    private func api() -> APIClient {
+        let policy = RetryPolicy(
+            maximumRetries: 100,
+            backoff: Backoff(base: .milliseconds(100), cap: .seconds(1))
+        )
+        let retry = RetryMiddleware(policy, budget: RetryBudget(capacity: 1_000, refund: 10))
+        var api = APIClient(
+            baseURL: servers[0],
+            transport: ServersInTurn(servers: servers) { outcome in self.state.withLock { outcome.count(in: &$0.counts) } },
+            timeout: .seconds(45),
+            middleware: ClientPipeline.standard(retry: retry, gate: nil, breaker: nil)
+        )
+        // Longer than a server waits for its database.
+        api.attemptTimeout = .seconds(15)
+        return api
+    }
+
+    /// Signs in to accounts, and returns those that can't.
+    func lost(of accounts: [String]) async throws -> [String] {
+        try await withThrowingTaskGroup(of: String?.self) { calls in
+            let (client, password) = (AccountClient(api: api()), try Password(Self.password))
+            var (waiting, lost) = (accounts[...], [String]())
+            func addTask() {
+                guard let address = waiting.popFirst() else { return }
+                calls.addTask {
+                    let email = try EmailAddress(address)
+                    do throws(APIError) {
+                        _ = try await client.signIn(email: email, password: password)
+                        return nil
+                    } catch {
+                        guard error.code == .authInvalidCredentials else { throw error }
+                        return address
+                    }
+                }
+            }
+            for _ in 0..<8 { addTask() }
+            while let address = try await calls.next() {
+                if let address { lost.append(address) }
+                addTask()
+            }
+            return lost
+        }
+    }
+}
+
+/// Sends each attempt to the next server in turn: a client that repeats a request goes on with another server.
+struct ServersInTurn: HTTPTransport {
+    /// The end of one attempt.
+    enum Outcome {
+        case responded(HTTPResponse, isRepeated: Bool)
+        case failed(isRepeated: Bool)
+    }
+
+    private static let turn = Atomic<Int>(0)
+    private static let transport = URLSessionTransport()
+    private let authorities: [String]
+    private let listener: @Sendable (Outcome) -> Void
+
+    init(servers: [URL], listener: @escaping @Sendable (Outcome) -> Void) {
+        authorities = servers.map { "\($0.host ?? ""):\($0.port ?? 80)" }
+        self.listener = listener
+    }
+
+    func send(
+        _ request: HTTPRequest,
+        body: RequestBody?,
+        timeout: Duration
+    ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
+        var request = request
+        request.authority = authorities[Self.turn.wrappingAdd(1, ordering: .relaxed).newValue % authorities.count]
+        let isRepeated = request.headerFields.contains(.retryAttempt)
+        do {
+            let (response, body) = try await Self.transport.send(request, body: body, timeout: timeout)
+            listener(.responded(response, isRepeated: isRepeated))
+            return (response, body)
+        } catch {
+            listener(.failed(isRepeated: isRepeated))
+            throw error
+        }
+    }
+}
+
+extension ServersInTurn.Outcome {
+    fileprivate func count(in counts: inout DemoLoad.Counts) {
+        switch self {
+        case .responded(let response, let isRepeated):
+            if isRepeated { counts.repeated += 1 }
+            if response.status == .serviceUnavailable, response.headerFields.contains(.retryAfter) {
+                counts.unavailable += 1
+            } else if response.status.code >= 500 {
+                counts.errors += 1
+            }
+        case .failed(let isRepeated):
+            if isRepeated { counts.repeated += 1 }
+            counts.broken += 1
+        }
+    }
+}

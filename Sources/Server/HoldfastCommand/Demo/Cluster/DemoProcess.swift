@@ -1,0 +1,134 @@
+import Foundation
+import Synchronization
+
+/// A process of the demo's cluster. The kernel kills it when the demo ends, however the demo ends.
+final class DemoProcess: Sendable {
+    let id: Int32
+    private let process: Mutex<Process>
+
+    private init(_ process: sending Process) {
+        id = process.processIdentifier
+        self.process = Mutex(process)
+    }
+
+    /// Starts a program.
+    /// - Parameters:
+    ///   - command: The path of the program, and its arguments.
+    ///   - isDatabase: Whether it is a program of PostgreSQL, which refuses to run as root.
+    ///   - environment: Further variables of its environment.
+    ///   - folder: Its working folder.
+    ///   - log: The file that gets its output.
+    static func start(
+        _ command: [String],
+        isDatabase: Bool = false,
+        environment: [String: String] = [:],
+        in folder: URL,
+        log: URL
+    ) async throws -> DemoProcess {
+        let setpriv = try DemoTools.path(of: "setpriv")
+        let user = isDatabase && getuid() == 0 ? ["--reuid=postgres", "--regid=postgres", "--clear-groups"] : []
+        return try await ProcessStarter.shared.run {
+            let process = Process()
+            process.executableURL = URL(filePath: setpriv)
+            process.arguments = user + ["--pdeathsig", "KILL"] + command
+            let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+            process.environment = ["PATH": path, "LC_ALL": "C"].merging(environment) { $1 }
+            process.currentDirectoryURL = folder
+            process.standardInput = FileHandle.nullDevice
+            if !FileManager.default.fileExists(atPath: log.path) { try Data().write(to: log) }
+            let output = try FileHandle(forWritingTo: log)
+            try output.seekToEnd()
+            (process.standardOutput, process.standardError) = (output, output)
+            try process.run()
+            return DemoProcess(process)
+        }
+    }
+
+    var isRunning: Bool { process.withLock { $0.isRunning } }
+
+    func signal(_ signal: Int32) {
+        process.withLock { process in
+            if process.isRunning { kill(id, signal) }
+        }
+    }
+
+    /// The processes that it has started.
+    var children: [Int32] {
+        let text = try? String(contentsOfFile: "/proc/\(id)/task/\(id)/children", encoding: .utf8)
+        return text?.split(separator: " ").compactMap { Int32($0) } ?? []
+    }
+
+    /// Sends a signal, and kills it if it has not ended after ten seconds.
+    func end(_ signal: Int32) async {
+        self.signal(signal)
+        for _ in 0..<1_000 where isRunning { try? await ContinuousClock().sleep(for: .milliseconds(10)) }
+        self.signal(SIGKILL)
+        while isRunning { await Task.yield() }
+    }
+
+    /// Waits until it has ended.
+    /// - Returns: Its exit code.
+    func ended() async throws -> Int32 {
+        while isRunning { try await Task.sleep(for: .milliseconds(10)) }
+        return process.withLock { $0.terminationStatus }
+    }
+}
+
+/// A thread that starts processes and never ends: the kernel kills a process with the thread that started it.
+private final class ProcessStarter: Sendable {
+    static let shared = ProcessStarter()
+    private let work = Mutex<[@Sendable () -> Void]>([])
+    private let signal = DispatchSemaphore(value: 0)
+
+    private init() {
+        let thread = Thread { [self] in
+            // Processes inherit blocked signals.
+            var none = sigset_t()
+            sigemptyset(&none)
+            pthread_sigmask(SIG_SETMASK, &none, nil)
+            while true {
+                signal.wait()
+                work.withLock { $0.removeFirst() }()
+            }
+        }
+        thread.name = "processes"
+        thread.start()
+    }
+
+    func run<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            work.withLock { $0.append { continuation.resume(with: Swift.Result { try body() }) } }
+            signal.signal()
+        }
+    }
+}
+
+/// The programs that a cluster consists of.
+enum DemoTools {
+    struct Missing: Error, CustomStringConvertible {
+        let tool: String
+        var description: String {
+            let package = DemoTools.packages[tool] ?? tool
+            return "\(tool) is not installed; on Debian and Ubuntu, install it with 'apt-get install \(package)'"
+        }
+    }
+
+    private static let packages = [
+        "initdb": "postgresql", "postgres": "postgresql", "redis-server": "redis-server", "setpriv": "util-linux",
+    ]
+
+    /// Checks that all of them are installed.
+    static func requireAll() throws(Missing) {
+        for tool in packages.keys.sorted() { _ = try path(of: tool) }
+    }
+
+    /// The path of a program. Debian keeps those of PostgreSQL outside of `PATH`, in a folder for each version.
+    static func path(of tool: String) throws(Missing) -> String {
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
+        let newest = versions.compactMap { Int($0) }.max().map { ["/usr/lib/postgresql/\($0)/bin"] } ?? []
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+        let paths = (newest + folders + ["/usr/bin", "/usr/sbin"]).map { "\($0)/\(tool)" }
+        guard let path = paths.first(where: FileManager.default.isExecutableFile) else { throw Missing(tool: tool) }
+        return path
+    }
+}
