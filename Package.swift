@@ -349,6 +349,11 @@ let package = Package(
             path: "Tests/Attacks",
             swiftSettings: settings
         ),
+        program(
+            "holdfast-limit-process",
+            in: "Tests/LimitProcess",
+            ["HoldfastTesting", "RateLimiting", "ValkeyDriver", "ValkeyStores", logging]
+        ),
         program("holdfast-attack", in: "Tests/AttackCommand", ["Attacks", argumentParser]),
 
         // Tests of what apps import.
@@ -434,7 +439,11 @@ let package = Package(
         tests("ValkeyDriverTests", ["DataServerTesting", "ValkeyDriver", logging, nioCore, nioEmbedded]),
         tests(
             "ValkeyStoresTests",
-            ["AccountStoreTesting", "DataServerTesting", "RateLimiting", "ValkeyDriver", "ValkeyStores", logging]
+            [
+                "AccountStoreTesting", "DataServerTesting", "RateLimiting", "ValkeyDriver", "ValkeyStores",
+                "holdfast-limit-process",
+                logging,
+            ]
         ),
         tests("PagesTests", copy: ["Golden"], ["AccountContract", "AccountCore", "ErrorContract", "OpenAPI", "Pages"]),
         tests(
@@ -471,7 +480,8 @@ let package = Package(
                 "DataServerTesting", "Email",
                 "ErrorContract", "ErrorLab", "ErrorLabContract", "HoldfastAsyncHTTPClient", "HoldfastCommand",
                 "HoldfastURLSession", "Idempotency",
-                "MailServerTesting", "OpenAPI", "Pages", "PasswordHashes", "PostgresDriver", "RateLimiting", "ResilientHTTP", "SQLiteStores",
+                "MailServerTesting", "OpenAPI", "Pages", "PasswordHashes", "PostgresDriver", "RateLimiting", "ResilientHTTP",
+                "SQLiteStores",
                 "ServerMiddleware", "StrictJSON", "ValkeyDriver", "holdfast-notes-app", "holdfast-terminal-app",
                 configuration, grdb, hummingbird, httpTypes, lifecycle, logging, nioCore, nioEmbedded, nioPosix,
             ]
