@@ -355,6 +355,11 @@ let package = Package(
             path: "Tests/Attacks",
             swiftSettings: settings
         ),
+        program(
+            "holdfast-limit-process",
+            in: "Tests/LimitProcess",
+            ["HoldfastTesting", "RateLimiting", "ValkeyDriver", "ValkeyStores", logging]
+        ),
         program("holdfast-attack", in: "Tests/AttackCommand", ["Attacks", argumentParser]),
 
         // Tests of what apps import.
@@ -447,7 +452,11 @@ let package = Package(
         tests("ValkeyDriverTests", ["DataServerTesting", "ValkeyDriver", logging, nioCore, nioEmbedded]),
         tests(
             "ValkeyStoresTests",
-            ["AccountStoreTesting", "DataServerTesting", "RateLimiting", "ValkeyDriver", "ValkeyStores", logging]
+            [
+                "AccountStoreTesting", "DataServerTesting", "RateLimiting", "ValkeyDriver", "ValkeyStores",
+                "holdfast-limit-process",
+                logging,
+            ]
         ),
         tests("PagesTests", copy: ["Golden"], ["AccountContract", "AccountCore", "ErrorContract", "OpenAPI", "Pages"]),
         tests(

@@ -41,6 +41,13 @@ package final class ServerProcess: Sendable {
         }
     }
 
+    /// Where a program of this package is: the build puts it beside the tests.
+    package static func path(ofBuilt name: String) -> String? {
+        let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        let candidates = [folder, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent()]
+        return candidates.map { $0.appending(path: name).path }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
     /// Whether it runs.
     package var isRunning: Bool { process.withLock(\.isRunning) }
 

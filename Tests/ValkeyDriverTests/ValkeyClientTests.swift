@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test("Tells errors of the store, of the settings, and of commands apart, and goes on after them")
+    @Test("Distinguishes errors of the store, of the settings, and of commands, and continues after them")
     func errors() async throws {
         try await ValkeyServer.run(["--maxmemory", "1mb"]) { server in
             try await withClient(server.url) { client in

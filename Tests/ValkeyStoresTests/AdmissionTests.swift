@@ -1,60 +1,62 @@
+import DataServerTesting
 import Foundation
 import HoldfastTesting
 import RateLimiting
-import Synchronization
 import Testing
 
 @testable import ValkeyStores
+@testable import holdfast_limit_process
 
 /// How many requests are admitted, by several servers and against the limiter in memory.
 @Suite(.timeLimit(.minutes(30))) struct AdmissionTests {
-    /// The number of decisions; `HOLDFAST_VALKEY_DECISIONS` sets it.
-    private static let decisions = ProcessInfo.processInfo.environment["HOLDFAST_VALKEY_DECISIONS"].flatMap(Int.init) ?? 20_000
+    /// The number of decisions of all processes.
+    private static let decisions = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap(Int.init) ?? 20_000
 
-    private static let rules = [
-        RateLimitRule(.requests(5, per: .milliseconds(50), name: "ring")),
-        RateLimitRule(.requests(40, per: .milliseconds(200), name: "paced", algorithm: .strictGCRA(burst: 9))),
-        RateLimitRule(.requests(60, per: .milliseconds(100), name: "all")),
-    ]
-
-    @Test("Eight servers whose clocks differ by minutes never admit more than the quota in any window")
-    func servers() async throws {
-        try await SharedLimits.run { limits in
-            let log = AdmissionLog()
-            var servers: [SharedLimits.Process] = []
-            for number in 0..<8 {
-                let server = try await limits.start(Self.rules, hasRealTime: true)
-                server.clock.pass(.seconds(-300 + 600 * number / 7))
-                servers.append(server)
+    @Test("Eight processes whose clocks differ by minutes never admit more than the quota in any window")
+    func processes() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "lp-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let count = 8
+        let program = try #require(ServerProcess.path(ofBuilt: "holdfast-limit-process"))
+        let logs = (0..<count).map { folder.appending(path: "\($0)") }
+        try await ValkeyServer.run { server in
+            var processes: [ServerProcess] = []
+            defer { for process in processes { process.stop() } }
+            for number in 0..<count {
+                let offset = -300 + 600 * number / (count - 1)
+                let arguments = [server.url, "limits", "\(count)", "\(Self.decisions / count)", "\(number)", "\(offset)"]
+                processes.append(try ServerProcess.start(program, arguments, log: logs[number]))
             }
-            try await withThrowingTaskGroup { group in
-                for (number, server) in servers.enumerated() {
-                    for worker in 0..<8 {
-                        group.addTask {
-                            var generator = SplitMix64(seed: UInt64(number * 8 + worker))
-                            for decision in 0..<Self.decisions / 64 {
-                                // Bursts, and pauses that are longer than a window now and then.
-                                if decision % 16 == 0 {
-                                    try await Task.sleep(for: .milliseconds(Int.random(in: 0...20, using: &generator)))
-                                }
-                                let keys = (Int.random(in: 0..<4, using: &generator), Int.random(in: 0..<3, using: &generator))
-                                let cost = Int.random(in: 1...2, using: &generator)
-                                let claims = [
-                                    RateLimitClaim("ring", key: keys.0), RateLimitClaim("paced", key: keys.1, cost: cost),
-                                    RateLimitClaim("all"),
-                                ]
-                                let before = ContinuousClock.now
-                                guard try await server.store.admit(claims).isAdmitted else { continue }
-                                log.note(claims, keys: [keys.0, keys.1, 0], from: before, to: .now)
-                            }
-                        }
-                    }
-                }
-                try await group.waitForAll()
-            }
-            #expect(log.count > 100)
-            for rule in Self.rules { #expect(log.excess(over: rule.policy) == 0, "\(rule.policy.name)") }
+            while processes.contains(where: \.isRunning) { try await Task.sleep(for: .milliseconds(20)) }
         }
+        let lines = try logs.map { log in try String(contentsOf: log, encoding: .utf8).split(separator: "\n") }
+        let admissions = lines.joined().compactMap { Admission(line: $0) }
+        #expect(lines.allSatisfy { !$0.isEmpty } && admissions.count == lines.joined().count, "\(lines.map { $0.first ?? "" })")
+        for rule in LimitProcess.rules {
+            let most = Self.mostUnits(of: rule.policy, in: admissions)
+            print("\(rule.policy.name): \(most) of \(rule.policy.quota) units in the fullest window")
+            #expect((1...rule.policy.quota).contains(most), "\(rule.policy.name)")
+        }
+    }
+
+    /// The units in the fullest window of any key.
+    private static func mostUnits(of policy: RateLimitPolicy, in admissions: [Admission]) -> Int {
+        let window = Int64(policy.window / .microseconds(1))
+        let keys = Dictionary(grouping: admissions.filter { $0.policy == policy.name }, by: \.key)
+        return keys.values.map { all in
+            let sorted = all.sorted { $0.instant < $1.instant }
+            var (first, units, most) = (0, 0, 0)
+            for admission in sorted {
+                units += admission.units
+                while sorted[first].instant <= admission.instant - window {
+                    units -= sorted[first].units
+                    first += 1
+                }
+                most = max(most, units)
+            }
+            return most
+        }.max() ?? 0
     }
 
     @Test("64 concurrent checks are decided as the limiter in memory decides them")
@@ -89,47 +91,5 @@ import Testing
                 clock.advance(by: pause)
             }
         }
-    }
-}
-
-/// The admissions of many servers, each with the span of time in which it was decided.
-private final class AdmissionLog: Sendable {
-    private struct Admission {
-        var units: Int
-        var from: ContinuousClock.Instant
-        var to: ContinuousClock.Instant
-    }
-
-    private let admissions = Mutex<[String: [Int: [Admission]]]>([:])
-
-    var count: Int { admissions.withLock { $0["all"]?[0]?.count ?? 0 } }
-
-    func note(_ claims: [RateLimitClaim], keys: [Int], from: ContinuousClock.Instant, to: ContinuousClock.Instant) {
-        admissions.withLock { admissions in
-            for (claim, key) in zip(claims, keys) {
-                let admission = Admission(units: claim.cost ?? 1, from: from, to: to)
-                admissions[claim.policy, default: [:]][key, default: []].append(admission)
-            }
-        }
-    }
-
-    /// The most units beyond the quota that were surely decided within one window.
-    func excess(over policy: RateLimitPolicy) -> Int {
-        let keys = admissions.withLock { $0[policy.name] ?? [:] }
-        return keys.values.map { all in
-            let byStart = all.sorted { $0.from < $1.from }
-            var excess = 0
-            for (place, first) in byStart.enumerated() {
-                // Those that began after this one and ended before the window did.
-                let end = first.from + policy.window
-                var units = 0
-                for admission in byStart[place...] {
-                    guard admission.from < end else { break }
-                    if admission.to < end { units += admission.units }
-                }
-                excess = max(excess, units - policy.quota)
-            }
-            return excess
-        }.max() ?? 0
     }
 }

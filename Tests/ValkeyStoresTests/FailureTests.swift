@@ -81,6 +81,88 @@ import ValkeyDriver
         }
     }
 
+    enum Failure: CaseIterable { case stopped, killed, flushed }
+
+    @Test("No failure gives away more than the share of each server, whatever they admitted before", arguments: Failure.allCases)
+    func gift(_ failure: Failure) async throws {
+        for before in [(0, 0), (1, 8), (3, 4), (6, 4)] {
+            try await SharedLimits.run { limits in
+                let servers = [
+                    try await limits.start(Self.rules, deadline: .milliseconds(500)),
+                    try await limits.start(Self.rules, deadline: .milliseconds(500)),
+                ]
+                let own = [try await admissions(before.0, servers[0]), try await admissions(before.1, servers[1])]
+                #expect(own == [before.0, before.1])
+                switch failure {
+                case .stopped: limits.server.signal(SIGSTOP)
+                case .killed: limits.server.kill()
+                case .flushed: try await limits.server.cli("FLUSHALL")
+                }
+                var during = 0
+                for server in servers { during += try await admissions(20, server) }
+                switch failure {
+                case .stopped: limits.server.signal(SIGCONT)
+                case .killed: try await limits.server.start()
+                case .flushed: break
+                }
+                var after = 0
+                for server in servers {
+                    try await server.client.waitUntilReady(within: SharedLimits.patience)
+                    // The first reply shows that the data was lost.
+                    _ = try await server.store.check(claims)
+                    after += try await admissions(20, server)
+                }
+                let admitted = own.reduce(0, +)
+                let shares = own.map { max(0, 5 - $0) }.reduce(0, +)
+                // A server that has counted nothing has lost nothing.
+                let most = (failure == .stopped || admitted == 0 ? 10 : admitted) + shares
+                #expect(admitted + during + after <= most, "\(own) before, \(during) during, \(after) after")
+                #expect(during <= shares, "\(own) before")
+            }
+        }
+    }
+
+    enum Inability: String, CaseIterable {
+        case busy = "BUSY"
+        case readOnly = "READONLY"
+        case masterDown = "MASTERDOWN"
+    }
+
+    @Test(
+        "Decides by the share while the server executes no commands, and by the server again after",
+        arguments: Inability.allCases
+    )
+    func unable(_ inability: Inability) async throws {
+        let isBusy = inability == .busy
+        let options = ["--lua-time-limit", "20", "--replica-serve-stale-data", inability == .masterDown ? "no" : "yes"]
+        try await SharedLimits.run(options) { limits in
+            let (server, process) = (limits.server, try await limits.start(Self.rules))
+            #expect(try await admissions(2, process) == 2)
+            // The script ends when it is killed.
+            let cause = Task {
+                if isBusy {
+                    try await server.cli("EVAL", "while true do end", "0")
+                } else {
+                    try await server.cli("REPLICAOF", "127.0.0.1", "1")
+                }
+            }
+            var reply = ""
+            while !reply.hasPrefix(inability.rawValue) {
+                reply =
+                    switch inability {
+                    case .busy: try await server.cli("PING")
+                    case .readOnly: try await server.cli("SET", "probe", "1")
+                    case .masterDown: try await server.cli("GET", "probe")
+                    }
+            }
+            #expect(try await admissions(100, process) == 3, "half of the quota, less what was admitted before")
+            if isBusy { try await server.cli("SCRIPT", "KILL") } else { try await server.cli("REPLICAOF", "NO", "ONE") }
+            _ = try await cause.value
+            try await process.client.waitUntilReady(within: SharedLimits.patience)
+            #expect(try await admissions(100, process) == 8)
+        }
+    }
+
     @Test("A server that lost its data decides concurrent requests within the share, too")
     func flushedUnderLoad() async throws {
         try await SharedLimits.run { limits in
@@ -160,7 +242,7 @@ import ValkeyDriver
         }
     }
 
-    @Test("No step of the server's clock admits more, and a step back locks out nobody for longer than the window")
+    @Test("No step of the server's clock admits more, and a step back refuses no client for longer than the window")
     func clockSteps() async throws {
         try await SharedLimits.run { limits in
             let paced = RateLimitPolicy.requests(10, per: .seconds(60), name: "paced", algorithm: .strictGCRA(burst: 5))

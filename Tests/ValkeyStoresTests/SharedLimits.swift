@@ -19,7 +19,7 @@ final class SharedLimits: Sendable {
     private let time = Mutex<Duration>(.seconds(1_780_000_000))
     private let processes = Mutex<[Process]>([])
 
-    /// The limits of one server, with a clock of its own.
+    /// The limits of one server, with a separate clock.
     struct Process: Sendable {
         let client: ValkeyClient
         let store: ValkeyRateLimitStore<OffsetClock>

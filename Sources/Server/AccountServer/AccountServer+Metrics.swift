@@ -108,5 +108,14 @@ extension PrometheusDescription {
             "Time from the request for a mail until it was handed over.",
             buckets: [0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 1_800, 3_600]
         ),
+        "postgres_connections": .init("Connections to PostgreSQL."),
+        "postgres_waiting": .init("Tasks that wait for a connection to PostgreSQL."),
+        "postgres_wait": .init("Time that tasks waited for a connection to PostgreSQL."),
+        "postgres_transactions": .init("How transactions in PostgreSQL ended; single statements count as transactions."),
+        "postgres_retries": .init("Transactions in PostgreSQL that were repeated."),
+        "valkey_connected": .init("1 while a connection to Valkey is ready."),
+        "valkey_commands": .init("Commands for Valkey, and whether there was a reply."),
+        "valkey_errors": .init("Errors of commands and connections of Valkey."),
+        "valkey_round_trip": .init("Time until Valkey replied to a command."),
     ]
 }

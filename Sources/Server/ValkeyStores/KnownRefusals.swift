@@ -7,7 +7,7 @@ import Synchronization
 /// A refusal is repeated as the server would repeat it, with shorter waits. It ends when a key has more units, when this process
 /// counts or refunds one of the keys, and after a second, because other processes count too.
 final class KnownRefusals: Sendable {
-    /// What a request claims of one key.
+    /// A key and the units that a request claims of it.
     private struct Part: Hashable {
         var table: Int
         var digest: UInt64
@@ -16,7 +16,7 @@ final class KnownRefusals: Sendable {
 
     private struct Refusal {
         var answer: RateLimitAnswer
-        /// When the answer arrived, and when it ends, in nanoseconds on the process's clock.
+        /// When the reply arrived, and when the refusal ends, in nanoseconds on the process's clock.
         var received: Int64
         var end: Int64
         var version: UInt64
@@ -43,7 +43,7 @@ final class KnownRefusals: Sendable {
 
     private let state = Mutex(State())
 
-    /// The answer to a request, if it is known to be refused, and otherwise the version of its keys.
+    /// The refusal of a request, if it is known, and the version of its keys.
     func find(_ claims: [LimitTables.Claim], at now: Int64) -> (answer: RateLimitAnswer?, version: UInt64) {
         let (refusal, version) = state.withLock { state -> (Refusal?, UInt64) in
             let version = state.version(of: claims)
@@ -69,7 +69,7 @@ final class KnownRefusals: Sendable {
         sent: Int64,
         received: Int64
     ) {
-        // Until then the server gives the same answer.
+        // Until the first of them, the server repeats the refusal.
         let changes = reply.standings.flatMap { [$0.delay ?? 0, $0.reset] }.filter { $0 > 0 }
         let lifetime = min(Self.longest, changes.min().map { $0 * 1_000 } ?? Self.longest)
         let refusal = Refusal(answer: answer, received: received, end: sent + lifetime, version: version)
@@ -102,7 +102,7 @@ final class KnownRefusals: Sendable {
 }
 
 extension RateLimitAnswer {
-    /// The same answer after some time in which nothing else changes.
+    /// The refusal after some time in which nothing else changes.
     fileprivate func later(by time: Duration) -> RateLimitAnswer {
         func later(_ refusal: Refusal) -> Refusal {
             Refusal(policy: refusal.policy, retryAfter: refusal.retryAfter.map { $0 - time })

@@ -293,7 +293,7 @@ enum ScriptNumbers {
     }
 }
 
-/// What ``LimitScript/decide`` returned.
+/// The reply of ``LimitScript/decide``.
 struct LimitReply {
     /// The server's time in microseconds.
     let now: Int64

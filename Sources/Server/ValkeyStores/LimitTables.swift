@@ -7,7 +7,7 @@ final class LimitTables: Sendable {
     struct Table: Sendable {
         var rule: RateLimitRule
         var terms: LimitTerms
-        /// What the names of its keys begin with.
+        /// The prefix of the names of its keys.
         let keyPrefix: [UInt8]
         /// When the policy was replaced, by the server's clock; `nil` if it never was.
         var changed: Int64?
@@ -20,7 +20,7 @@ final class LimitTables: Sendable {
         var hasNetworks: Bool
     }
 
-    /// What a request claims of one table.
+    /// A claim of a request on one table.
     struct Claim: Sendable {
         var table: Int
         var digest: UInt64
@@ -44,7 +44,7 @@ final class LimitTables: Sendable {
         var places: [String: Place] = [:]
         var tables: [Table] = []
         for rule in rules {
-            // Networks that count only if a table is full never count here: the server's tables have no bound of their own.
+            // Networks that count only if a table is full never count here: the server's tables are not bounded.
             let hasNetworks = rule.wide?.use == .jointly
             places[rule.policy.name] = Place(first: tables.count, hasNetworks: hasNetworks)
             for rule in [rule] + (hasNetworks ? rule.networkRules : []) {

@@ -1,4 +1,4 @@
-/// What a policy does while the server of the limits is slow or gone.
+/// The behavior of a policy while the server of the limits is slow or gone.
 public enum ValkeyFallback: Hashable, Sendable {
     /// Requests that claim the policy fail.
     case closed

@@ -48,12 +48,12 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
 
     /// Creates a store.
     /// - Parameters:
-    ///   - rules: The rules; the names of their policies tell them apart. All servers should have the same.
+    ///   - rules: The rules; the names of their policies are unique. All servers should have the same.
     ///   - client: The client of the server, with ``scripts``. The store closes it.
     ///   - secret: The secret under which keys are hashed, the same in all servers.
-    ///   - namespace: What the names of all keys begin with: a hash tag, so letters and digits only.
-    ///   - fallbacks: What policies do while the server is slow or gone, by their names.
-    ///   - fallback: What the other policies do.
+    ///   - namespace: The prefix of the names of all keys: a hash tag, so letters and digits only.
+    ///   - fallbacks: The behavior of policies while the server is slow or gone, by their names.
+    ///   - fallback: The behavior of the other policies.
     ///   - deadline: The time that a decision may wait for the server.
     ///   - memory: The bytes that the process's own counts may take.
     ///   - clock: A monotonic clock.
@@ -350,21 +350,21 @@ extension ValkeyRateLimitStore {
     }
 }
 
-/// What the store charged to one policy.
-struct LimitCharge: Sendable {
-    struct Key: Sendable {
+/// The charge of the store to one policy.
+package struct LimitCharge: Sendable {
+    package struct Key: Sendable {
         var name: [UInt8]
         var digest: UInt64
-        var units: Int
+        package var units: Int
         /// The server's time, in microseconds.
-        var instant: Int64
+        package var instant: Int64
         var mark: Int64
         var terms: LimitTerms
     }
 
-    /// What the server counts; nothing if the process decided on its own.
-    var keys: [Key]
-    /// What the process counts.
+    /// The keys that the server counts; none if the process decided on its own.
+    package var keys: [Key]
+    /// The charge in the count of the process.
     var own: RateLimitCharge?
 }
 

@@ -1,3 +1,4 @@
+import DataServerTesting
 import Foundation
 import Testing
 
@@ -12,10 +13,7 @@ enum Binary {
 
     /// Where a command is: the build puts it beside the tests.
     static func path(of name: String) throws -> String {
-        let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        let candidates = [folder, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent()]
-        let found = candidates.map { $0.appending(path: name).path }.first { FileManager.default.isExecutableFile(atPath: $0) }
-        return try #require(found, "\(name) is not beside the tests")
+        try #require(ServerProcess.path(ofBuilt: name), "\(name) is not beside the tests")
     }
 
     /// Runs the command to its end.

@@ -13,7 +13,7 @@ public struct ValkeyAddress: Hashable, Sendable {
 
     /// Why a text is no address. The description doesn't contain the text, which can contain a password.
     public struct Failure: Error, Hashable, CustomStringConvertible {
-        /// What to change.
+        /// The reason, as an instruction.
         public let description: String
     }
 
