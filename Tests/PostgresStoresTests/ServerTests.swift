@@ -76,7 +76,9 @@ import Testing
         }
     }
 
-    @Test("While the secret is replaced, both secrets find an address and neither registers it twice; afterwards the new one suffices")
+    @Test(
+        "While the secret is replaced, both secrets find an address and neither registers it twice; afterwards the new one suffices"
+    )
     func secretRotation() async throws {
         try await withDatabase { temporary in
             let (old, new) = (SymmetricKey(size: .bits256), SymmetricKey(size: .bits256))
@@ -92,11 +94,11 @@ import Testing
             #expect(try await during.insert(second))
             #expect(try await !before.insert(try .sample("ben@example.com")))
             // A refused address keeps none of its keys.
-            #expect(try await during.insert(contentsOf: [try .sample("ana@example.com"), try .sample("cleo@example.com")]).count == 1)
+            #expect(
+                try await during.insert(contentsOf: [try .sample("ana@example.com"), try .sample("cleo@example.com")]).count == 1
+            )
             #expect(try await accounts(EmailKeys(new)).account(email: first.email) == nil)
-            let rotation = EmailKeyRotation(temporary.database, keys: EmailKeys(new, previous: old))
-            #expect(try await rotation.run() == 1)
-            #expect(try await rotation.run() == 0)
+            #expect(try await during.addKeysOfPresentSecret() == 1)
             #expect(try await accounts(EmailKeys(new)).account(email: first.email) == first)
             #expect(try await !accounts(EmailKeys(new)).insert(try .sample("ben@example.com")))
         }

@@ -77,7 +77,7 @@ public struct PostgresAccountRepository: AccountRepository {
     private static let addresses: PostgresStatement = "SELECT id, email FROM account WHERE id > $1 ORDER BY id LIMIT 500"
 
     /// Takes an address for an account. Repeated for the same account it changes nothing and counts none.
-    static let claimAddress: PostgresStatement = """
+    private static let claimAddress: PostgresStatement = """
         INSERT INTO account_email (email_key, account_id) VALUES ($1, $2) ON CONFLICT (email_key) DO NOTHING
         """
 

@@ -89,7 +89,7 @@ extension SQLiteIdempotencyStore {
         let body: Data = found["body"]
         guard let headers = HTTPFields(stored: found["headers"]),
             let answer = KeptAnswer(status: status, headers: headers, body: Array(body))
-        else { throw CorruptRow(table: "idempotency_key") }
+        else { throw StoreFailure(isBusy: false, message: "a kept response can't be read") }
         return .finished(answer)
     }
 

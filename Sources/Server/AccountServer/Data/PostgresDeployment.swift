@@ -99,7 +99,7 @@ package struct PostgresDeployment: Sendable {
     func services(logger: Logger) -> [any Service] {
         let presence = PresenceService(deployment: self, logger: logger)
         guard emailKeys.isRotating else { return [presence] }
-        return [presence, RotationService(rotation: EmailKeyRotation(database, keys: emailKeys), logger: logger)]
+        return [presence, RotationService(stores: stores, logger: logger)]
     }
 
     fileprivate func renew() async throws {
@@ -129,40 +129,28 @@ private struct PresenceService: Service, CustomStringConvertible {
     var description: String { "PresenceService" }
 
     func run() async throws {
-        await withTaskGroup { tasks in
-            tasks.addTask { await addKeysOfPresentSecret() }
-            await PeriodicService(every: .seconds(1)) {
-                try await deployment.renew()
-            } failure: { error in
-                logger.error("The server could not renew its presence", metadata: ["error": "\(error)"])
-            }.run()
-            tasks.cancelAll()
-        }
-    }
-
-    private func addKeysOfPresentSecret() async {
-        do {
-            guard let count = try await deployment.stores.addKeysOfPresentSecret() else { return }
-            logger.notice("All accounts have keys of the present secret", metadata: ["added": "\(count)"])
-        } catch {
-            logger.error("Accounts lack keys of the present secret", metadata: ["error": "\(error)"])
-        }
+        await PeriodicService(every: .seconds(1)) {
+            try await deployment.renew()
+        } failure: { error in
+            logger.error("The server could not renew its presence", metadata: ["error": "\(error)"])
+        }.run()
     }
 }
 
+/// While a secret is replaced, gives addresses their keys under the present one; again from time to time, since servers that don't know it
+/// may still register people.
 private struct RotationService: Service, CustomStringConvertible {
-    let rotation: EmailKeyRotation
+    let stores: PostgresAccountStores
     let logger: Logger
     /// The service group logs its services by their descriptions.
     var description: String { "RotationService" }
 
     func run() async throws {
         await PeriodicService(every: .seconds(600)) {
-            let added = try await rotation.run()
-            guard added > 0 else { return }
-            logger.notice("Addresses have their keys under the present secret", metadata: ["added": "\(added)"])
+            guard let added = try await stores.addKeysOfPresentSecret() else { return }
+            logger.notice("All accounts have keys of the present secret", metadata: ["added": "\(added)"])
         } failure: { error in
-            logger.error("Addresses could not get their keys under the present secret", metadata: ["error": "\(error)"])
+            logger.error("Accounts lack keys of the present secret", metadata: ["error": "\(error)"])
         }.run()
     }
 }
