@@ -26,6 +26,10 @@ final class DemoLoad: Sendable {
         var unavailable = 0
         /// Other responses from 500.
         var errors = 0
+        /// Registrations that took effect after their 503. The user signs in instead.
+        var late = 0
+        /// Requests that were submitted again because an attempt counted as pending.
+        var pending = 0
 
         static func - (now: Counts, before: Counts) -> Counts {
             Counts(
@@ -33,7 +37,9 @@ final class DemoLoad: Sendable {
                 repeated: now.repeated - before.repeated,
                 broken: now.broken - before.broken,
                 unavailable: now.unavailable - before.unavailable,
-                errors: now.errors - before.errors
+                errors: now.errors - before.errors,
+                late: now.late - before.late,
+                pending: now.pending - before.pending
             )
         }
     }
@@ -70,17 +76,40 @@ final class DemoLoad: Sendable {
     }
 
     private func work() async throws {
+        let name = try FirstName("Ana")
         while let number = next() {
             let address = "user-\(number)@example.com"
             let client = AccountClient(api: api())
-            let email = try EmailAddress(address)
-            _ = try await client.register(email: email, password: try Password(Self.password), firstName: try FirstName("Ana"))
+            let (email, password) = (try EmailAddress(address), try Password(Self.password))
+            do throws(APIError) {
+                try await submit { () throws(APIError) in
+                    _ = try await client.register(email: email, password: password, firstName: name)
+                }
+            } catch {
+                // The database committed an attempt whose outcome the server could not know, and which it refused with 503. No other client
+                // registers this address.
+                guard error.code == .authEmailExists else { throw error }
+                _ = try await client.signIn(email: email, password: password)
+                state.withLock { $0.counts.late += 1 }
+            }
             acknowledge { $0.accounts.append(address) }
-            _ = try await client.requestPasswordReset(email: email)
+            try await submit { () throws(APIError) in _ = try await client.requestPasswordReset(email: email) }
             acknowledge { $0.emails.append(address) }
             _ = try await client.me()
             acknowledge { _ in }
             try await Task.sleep(for: .milliseconds(300))
+        }
+    }
+
+    /// Submits a form; once more, with another key, if the server still counts an earlier attempt as pending. It does so for a minute if it
+    /// could not reach the database to end that attempt.
+    private func submit(_ form: () async throws(APIError) -> Void) async throws(APIError) {
+        do throws(APIError) {
+            try await form()
+        } catch {
+            guard error.code == .requestConflict else { throw error }
+            state.withLock { $0.counts.pending += 1 }
+            try await form()
         }
     }
 
