@@ -27,6 +27,11 @@ import Testing
                 }
             }
             let duplicates = try await load.verify()
+            let pending = try await server.sql(
+                "SELECT kind, state, failures, reason, due_at FROM mail_intent",
+                database: database
+            )
+            #expect(pending.isEmpty)
             #expect(duplicates <= inFlight)
             print("\(kills) kills: \(inFlight) emails in flight, \(duplicates) repeated; \(load.summary)")
         }
