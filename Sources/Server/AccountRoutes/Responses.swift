@@ -111,7 +111,9 @@ extension ContractError {
 
 extension ContractError {
     init(_ error: StoreFailure) {
-        let code: ErrorCode = error.isBusy ? .serverServiceUnavailable : .serverDatabaseError
+        // Unavailable means that nothing was done; a client may then repeat the request without a key.
+        let code: ErrorCode =
+            error.isOutcomeUnknown ? .serverTimeout : error.isBusy ? .serverServiceUnavailable : .serverDatabaseError
         self.init(code, retryAfter: error.isBusy ? .seconds(1) : nil, underlying: error)
     }
 

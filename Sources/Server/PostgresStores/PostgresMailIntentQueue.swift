@@ -10,6 +10,8 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     private let server: UUID?
     /// Each server takes networks in turn on its own.
     private let turns = Mutex(MailTurns())
+    /// Claims that failed, and that the database may have taken nevertheless.
+    private let failedClaims = Mutex<[UUID]>([])
 
     /// Creates the queue.
     /// - Parameters:
@@ -33,6 +35,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     }
 
     public func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent] {
+        try await releaseFailedClaims(at: now)
         let before = turns.withLock { $0 }
         // The common case is that nothing is due.
         let idle = try await database.execute(
@@ -46,7 +49,42 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         )
         guard !idle.rows.isEmpty else { return [] }
         let attempt = UUID()
-        let (claimed, after, damage) = try await database.transaction { [server] transaction in
+        let taken: (intents: [MailIntent], turns: MailTurns, damage: StoreFailure?)
+        do {
+            taken = try await take(limit, includesResets, at: now, leaseEnd, attempt, before)
+        } catch {
+            failedClaims.withLock { $0.append(attempt) }
+            throw error
+        }
+        turns.withLock { $0 = taken.turns }
+        // A corrupt row must not keep the others from being sent: it is reported only when it comes alone.
+        if taken.intents.isEmpty, let damage = taken.damage { throw damage }
+        return taken.intents
+    }
+
+    /// Returns the intents of claims that failed after they may have been committed: nobody would send them before their leases end.
+    private func releaseFailedClaims(at now: Date) async throws {
+        let attempts = failedClaims.withLock { $0 }
+        guard !attempts.isEmpty else { return }
+        try await database.execute(
+            """
+            UPDATE mail_intent SET due_at = $1, state = 'waiting', holder = NULL, claim = NULL
+            WHERE claim = ANY($2) AND state = 'taken'
+            """,
+            [.time(now), .uuids(attempts)]
+        )
+        failedClaims.withLock { $0.removeAll(where: attempts.contains) }
+    }
+
+    private func take(
+        _ limit: Int,
+        _ includesResets: Bool,
+        at now: Date,
+        _ leaseEnd: Date,
+        _ attempt: UUID,
+        _ before: MailTurns
+    ) async throws -> (intents: [MailIntent], turns: MailTurns, damage: StoreFailure?) {
+        try await database.transaction { [server] transaction in
             var turns = before
             // An attempt whose response was lost has claimed already.
             let earlier = try await transaction.execute(Self.claimed, [.uuid(attempt)]).rows
@@ -69,10 +107,6 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
             )
             return Self.intents(of: try await transaction.execute(Self.claimed, [.uuid(attempt)]).rows, turns)
         }
-        turns.withLock { $0 = after }
-        // A corrupt row must not keep the others from being sent: it is reported only when it comes alone.
-        if claimed.isEmpty, let damage { throw damage }
-        return claimed
     }
 
     private static func intents(

@@ -1,5 +1,6 @@
 import Foundation
 import Idempotency
+import Synchronization
 
 /// A store of which one thing goes wrong.
 struct FaultyStore: IdempotencyStore {
@@ -7,6 +8,8 @@ struct FaultyStore: IdempotencyStore {
         case failsToClaim, isFull, failsToEnd
         /// As if the process had died before it could say.
         case forgetsTheEnd
+        /// The first claim is taken, and its response lost; so is the first end refused.
+        case losesTheFirst
     }
 
     struct Trouble: Error, CustomStringConvertible {
@@ -15,6 +18,18 @@ struct FaultyStore: IdempotencyStore {
 
     private let base: any IdempotencyStore
     private let fault: Fault
+    private let losses = Losses()
+
+    private final class Losses: Sendable {
+        private let isFirst = Mutex(true)
+
+        func first() -> Bool {
+            isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+        }
+    }
 
     init(_ base: any IdempotencyStore, fault: Fault) {
         (self.base, self.fault) = (base, fault)
@@ -23,8 +38,11 @@ struct FaultyStore: IdempotencyStore {
     func claim(_ claim: IdempotencyClaim, lease: Duration, at now: Date) async throws -> ClaimOutcome {
         switch fault {
         case .failsToClaim: throw Trouble()
-        case .isFull: .full
-        default: try await base.claim(claim, lease: lease, at: now)
+        case .isFull: return .full
+        default:
+            let outcome = try await base.claim(claim, lease: lease, at: now)
+            if fault == .losesTheFirst, losses.first() { throw Trouble() }
+            return outcome
         }
     }
 

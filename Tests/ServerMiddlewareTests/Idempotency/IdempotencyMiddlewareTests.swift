@@ -4,10 +4,11 @@ import HTTPTypes
 import HoldfastTesting
 import Hummingbird
 import Idempotency
-import ServerMiddleware
 import StrictJSON
 import Synchronization
 import Testing
+
+@testable import ServerMiddleware
 
 @Suite(.timeLimit(.minutes(2))) struct IdempotencyMiddlewareTests {
     @Test("A repeated request is done once, and its answer given again", arguments: ["k", #""k""#])
@@ -232,6 +233,16 @@ import Testing
             #expect(server.effects.all == 0)
             #expect(try await server.order(key: nil).status == .created)
         }
+    }
+
+    @Test("A claim that the store took before it failed is released when the store works again")
+    func lostClaim() async throws {
+        let server = OrderServer(store: FaultyStore(MemoryIdempotencyStore(), fault: .losesTheFirst))
+        #expect(try await server.order().status == .serviceUnavailable)
+        #expect(try await server.order().status == .conflict)
+        await server.keys.settleRest()
+        #expect(try await server.order().status == .created)
+        #expect(server.effects.all == 1)
     }
 
     @Test("When the store can't keep an answer it is sent all the same")

@@ -36,6 +36,7 @@ struct OrderServer: Sendable {
     let wall = WallClock()
     let metrics = TestMetrics()
     let store: any IdempotencyStore
+    let keys: IdempotencyKeys
     private let responder: any HTTPResponder<ReadingContext>
 
     /// - Parameter order: What the routes do after the order was counted; answers with 201 if not given.
@@ -47,7 +48,7 @@ struct OrderServer: Sendable {
         order: Route? = nil
     ) {
         self.store = store
-        let keys = IdempotencyKeys(store: store, secret: Self.secret, lease: lease, metrics: metrics) { [wall] in wall.now }
+        keys = IdempotencyKeys(store: store, secret: Self.secret, lease: lease, metrics: metrics) { [wall] in wall.now }
         let router = ContractRouter(context: ReadingContext.self, deadline: deadline)
         let route: Route = { [effects] request, context in
             let body = try await String(buffer: request.body.collect(upTo: 65_536))

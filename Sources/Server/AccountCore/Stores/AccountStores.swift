@@ -31,12 +31,14 @@ public protocol AccountStores: Sendable {
 public struct StoreFailure: LogSafeError, Hashable, Sendable {
     /// Whether another writer was in the way, so that a repetition may succeed.
     public let isBusy: Bool
+    /// Whether the changes may have been made although the store could not confirm them.
+    public let isOutcomeUnknown: Bool
     /// The error of the store, without anything that is stored.
     public let message: String
 
     /// Creates a failure.
-    public init(isBusy: Bool, message: String) {
-        self.isBusy = isBusy
+    public init(isBusy: Bool, isOutcomeUnknown: Bool = false, message: String) {
+        (self.isBusy, self.isOutcomeUnknown) = (isBusy, isOutcomeUnknown)
         self.message = message
     }
 

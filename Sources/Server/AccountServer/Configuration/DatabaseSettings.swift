@@ -14,7 +14,11 @@ public enum AccountDatabase: Sendable {
         self = .sqlite
         guard let url = settings.text("DATABASE_URL", isSecret: true), url != "sqlite" else { return }
         do {
-            self = .postgres(try PostgresSettings(url: url, requiresVerifiedTLS: isProduction))
+            var postgres = try PostgresSettings(url: url, requiresVerifiedTLS: isProduction)
+            // A request is answered before the attempt of a client ends, which is after ten seconds by default.
+            (postgres.acquireTimeout, postgres.queryTimeout) = (.seconds(3), .seconds(5))
+            (postgres.statementTimeout, postgres.lockTimeout) = (.seconds(4), .seconds(3))
+            self = .postgres(postgres)
         } catch {
             settings.refuse("DATABASE_URL", "can't be used: \(error)")
         }

@@ -31,6 +31,7 @@ package struct PostgresDeployment: Sendable {
         metrics: any MetricsFactory
     ) async throws {
         self.emailKeys = emailKeys
+        let settings = version == nil ? settings.forLongWork : settings
         database = PostgresDatabase(PostgresClient(settings, logger: logger, metrics: metrics))
         do {
             if let version {
@@ -40,7 +41,7 @@ package struct PostgresDeployment: Sendable {
                     version: version,
                     isAlone: isAlone
                 )
-                let steps = try await PostgresSchema.migrate(database)
+                let steps = try await Self.migrate(settings).steps
                 guard try await !PostgresSchema.isIncompleteCopy(database) else { throw IncompleteCopy() }
                 for step in steps { logger.notice("The database was brought up to date", metadata: ["step": "\(step)"]) }
                 try await Self.enter(presence)
@@ -67,15 +68,19 @@ package struct PostgresDeployment: Sendable {
 
     /// Brings the tables up to date, and makes them if there are none.
     package static func migrate(_ settings: PostgresSettings) async throws -> (isNew: Bool, steps: [String]) {
-        try await withDatabase(settings) { (try await PostgresSchema.isNew($0), try await PostgresSchema.migrate($0)) }
+        try await withDatabase(settings, isLong: true) {
+            (try await PostgresSchema.isNew($0), try await PostgresSchema.migrate($0))
+        }
     }
 
     /// Connects for the time of a closure.
+    /// - Parameter isLong: Whether a statement may take an hour.
     package static func withDatabase<Result: Sendable>(
         _ settings: PostgresSettings,
+        isLong: Bool = false,
         _ body: (PostgresDatabase) async throws -> Result
     ) async throws -> Result {
-        var settings = settings
+        var settings = isLong ? settings.forLongWork : settings
         settings.maximum = min(settings.maximum, 2)
         let client = PostgresClient(settings, logger: Logger(label: "holdfast.postgres") { _ in SwiftLogNoOpLogHandler() })
         let outcome: Swift.Result<Result, any Error>
@@ -115,6 +120,15 @@ package struct PostgresDeployment: Sendable {
     func close() async {
         try? await leave()
         await database.client.close()
+    }
+}
+
+extension PostgresSettings {
+    /// For commands and changes of tables, which nobody waits for with a deadline.
+    fileprivate var forLongWork: PostgresSettings {
+        var settings = self
+        (settings.queryTimeout, settings.statementTimeout) = (.seconds(3_600), .seconds(3_600))
+        return settings
     }
 }
 

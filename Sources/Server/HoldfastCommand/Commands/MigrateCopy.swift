@@ -86,7 +86,7 @@ extension Migrate {
                 throw ExitCode.badConfiguration
             }
             let keys = try DataFolder(folder).keys(secret: configuration.secret)
-            try await PostgresDeployment.withDatabase(settings) { database in
+            try await PostgresDeployment.withDatabase(settings, isLong: true) { database in
                 let copy = StoreCopy(from: file, to: database, emailKeys: EmailKeys(keys.emailKeys))
                 if dryRun {
                     for (table, rows) in try await copy.check() { Terminal.say("\(table.padded(17)) \(rows)") }

@@ -72,6 +72,6 @@ extension StoreFailure {
             case .refused(let state):
                 ["08", "40", "53", "55", "57", "58"].contains(state.prefix(2)) || state == "25006"
             }
-        self.init(isBusy: isBusy, message: error.description)
+        self.init(isBusy: isBusy, isOutcomeUnknown: error == .outcomeUnknown, message: error.description)
     }
 }

@@ -12,7 +12,7 @@ import Synchronization
 
 /// The idempotency keys of a server: who may work on a request, and what a repeated one is answered with.
 ///
-/// Added to an application as a service it removes what has expired.
+/// Added to an application as a service it removes what has expired, and settles claims that the store failed to settle.
 public final class IdempotencyKeys: Sendable {
     private let store: any IdempotencyStore
     let secret: IdempotencySecret
@@ -23,6 +23,11 @@ public final class IdempotencyKeys: Sendable {
     private let metrics: IdempotencyMetrics
     /// What this process works on. A lease is for those who died; who is alive keeps the key however slow he is.
     private let running = Mutex<[RequestDigest: RequestDigest]>([:])
+    /// Claims that could not be settled, to be settled when the store works again: until then their keys stay taken.
+    private let unsettled = Mutex<[(claim: IdempotencyClaim, outcome: Outcome)]>([])
+    /// The largest number of them.
+    private static let mostUnsettled = 10_000
+    private let pause: @Sendable () async -> Void
 
     /// Creates the keys of a store.
     /// - Parameters:
@@ -57,6 +62,7 @@ public final class IdempotencyKeys: Sendable {
         } failure: { error in
             logger.error("Sweep of idempotency keys failed", metadata: .failure(error))
         }
+        pause = { await clock.pauseUntilShutdown(for: .seconds(1)) }
         self.metrics = IdempotencyMetrics(factory: metrics ?? MetricsSystem.factory)
     }
 
@@ -88,6 +94,8 @@ public final class IdempotencyKeys: Sendable {
             throw error
         } catch {
             leave(claim)
+            // The store may have taken the claim before it failed.
+            settleLater(claim, .released)
             metrics.count(.failed)
             logger.error("Idempotency keys can't be claimed", metadata: .failure(error))
             // To work without the key would break what was promised for it.
@@ -118,20 +126,41 @@ public final class IdempotencyKeys: Sendable {
     /// - Parameter outcome: What to repeat; `nil` if nothing was answered that may be repeated.
     func settle(_ claim: IdempotencyClaim, with outcome: Outcome, _ logger: Logger) async {
         // A task of its own: the request's may be cancelled by now, its work is done nevertheless.
-        let write = Task { [store, lifetime, now] in
-            switch outcome {
-            case .released: try await store.release(claim)
-            case .answered(let answer):
-                let expiry = now().addingTimeInterval(lifetime / .seconds(1))
-                try await store.finish(claim, with: try answer?.sealed(for: claim), until: expiry)
-            }
-        }
+        let write = Task { try await self.write(outcome, of: claim) }
         let result = await write.result
         leave(claim)
         guard case .failure(let error) = result else { return }
-        // The answer goes out all the same; the key stays taken until its lease ends.
+        // The answer goes out all the same; the key stays taken until the store works again, or its lease ends.
+        settleLater(claim, outcome)
         metrics.count(.failed)
         logger.error("An idempotency key can't be settled", metadata: .failure(error))
+    }
+
+    private func write(_ outcome: Outcome, of claim: IdempotencyClaim) async throws {
+        switch outcome {
+        case .released: try await store.release(claim)
+        case .answered(let answer):
+            let expiry = now().addingTimeInterval(lifetime / .seconds(1))
+            try await store.finish(claim, with: try answer?.sealed(for: claim), until: expiry)
+        }
+    }
+
+    private func settleLater(_ claim: IdempotencyClaim, _ outcome: Outcome) {
+        unsettled.withLock { if $0.count < Self.mostUnsettled { $0.append((claim, outcome)) } }
+    }
+
+    /// Settles what could not be settled before, up to the first failure.
+    func settleRest() async {
+        var rest = unsettled.withLock { unsettled in
+            defer { unsettled = [] }
+            return unsettled[...]
+        }
+        while let next = rest.first {
+            do { try await write(next.outcome, of: next.claim) } catch { break }
+            rest.removeFirst()
+        }
+        let failed = Array(rest)
+        if !failed.isEmpty { unsettled.withLock { $0 = failed + $0 } }
     }
 
     private func leave(_ claim: IdempotencyClaim) {
@@ -148,9 +177,15 @@ public final class IdempotencyKeys: Sendable {
 }
 
 extension IdempotencyKeys: Service {
-    /// Removes what has expired until the group shuts down.
+    /// Removes what has expired, and settles what the store failed to settle, until the group shuts down.
     public func run() async throws {
-        await sweeping.run()
+        await withTaskGroup { tasks in
+            tasks.addTask { await self.sweeping.run() }
+            while !Task.isShuttingDownGracefully, !Task.isCancelled {
+                await pause()
+                await settleRest()
+            }
+        }
     }
 }
 
