@@ -151,7 +151,8 @@ final class ClusterLoad: Sendable {
             state.statuses[reply.status, default: 0] += 1
             state.slowest = max(state.slowest, ContinuousClock.now - begin)
             guard reply.status >= 500 else { return }
-            guard reply.status == 503, reply.answer?["Retry-After"] != nil, reply.answer?["X-Error-Code"] != nil else {
+            // 504 means that a commit could not be confirmed.
+            guard [503, 504].contains(reply.status), reply.answer?["Retry-After"] != nil, reply.answer?["X-Error-Code"] != nil else {
                 return state.wrong.append("\(path): \(reply.status) \(reply.answer?.text ?? "")")
             }
         }
@@ -168,7 +169,7 @@ final class ClusterLoad: Sendable {
         while true {
             calls += 1
             let reply = await call(path, body)
-            if reply.status != 503, reply.status != 0 { return (reply, calls, ContinuousClock.now - begin) }
+            if ![0, 503, 504].contains(reply.status) { return (reply, calls, ContinuousClock.now - begin) }
             if isPastEnd { return nil }
             try? await Task.sleep(for: .milliseconds(Int.random(in: 20...150)))
         }

@@ -77,10 +77,16 @@ import Testing
         for _ in 0..<53 { await simulated.advance(minutes: 7 * 24 * 60) }
         // What limits owed is removed when they next have something to save.
         _ = try await simulated.memory.send(.post, "/api/request-password-reset/", #"{"email":"new@example.com"}"#)
-        await simulated.advance(minutes: 61)
-        let rows = try await simulated.rows()
+        let swept = Self.days.filter { $0.value < .max && $0.key != "rate_limit" }.keys
+        var rows: [String: Int] = [:]
+        // The clock can outrun a sweep on a busy machine.
+        for _ in 0..<10 {
+            await simulated.advance(minutes: 61)
+            rows = try await simulated.rows()
+            if swept.allSatisfy({ rows[$0] == 0 }) { break }
+        }
         #expect(rows["account"] == accounts)
-        for (table, days) in Self.days where days < .max && table != "rate_limit" { #expect(rows[table] == 0, "\(table)") }
+        for table in swept { #expect(rows[table] == 0, "\(table)") }
         #expect(rows["rate_limit"] ?? 0 <= 3)
     }
 

@@ -202,18 +202,18 @@ struct ClusterStory: Sendable {
     // MARK: - Numbers
 
     /// The numbers of a failure.
-    /// - Throws: ``DemoStory/Unexpected`` if an acknowledged account is gone, or a response was another than the contract's 503.
+    /// - Throws: ``DemoStory/Unexpected`` if an acknowledged account is gone, or a response was another than the contract's 503 and 504.
     private func summary(since before: DemoLoad.Counts, accounts: Int) async throws -> String {
         let lost = try await load.lost(of: Array(load.accounts.dropFirst(accounts)))
         let counts = load.counts - before
         guard lost.isEmpty else { throw DemoStory.Unexpected(description: "lost accounts: \(lost.joined(separator: ", "))") }
         guard counts.errors == 0 else {
-            throw DemoStory.Unexpected(description: "\(counts.errors) errors other than 503 with Retry-After")
+            throw DemoStory.Unexpected(description: "\(counts.errors) errors other than 503 and 504 with Retry-After")
         }
         return """
-            \(counts.acknowledged) requests acknowledged, 0 lost; \(counts.unavailable) refused with 503 and Retry-After, \
+            \(counts.acknowledged) requests acknowledged, 0 lost; \(counts.unavailable) refused with 503 or 504 and Retry-After, \
             \(counts.broken) connections lost, \(counts.repeated) attempts repeated
-            """ + (counts.late == 0 ? "" : ", \(counts.late) registrations took effect after their 503")
+            """ + (counts.late == 0 ? "" : ", \(counts.late) registrations took effect after their 504")
                 + (counts.pending == 0 ? "" : ", \(counts.pending) submitted again because an attempt was pending")
     }
 

@@ -22,11 +22,11 @@ final class DemoLoad: Sendable {
         var repeated = 0
         /// Attempts whose connection failed.
         var broken = 0
-        /// Responses with the status 503 and `Retry-After`.
+        /// Responses with the status 503 or 504 and `Retry-After`.
         var unavailable = 0
         /// Other responses from 500.
         var errors = 0
-        /// Registrations that took effect after their 503. The user signs in instead.
+        /// Registrations that took effect after their 504. The user signs in instead.
         var late = 0
         /// Requests that were submitted again because an attempt counted as pending.
         var pending = 0
@@ -86,8 +86,8 @@ final class DemoLoad: Sendable {
                     _ = try await client.register(email: email, password: password, firstName: name)
                 }
             } catch {
-                // The database committed an attempt whose outcome the server could not know, and which it refused with 503. No other client
-                // registers this address.
+                // The database committed an attempt whose outcome the server could not know: its response was 504. No other client registers
+                // this address.
                 guard error.code == .authEmailExists else { throw error }
                 _ = try await client.signIn(email: email, password: password)
                 state.withLock { $0.counts.late += 1 }
@@ -216,7 +216,8 @@ extension ServersInTurn.Outcome {
         switch self {
         case .responded(let response, let isRepeated):
             if isRepeated { counts.repeated += 1 }
-            if response.status == .serviceUnavailable, response.headerFields.contains(.retryAfter) {
+            // 504: a commit could not be confirmed.
+            if [.serviceUnavailable, .gatewayTimeout].contains(response.status), response.headerFields.contains(.retryAfter) {
                 counts.unavailable += 1
             } else if response.status.code >= 500 {
                 counts.errors += 1
