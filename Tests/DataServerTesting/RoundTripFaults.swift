@@ -14,6 +14,7 @@ package final class RoundTripFaults: Sendable {
     }
 
     private struct State {
+        var hasBegun = false
         var roundTrips = 0
         var faults = 0
         var violations: [String] = []
@@ -30,6 +31,9 @@ package final class RoundTripFaults: Sendable {
         (self.fault, self.share) = (fault, share)
     }
 
+    /// Lets round trips fail from now on. Before, the tables are made in long transactions, of which too few would succeed.
+    package func begin() { state.withLock { $0.hasBegun = true } }
+
     /// How many round trips there were.
     package var roundTrips: Int { state.withLock { $0.roundTrips } }
 
@@ -45,6 +49,7 @@ package final class RoundTripFaults: Sendable {
     /// Whether the next round trip fails.
     fileprivate func fails() -> Bool {
         state.withLock { state in
+            guard state.hasBegun else { return false }
             state.roundTrips += 1
             guard Double.random(in: 0..<1) < share else { return false }
             state.faults += 1

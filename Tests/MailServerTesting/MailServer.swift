@@ -21,6 +21,8 @@ package final class MailServer: Sendable {
         package let login: String?
         /// The message as it came.
         package var message = Data()
+        /// The name of its file.
+        package var file = ""
 
         private enum CodingKeys: String, CodingKey { case sender, recipients, options, helo, peer, tls, login }
     }
@@ -137,16 +139,16 @@ package final class MailServer: Sendable {
     }
 
     /// The mails that it has taken, in order.
-    /// - Parameter count: How many of the first are left out.
-    package func received(after count: Int = 0) throws -> [Received] {
+    /// - Parameter known: The files that are left out. A listing may lack an email although it has a later one.
+    package func received(besides known: Set<String> = []) throws -> [Received] {
         try FileManager.default.contentsOfDirectory(atPath: folder.path)
-            .filter { $0.hasSuffix(".eml") && !$0.hasPrefix(".") }
+            .filter { $0.hasSuffix(".eml") && !$0.hasPrefix(".") && !known.contains($0) }
             .sorted()
-            .dropFirst(count)
             .map { name in
                 let facts = folder.appending(path: name.replacing(".eml", with: ".json"))
                 var mail = try JSONDecoder().decode(Received.self, from: Data(contentsOf: facts))
                 mail.message = try Data(contentsOf: folder.appending(path: name))
+                mail.file = name
                 return mail
             }
     }

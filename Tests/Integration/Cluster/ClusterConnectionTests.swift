@@ -92,6 +92,7 @@ import Testing
         defer { proxy.stop() }
         var result: ClusterLoad?
         try await Cluster.run(2, database: server.url(database, port: proxy.port)) { cluster in
+            faults.begin()
             let load = try await ClusterLoad.run(on: cluster) { load in
                 let wanted = rounds(300)
                 while load.responses < wanted { try await Task.sleep(for: .milliseconds(20)) }

@@ -12,7 +12,7 @@ actor ClusterInbox {
     }
 
     private let server: MailServer
-    private var count = 0
+    private var files: Set<String> = []
     private var mails: [String: Mails] = [:]
 
     init(_ server: MailServer) {
@@ -21,8 +21,8 @@ actor ClusterInbox {
 
     /// The emails that have come to an address.
     func mails(to address: String) throws -> Mails {
-        for mail in try server.received(after: count) {
-            count += 1
+        for mail in try server.received(besides: files) {
+            files.insert(mail.file)
             guard let recipient = mail.recipients.first else { continue }
             let subject = String(decoding: mail.message, as: UTF8.self).split(separator: "\r\n")
                 .first { $0.hasPrefix("Subject: ") }

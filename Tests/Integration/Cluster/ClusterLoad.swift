@@ -120,11 +120,11 @@ final class ClusterLoad: Sendable {
             Issue.record("an email is lost: \(person), \(try await inbox.mails(to: person.email))")
         }
         let body = #"{"email":"\#(person.email)","password":"\#(person.password)"}"#
-        let status = await call("/api/auth/login", body).status
-        #expect(status == 200, "\(person.email) can't sign in: \(status)")
+        let signIn = await insist("/api/auth/login", body)?.reply
+        #expect(signIn?.status == 200, "\(person.email) can't sign in")
         if let session = person.session {
-            let status = await refresh(session).status
-            #expect(status == 200, "the session of \(person.email) is lost: \(status)")
+            let refresh = await insist("/api/auth/refresh", #"{"refresh_token":"\#(session)"}"#)?.reply
+            #expect(refresh?.status == 200, "the session of \(person.email) is lost")
         }
     }
 
@@ -158,8 +158,6 @@ final class ClusterLoad: Sendable {
         }
         return reply
     }
-
-    private func refresh(_ token: String) async -> Reply { await call("/api/auth/refresh", #"{"refresh_token":"\#(token)"}"#) }
 
     /// Repeats a call until the cluster has decided.
     /// - Returns: The reply, how many calls it took, and the time from the first call to the last; `nil` if there was none to the end.
