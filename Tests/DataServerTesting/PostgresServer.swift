@@ -62,7 +62,8 @@ package final class PostgresServer: Sendable {
         let lines =
             [
                 "port = \(port)", "listen_addresses = '127.0.0.1'", "unix_socket_directories = '\(folder.path)'",
-                "shared_buffers = 32MB", "max_connections = 400", "wal_level = replica", "max_wal_senders = 4", "hot_standby = on",
+                "shared_buffers = 32MB", "max_connections = 400", "wal_level = replica", "max_wal_senders = 4",
+                "hot_standby = on",
             ] + settings
         let handle = try FileHandle(forWritingTo: data.appending(path: "postgresql.conf"))
         defer { try? handle.close() }

@@ -152,7 +152,8 @@ final class ClusterLoad: Sendable {
             state.slowest = max(state.slowest, ContinuousClock.now - begin)
             guard reply.status >= 500 else { return }
             // 504 means that a commit could not be confirmed.
-            guard [503, 504].contains(reply.status), reply.answer?["Retry-After"] != nil, reply.answer?["X-Error-Code"] != nil else {
+            guard [503, 504].contains(reply.status), reply.answer?["Retry-After"] != nil, reply.answer?["X-Error-Code"] != nil
+            else {
                 return state.wrong.append("\(path): \(reply.status) \(reply.answer?.text ?? "")")
             }
         }
