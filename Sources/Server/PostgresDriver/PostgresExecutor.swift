@@ -1,4 +1,4 @@
-/// Something that executes statements: a client, each in a transaction of its own, or a transaction.
+/// Something that executes statements: a client, each in its own transaction, or a transaction.
 public protocol PostgresExecutor: Sendable {
     /// Executes a statement. When this returns for a statement outside a transaction, its changes are durable.
     ///

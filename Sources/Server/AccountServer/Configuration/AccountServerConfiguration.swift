@@ -35,7 +35,7 @@ public struct AccountServerConfiguration: Sendable {
     public var database = AccountDatabase.sqlite
     /// Where several servers share the usage of their rate limits; `nil` if each counts on its own.
     public var sharedLimits: SharedLimitSettings?
-    /// Who shares the usage of rate limits.
+    /// The servers that share the usage of rate limits.
     public var limitScope = RateLimitScope.deployment
     /// Production by default.
     public var environment: Environment = .production

@@ -28,7 +28,7 @@ public enum AccountDatabase: Sendable {
     }
 }
 
-/// Who shares the usage of rate limits.
+/// The servers that share the usage of rate limits.
 public enum RateLimitScope: Hashable, Sendable {
     /// All servers of a deployment. Without Valkey that is one server, and a second one does not start.
     case deployment
@@ -40,9 +40,9 @@ public enum RateLimitScope: Hashable, Sendable {
 public struct SharedLimitSettings: Sendable {
     /// The Valkey or Redis that counts.
     public var address: ValkeyAddress
-    /// What a limit does while Valkey is slow or gone.
+    /// The behavior of limits while Valkey is slow or gone.
     public var fallback = ValkeyFallback.local(share: 0.5)
-    /// What certain limits do instead, by their names, such as `login-failures`.
+    /// The behavior of certain limits instead, by their names, such as `login-failures`.
     public var fallbacks: [String: ValkeyFallback] = [:]
     /// The time that a decision may wait for Valkey.
     package var deadline: Duration = .milliseconds(9)

@@ -207,7 +207,7 @@ extension Stores {
         }
     }
 
-    /// What has to run as long as a server uses the data.
+    /// The services that run as long as a server uses the data.
     package func services(logger: Logger) -> [any Service] {
         deployment?.services(logger: logger) ?? []
     }

@@ -1,4 +1,4 @@
-/// What a statement returned.
+/// The result of a statement.
 public struct PostgresResult: Sendable {
     /// The rows.
     public let rows: [PostgresRow]

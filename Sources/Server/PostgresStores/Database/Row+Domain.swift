@@ -5,7 +5,7 @@ import Foundation
 import PostgresDriver
 
 extension Account {
-    /// What ``init(row:)`` reads, in the order in which it does.
+    /// The columns that ``init(row:)`` reads, in their order.
     static let columns: PostgresStatement = """
         account.id, account.email, account.first_name, account.password_hash, account.state, account.language, account.epoch,
         account.created_at
@@ -41,7 +41,7 @@ extension Account {
 }
 
 extension MailIntent {
-    /// What ``init(row:)`` reads, in the order in which it does.
+    /// The columns that ``init(row:)`` reads, in their order.
     static let columns: PostgresStatement = """
         mail_intent.id, mail_intent.email, mail_intent.account_id, mail_intent.language, mail_intent.created_at,
         mail_intent.failures, mail_intent.client, mail_intent.request_id
