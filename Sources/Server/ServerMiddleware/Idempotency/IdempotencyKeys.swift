@@ -23,8 +23,8 @@ public final class IdempotencyKeys: Sendable {
     private let metrics: IdempotencyMetrics
     /// What this process works on. A lease is for those who died; who is alive keeps the key however slow he is.
     private let running = Mutex<[RequestDigest: RequestDigest]>([:])
-    /// Claims that could not be settled, to be settled when the store works again: until then their keys stay taken.
-    private let unsettled = Mutex<[(claim: IdempotencyClaim, outcome: Outcome)]>([])
+    /// Claims that could not be settled, to be settled when the store works again. When their leases end, their keys are free anyway.
+    private let unsettled = Mutex<[Unsettled]>([])
     /// The largest number of them.
     private static let mostUnsettled = 10_000
     private let pause: @Sendable () async -> Void
@@ -130,7 +130,7 @@ public final class IdempotencyKeys: Sendable {
         let result = await write.result
         leave(claim)
         guard case .failure(let error) = result else { return }
-        // The answer goes out all the same; the key stays taken until the store works again, or its lease ends.
+        // The response is sent all the same; the key stays taken until the store works again, or its lease ends.
         settleLater(claim, outcome)
         metrics.count(.failed)
         logger.error("An idempotency key can't be settled", metadata: .failure(error))
@@ -146,14 +146,17 @@ public final class IdempotencyKeys: Sendable {
     }
 
     private func settleLater(_ claim: IdempotencyClaim, _ outcome: Outcome) {
-        unsettled.withLock { if $0.count < Self.mostUnsettled { $0.append((claim, outcome)) } }
+        let leaseEnd = now().addingTimeInterval(lease / .seconds(1))
+        let rest = Unsettled(claim: claim, outcome: outcome, leaseEnd: leaseEnd)
+        unsettled.withLock { if $0.count < Self.mostUnsettled { $0.append(rest) } }
     }
 
     /// Settles what could not be settled before, up to the first failure.
     func settleRest() async {
+        let now = now()
         var rest = unsettled.withLock { unsettled in
             defer { unsettled = [] }
-            return unsettled[...]
+            return unsettled.filter { $0.leaseEnd > now }[...]
         }
         while let next = rest.first {
             do { try await write(next.outcome, of: next.claim) } catch { break }
@@ -165,6 +168,12 @@ public final class IdempotencyKeys: Sendable {
 
     private func leave(_ claim: IdempotencyClaim) {
         running.withLock { $0[claim.key] = nil }
+    }
+
+    private struct Unsettled: Sendable {
+        let claim: IdempotencyClaim
+        let outcome: Outcome
+        let leaseEnd: Date
     }
 
     /// How the work on a claim ended.
