@@ -4,6 +4,7 @@ import Crypto
 import ErrorContract
 import Foundation
 import PostgresDriver
+import Synchronization
 import Testing
 
 @testable import PostgresStores
@@ -101,6 +102,30 @@ import Testing
             #expect(try await during.addKeysOfPresentSecret() == 1)
             #expect(try await accounts(EmailKeys(new)).account(email: first.email) == first)
             #expect(try await !accounts(EmailKeys(new)).insert(try .sample("ben@example.com")))
+        }
+    }
+
+    @Test("Emails of a claim whose response was lost are taken at once when the database responds again")
+    func lostClaim() async throws {
+        try await withDatabase { temporary in
+            let account = try await temporary.stores.addAccount()
+            let intent = MailIntent(subject: .passwordChanged(account.id), language: .english, createdAt: .after(0))
+            let queue = PostgresMailIntentQueue(temporary.database)
+            try await queue.enqueue(intent)
+            #expect(try await queue.claim(limit: 1, at: .after(1), leaseEnd: .after(100)) == [intent])
+            let rows = try await temporary.other.execute("SELECT claim FROM mail_intent WHERE claim IS NOT NULL").rows
+            let attempt: UUID = try #require(try rows.first?.value(0))
+            #expect(try await queue.claim(limit: 1, at: .after(2), leaseEnd: .after(100)) == [])
+            queue.failedClaims.withLock { $0.append(attempt) }
+            #expect(try await queue.claim(limit: 1, at: .after(3), leaseEnd: .after(100)) == [intent])
+        }
+    }
+
+    @Test("Only a commit that can't be confirmed counts as an unknown outcome")
+    func unknownOutcome() {
+        #expect(StoreFailure(PostgresError.outcomeUnknown).isOutcomeUnknown)
+        for error in [PostgresError.deadlineExceeded, .unavailable("refused"), .refused("40001")] {
+            #expect(StoreFailure(error).isBusy && !StoreFailure(error).isOutcomeUnknown)
         }
     }
 }

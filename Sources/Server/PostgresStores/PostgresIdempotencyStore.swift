@@ -150,7 +150,7 @@ extension PostgresIdempotencyStore {
         return rows.count
     }
 
-    /// What is known of a key.
+    /// The outcome of a claim for a key that is stored.
     private static func outcome(of claim: IdempotencyClaim, _ row: PostgresRow, at now: Date) throws -> ClaimOutcome {
         guard try row.value(0) == claim.fingerprint.rawValue else { return .otherRequest }
         guard try row.value(2) else {

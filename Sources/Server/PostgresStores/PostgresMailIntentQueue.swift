@@ -11,7 +11,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     /// Each server takes networks in turn on its own.
     private let turns = Mutex(MailTurns())
     /// Claims that failed, and that the database may have taken nevertheless.
-    private let failedClaims = Mutex<[UUID]>([])
+    let failedClaims = Mutex<[UUID]>([])
 
     /// Creates the queue.
     /// - Parameters:
@@ -62,7 +62,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         return taken.intents
     }
 
-    /// Returns the intents of claims that failed after they may have been committed: nobody would send them before their leases end.
+    /// Returns the intents of claims that failed after they may have been committed. Otherwise they would wait for the end of their leases.
     private func releaseFailedClaims(at now: Date) async throws {
         let attempts = failedClaims.withLock { $0 }
         guard !attempts.isEmpty else { return }

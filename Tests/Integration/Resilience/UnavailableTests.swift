@@ -1,3 +1,4 @@
+import AccountCore
 import ErrorContract
 import Foundation
 import GRDB
@@ -5,6 +6,7 @@ import Hummingbird
 import ServerMiddleware
 import Testing
 
+@testable import AccountRoutes
 @testable import AccountServer
 @testable import HoldfastCommand
 
@@ -74,6 +76,14 @@ import Testing
                 for try await answer in group where answer.status != 201 { expectWait(answer, in: 1...60, "hashing") }
             }
         }
+    }
+
+    @Test("A commit that can't be confirmed is a timeout, and a busy database is unavailable: only that is safe to repeat")
+    func unknownOutcome() {
+        let unknown = ContractError(StoreFailure(isBusy: true, isOutcomeUnknown: true, message: "lost"))
+        #expect(unknown.code == .serverTimeout && unknown.retryAfter == .seconds(1))
+        let busy = ContractError(StoreFailure(isBusy: true, message: "busy"))
+        #expect(busy.code == .serverServiceUnavailable && busy.retryAfter == .seconds(1))
     }
 
     @Test("When the database is busy, its keys are gone, or it does not answer", .readsDatabaseFile)

@@ -11,7 +11,7 @@ import ValkeyDriver
 enum TestStores {
     static let arePostgres = ProcessInfo.processInfo.environment["HOLDFAST_TEST_STORES"] == "postgres"
 
-    /// Gives a server a new database and a secret of its own, by which its limits differ from those of other tests.
+    /// Gives a server a new database and its own secret, by which its limits differ from those of other tests.
     /// - Parameter sharesLimits: Whether limits are counted in Redis, whose clock can't be set.
     static func configure(_ configuration: inout AccountServerConfiguration, sharesLimits: Bool) async throws {
         guard arePostgres else { return }

@@ -124,7 +124,7 @@ package struct PostgresDeployment: Sendable {
 }
 
 extension PostgresSettings {
-    /// For commands and changes of tables, which nobody waits for with a deadline.
+    /// For commands and changes of tables, for which no request waits.
     fileprivate var forLongWork: PostgresSettings {
         var settings = self
         (settings.queryTimeout, settings.statementTimeout) = (.seconds(3_600), .seconds(3_600))
@@ -152,7 +152,7 @@ private struct PresenceService: Service, CustomStringConvertible {
 }
 
 /// While a secret is replaced, gives addresses their keys under the present one; again from time to time, since servers that don't know it
-/// may still register people.
+/// may still register users.
 private struct RotationService: Service, CustomStringConvertible {
     let stores: PostgresAccountStores
     let logger: Logger

@@ -64,7 +64,7 @@ public struct PostgresDatabase: Sendable {
 }
 
 extension StoreFailure {
-    /// What a repetition may change counts as busy: no connection, no time, no room, or a transaction that others were in the way of.
+    /// Failures that a repetition may change count as busy: no connection, no time, no room, or a transaction that others were in the way of.
     public init(_ error: PostgresError) {
         let isBusy =
             switch error {

@@ -1,6 +1,6 @@
 import PostgresDriver
 
-/// What an operator should know about a PostgreSQL server, read without changing anything.
+/// The facts about a PostgreSQL server that an operator should know, read without changing anything.
 public struct PostgresInspection: Sendable {
     /// The version, as in `15.4`.
     public let version: String

@@ -52,7 +52,7 @@ public struct PostgresPresence: Sendable {
             )
             guard conflicts.rows.isEmpty else { return false }
             try await renew(transaction)
-            // Long gone: nobody asks for them.
+            // Rows of servers that ended long ago.
             try await transaction.execute(
                 "DELETE FROM server WHERE renewed_at < extract(epoch FROM clock_timestamp())::double precision - 86400"
             )

@@ -9,7 +9,7 @@ import Timekeeping
 /// also when the database moves to a machine whose clock is behind.
 public final class PostgresTime: Sendable {
     private struct State {
-        /// What the time was when the machine's clock was at its origin.
+        /// The time when the machine's clock was at its origin.
         var origin: Double
         var latest: Double
     }
