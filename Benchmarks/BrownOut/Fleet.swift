@@ -97,7 +97,7 @@ extension Fleet {
                     baseURL: url,
                     transport: transport,
                     middleware: contender.middleware(),
-                    surroundings: ClientSurroundings(clock: MonotonicClock(clock))
+                    environment: ClientEnvironment(clock: MonotonicClock(clock))
                 )
                 // A server that is silent would otherwise hold more connections than a process may have.
                 client.attemptTimeout = .seconds(2)

@@ -20,7 +20,7 @@ struct PlainRetry: ClientMiddleware {
             } catch {
                 guard retries < 3 else { throw error }
             }
-            let clock = context.surroundings.clock
+            let clock = context.environment.clock
             try await clock.sleep(until: clock.now + pause(retries))
             retries += 1
         }

@@ -20,8 +20,8 @@ import Testing
     @Test("A client that is told its address alone repeats, waits and gives up as the pipeline does")
     func retries() async throws {
         try await withServer(answer("502 X"), answer("200 OK", body: "{}")) { server in
-            let surroundings = ClientSurroundings(chance: { 0 })
-            var api = APIClient(baseURL: try url(server), surroundings: surroundings)
+            let environment = ClientEnvironment(chance: { 0 })
+            var api = APIClient(baseURL: try url(server), environment: environment)
             #expect(api.timeout == .seconds(30) && api.attemptTimeout == .seconds(10))
             patient(&api)
             #expect(try await api.send(.get, "/a").body == Array("{}".utf8))

@@ -32,7 +32,7 @@ import Testing
             let intents = try (0..<3).map { try makeIntent($0, after: TimeInterval($0)) }
             for intent in intents { try await stores.intents.enqueue(intent) }
             _ = try await stores.intents.claim(limit: 2, at: .after(1), leaseEnd: .after(100))
-            try await stores.intents.giveUp(intents[0], leaseEnd: .after(100), until: .after(300), reason: "550")
+            try await stores.intents.abandon(intents[0], leaseEnd: .after(100), until: .after(300), reason: "550")
             try await stores.execute(
                 """
                 CREATE TABLE old AS SELECT * FROM mail_intent;

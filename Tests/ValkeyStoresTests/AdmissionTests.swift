@@ -77,11 +77,11 @@ import Testing
                 let claims = [RateLimitClaim("ring", key: ring), RateLimitClaim("paced", key: paced), RateLimitClaim("all")]
                 let answers = try await withThrowingTaskGroup { group in
                     for _ in 0..<64 { group.addTask { try await store.admit(claims) } }
-                    return try await group.reduce(into: [RateLimitAnswer]()) { $0.append($1) }
+                    return try await group.reduce(into: [RateLimitResult]()) { $0.append($1) }
                 }
                 let expected = (0..<64).map { _ in oracle.admit(claims) }
                 #expect(answers.count(where: \.isAdmitted) == expected.count(where: \.isAdmitted), "round \(round)")
-                let shadow = { (answers: [RateLimitAnswer]) in answers.count { $0.isAdmitted && $0.shadowRefusal != nil } }
+                let shadow = { (answers: [RateLimitResult]) in answers.count { $0.isAdmitted && $0.shadowRefusal != nil } }
                 #expect(shadow(answers) == shadow(expected), "round \(round)")
                 let (actual, wanted) = (try await store.check(claims), oracle.check(claims))
                 #expect(actual.limits.map(\.remaining) == wanted.limits.map(\.remaining), "round \(round)")

@@ -71,17 +71,17 @@ func measureParts(_ url: URL) {
     }
     let parts: [(String, any ClientMiddleware)] = [
         ("idempotency key", IdempotencyKeyMiddleware()), ("retry", RetryMiddleware()), ("gate", GateMiddleware()),
-        ("throttler", makeThrottle()), ("breaker", BreakerMiddleware()), ("session", AuthoriseMiddleware(makeSession())),
+        ("throttler", makeThrottle()), ("breaker", BreakerMiddleware()), ("session", AuthorizeMiddleware(makeSession())),
     ]
     let endpoint = unknown.endpoint(of: request)
-    let surroundings = ClientSurroundings()
+    let environment = ClientEnvironment()
     let context = CallContext(
         origin: "https://api.example.org",
         endpoint: endpoint,
         deadline: .seconds(1_000_000),
         attemptTimeout: .seconds(10),
-        surroundings: surroundings,
-        record: CallRecord(name: nil, endpoint: endpoint, surroundings: surroundings)
+        environment: environment,
+        record: CallRecord(name: nil, endpoint: endpoint, environment: environment)
     )
     for (name, part) in parts {
         Benchmark("part \(name)") { benchmark in

@@ -40,18 +40,18 @@ public struct AccountClient: Sendable {
         refreshing.policies.set(.sessionRefresh, for: "/api/auth/refresh", method: .post)
         session = Session(
             store: store,
-            surroundings: api.surroundings,
+            environment: api.environment,
             refresh: { [refreshing] token in
                 let request = RefreshRequest(refreshToken: try RefreshToken(token))
                 // The session repeats a refresh whose response was lost; a server accepts the same token for a while.
-                let answer: SessionAnswer = try await refreshing.post(
+                let answer: SessionResponse = try await refreshing.post(
                     AccountPath.refresh,
                     request,
                     headers: [.idempotencyKey: "\"\(IdempotencyKeyMiddleware.randomKey())\""],
                     context: "session_refresh"
                 )
                 if let email = answer.user.email { await devices.keep(answer.deviceToken, for: email) }
-                return Credentials(answer, now: api.surroundings.wallClock())
+                return Credentials(answer, now: api.environment.wallClock())
             },
             revoke: { credentials in
                 guard let token = credentials.refreshToken.flatMap({ try? RefreshToken($0) }) else { return }
@@ -138,7 +138,7 @@ public struct AccountClient: Sendable {
         var failure: APIError?
         do {
             // A refresh may have replaced the token meanwhile.
-            if let replaced = try await session.hold(nil) { token = replaced.refreshToken }
+            if let replaced = try await session.setCredentials(nil) { token = replaced.refreshToken }
         } catch {
             failure = APIError(accounts: error, context: "user_logout")
         }
@@ -152,7 +152,7 @@ public struct AccountClient: Sendable {
     /// - Throws: Code `AUTH_TOKEN_MISSING` if nobody is signed in.
     public func me() async throws(APIError) -> AccountUser {
         _ = try await credentials(context: "user_me")
-        let answer: UserAnswer = try await api.authorised(by: session).get(AccountPath.me, context: "user_me")
+        let answer: UserResponse = try await api.authorized(by: session).get(AccountPath.me, context: "user_me")
         return answer.user
     }
 
@@ -167,7 +167,7 @@ public struct AccountClient: Sendable {
         submission: Submission = Submission()
     ) async throws(APIError) -> String {
         do throws(APIError) {
-            let answer: MessageAnswer = try await post(
+            let answer: MessageResponse = try await post(
                 AccountPath.requestPasswordReset,
                 PasswordResetRequest(email: email),
                 submission,
@@ -184,10 +184,10 @@ public struct AccountClient: Sendable {
 
     /// Validates a link without consuming it.
     /// - Throws: Code `AUTH_RESET_TOKEN_INVALID` for an expired, used or unknown link; other backends send none.
-    public func validateReset(_ link: ResetLink) async throws(APIError) -> ValidTokenAnswer {
+    public func validateReset(_ link: ResetLink) async throws(APIError) -> ValidTokenResponse {
         let request = ValidateResetTokenRequest(token: link.token, email: link.email)
         let context = "password_reset_validate"
-        let answer: ValidTokenAnswer = try await post(AccountPath.validateResetToken, request, Submission(), context: context)
+        let answer: ValidTokenResponse = try await post(AccountPath.validateResetToken, request, Submission(), context: context)
         guard answer.valid else {
             throw APIError(kind: .badRequest, code: .authResetTokenInvalid, recovery: .requestNewLink, context: context)
         }
@@ -227,10 +227,10 @@ extension AccountClient {
         _ submission: Submission,
         context: String
     ) async throws(APIError) -> AccountUser {
-        let answer: SessionAnswer = try await post(path, request, submission, context: context)
+        let answer: SessionResponse = try await post(path, request, submission, context: context)
         await devices.keep(answer.deviceToken, for: email)
         do {
-            try await session.hold(Credentials(answer, now: api.surroundings.wallClock()))
+            try await session.setCredentials(Credentials(answer, now: api.environment.wallClock()))
         } catch {
             throw APIError(accounts: error, context: context)
         }
@@ -269,7 +269,7 @@ extension APIError {
 }
 
 extension Credentials {
-    fileprivate init(_ answer: SessionAnswer, now: Date) {
+    fileprivate init(_ answer: SessionResponse, now: Date) {
         self.init(
             accessToken: answer.accessToken,
             refreshToken: answer.refreshToken?.rawValue,

@@ -28,14 +28,14 @@ extension APIClient {
         coding: JSONCoding = .standard,
         throttle: ThrottlePolicy? = nil,
         catalogue: ErrorCatalogue = .standard,
-        surroundings: ClientSurroundings = ClientSurroundings()
+        environment: ClientEnvironment = ClientEnvironment()
     ) {
         let quotas = throttle.map { policy in
             Throttler(policy: policy, routes: policies.routes, basePath: baseURL.path(percentEncoded: true))
         }
-        var surroundings = surroundings
+        var environment = environment
         #if canImport(Network)
-            if surroundings.connectivity == nil { surroundings.connectivity = .system }
+            if environment.connectivity == nil { environment.connectivity = .system }
         #endif
         self.init(
             baseURL: baseURL,
@@ -47,7 +47,7 @@ extension APIClient {
             coding: coding,
             middleware: ClientPipeline.standard(throttle: quotas.map { ThrottleMiddleware($0) }),
             catalogue: catalogue,
-            surroundings: surroundings
+            environment: environment
         )
     }
 }

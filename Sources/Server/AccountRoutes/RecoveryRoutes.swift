@@ -63,13 +63,13 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     @Sendable private func request(_ request: Request, _ context: Context) async throws -> Response {
         let language = try await accept(request, context)
         let message = ContractText.resetRequested.text(in: language)
-        guard forms.form(for: request) == .success else { return try .json(MessageAnswer(message: message), language: language) }
-        return try .json(ResetLinkSentAnswer(message: message, lifetime: rules.linkLifetime), language: language)
+        guard forms.form(for: request) == .success else { return try .json(MessageResponse(message: message), language: language) }
+        return try .json(ResetLinkSentResponse(message: message, lifetime: rules.linkLifetime), language: language)
     }
 
     @Sendable private func legacyRequest(_ request: Request, _ context: Context) async throws -> Response {
         let language = try await accept(request, context)
-        return try .json(LegacyResetAnswer(message: ContractText.resetRequested.text(in: language)), language: language)
+        return try .json(LegacyResetResponse(message: ContractText.resetRequested.text(in: language)), language: language)
     }
 
     @Sendable private func validate(_ request: Request, _ context: Context) async throws -> Response {
@@ -78,7 +78,7 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         return try await translatingDomainErrors {
             let (account, expiresAt) = try await recovery.validate(body.token, email: body.email)
             return try .json(
-                ValidTokenAnswer(
+                ValidTokenResponse(
                     userID: UserID(account.id.rawValue),
                     email: account.email,
                     firstName: account.firstName.rawValue,

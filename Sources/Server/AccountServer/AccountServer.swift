@@ -34,12 +34,12 @@ public struct AccountServer: Sendable {
     public let configuration: AccountServerConfiguration
     package let stores: Stores
     package let mailbox: MailboxFolder
-    package let signIn: SignIn
+    package let authentication: Authentication
     /// Where the server listens.
     package let address = BoundAddress()
     package let shedding: LoadShedding
     package let gate: HashingGate
-    package let limitStore: any KeptRateLimitStore
+    package let limitStore: any PersistentRateLimitStore
     package let metrics: any MetricsFactory
     let recovery: PasswordRecovery
     let localization: Localization
@@ -49,7 +49,7 @@ public struct AccountServer: Sendable {
     let audit: AuditTrail<ServerTime>
     let accountMetrics: AccountMetrics
     let time: ServerTime
-    let steady: any KeptTime
+    let steady: any PersistentTime
     let mailBounds: MailBounds
     package let drain = Drain()
     package let logger: Logger
@@ -129,7 +129,7 @@ public struct AccountServer: Sendable {
             clock: time
         )
         audit = AuditTrail(store: stores.audit, clock: time, now: time.wall, logger: logger)
-        signIn = SignIn(
+        authentication = Authentication(
             accounts: stores.accounts,
             sessions: stores.sessions,
             gate: gate,
@@ -158,7 +158,7 @@ public struct AccountServer: Sendable {
     /// Returns the user whose access token a request has in its header `Authorization`, for an app's own routes.
     /// - Throws: `ContractError` with `AUTH_TOKEN_MISSING`, `AUTH_TOKEN_INVALID`, `AUTH_TOKEN_EXPIRED` or the state of the account.
     public func user(of request: Request) async throws -> AccountUser {
-        try await signIn.user(of: request)
+        try await authentication.user(of: request)
     }
 }
 

@@ -44,9 +44,9 @@ struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
             headers[name] = value
         }
         guard let answer = decoded(received.status, headers, body) else {
-            return PlainAnswer.json(["outcome": "success"]).response
+            return BufferedResponse.json(["outcome": "success"]).response
         }
-        return PlainAnswer.json(reading(answer, headers, in: localization.language(of: request))).response
+        return BufferedResponse.json(reading(answer, headers, in: localization.language(of: request))).response
     }
 
     private static func refused(_ member: String, _ allowed: String) -> ContractError {

@@ -47,7 +47,7 @@ public enum ClaimOutcome: Hashable, Sendable {
     /// The key was used for a request that differs from this one.
     case otherRequest
     /// The request was answered; `nil` if its answer was not kept.
-    case finished(KeptAnswer?)
+    case finished(IdempotentResponse?)
     /// There is no room for another key.
     case full
 }

@@ -33,7 +33,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
     }
 
     @discardableResult
-    public func finish(_ claim: IdempotencyClaim, with answer: KeptAnswer?, until expiry: Date) -> Bool {
+    public func finish(_ claim: IdempotencyClaim, with answer: IdempotentResponse?, until expiry: Date) -> Bool {
         table.withLock { table in
             guard table.isRunning(claim) else { return false }
             table.finish(claim.key, with: answer, until: expiry)
@@ -58,7 +58,7 @@ struct IdempotencyTable {
     struct Entry {
         enum State {
             case running(id: UInt64)
-            case finished(KeptAnswer?)
+            case finished(IdempotentResponse?)
         }
 
         let client: KeyDigest
@@ -99,7 +99,7 @@ struct IdempotencyTable {
         move(claim.client, from: count, to: count + 1)
     }
 
-    mutating func finish(_ key: RequestDigest, with answer: KeptAnswer?, until expiry: Date) {
+    mutating func finish(_ key: RequestDigest, with answer: IdempotentResponse?, until expiry: Date) {
         entries[key]?.state = .finished(answer)
         entries[key]?.endsAt = expiry
     }

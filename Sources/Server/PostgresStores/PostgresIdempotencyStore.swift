@@ -76,7 +76,7 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
     private static func part(_ digest: [UInt8]) -> Int { Int(digest.first ?? 0) & 15 }
 
     @discardableResult
-    public func finish(_ claim: IdempotencyClaim, with answer: KeptAnswer?, until expiry: Date) async throws -> Bool {
+    public func finish(_ claim: IdempotencyClaim, with answer: IdempotentResponse?, until expiry: Date) async throws -> Bool {
         let headers = answer.map(\.headers.stored)
         return try await database.execute(
             // An attempt whose response was lost has finished it, with the same values.
@@ -160,7 +160,7 @@ extension PostgresIdempotencyStore {
         }
         guard let status: Int = try row.value(4) else { return .finished(nil) }
         guard let headers = HTTPFields(stored: try row.value(5)),
-            let answer = KeptAnswer(status: status, headers: headers, body: try row.value(6))
+            let answer = IdempotentResponse(status: status, headers: headers, body: try row.value(6))
         else { throw StoreFailure.corruptRow(of: "idempotency_key") }
         return .finished(answer)
     }
@@ -174,15 +174,15 @@ extension PostgresIdempotencyStore {
         at now: Date,
         in transaction: PostgresTransaction
     ) async throws -> Bool {
-        if own >= bounds.keysPerClient { return try await forgetOldest(of: client, at: now, in: transaction) }
+        if own >= bounds.keysPerClient { return try await removeOldest(of: client, at: now, in: transaction) }
         guard total >= bounds.keys else { return true }
         let fullest = try await transaction.execute("SELECT client FROM idempotency_client ORDER BY keys DESC LIMIT 1").rows
         guard let fullest = fullest.first else { return true }
-        return try await forgetOldest(of: try fullest.value(0), at: now, in: transaction)
+        return try await removeOldest(of: try fullest.value(0), at: now, in: transaction)
     }
 
     /// Finished keys live equally long, so the one that expires first is the oldest.
-    private static func forgetOldest(of client: Int, at now: Date, in transaction: PostgresTransaction) async throws -> Bool {
+    private static func removeOldest(of client: Int, at now: Date, in transaction: PostgresTransaction) async throws -> Bool {
         let finished = try await remove(
             """
             DELETE FROM idempotency_key WHERE digest IN (

@@ -39,7 +39,7 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
     }
 
     @discardableResult
-    public func finish(_ claim: IdempotencyClaim, with answer: KeptAnswer?, until expiry: Date) async throws -> Bool {
+    public func finish(_ claim: IdempotencyClaim, with answer: IdempotentResponse?, until expiry: Date) async throws -> Bool {
         let headers = answer.map(\.headers.stored)
         return try await database.write { database in
             try database.execute(
@@ -88,7 +88,7 @@ extension SQLiteIdempotencyStore {
         guard let status = found["status"] as Int? else { return .finished(nil) }
         let body: Data = found["body"]
         guard let headers = HTTPFields(stored: found["headers"]),
-            let answer = KeptAnswer(status: status, headers: headers, body: Array(body))
+            let answer = IdempotentResponse(status: status, headers: headers, body: Array(body))
         else { throw StoreFailure(isBusy: false, message: "a kept response can't be read") }
         return .finished(answer)
     }
@@ -105,15 +105,15 @@ extension SQLiteIdempotencyStore {
             sql: "SELECT keys FROM idempotency_client WHERE client = ?",
             arguments: [client.column]
         )
-        if own ?? 0 >= bounds.keysPerClient { return try forgetOldest(of: client.column, at: time, in: database) }
+        if own ?? 0 >= bounds.keysPerClient { return try removeOldest(of: client.column, at: time, in: database) }
         guard try total(in: database) >= bounds.keys else { return true }
         let fullest = try Int64.fetchOne(database, sql: "SELECT client FROM idempotency_client ORDER BY keys DESC LIMIT 1")
         guard let fullest else { return true }
-        return try forgetOldest(of: fullest, at: time, in: database)
+        return try removeOldest(of: fullest, at: time, in: database)
     }
 
     /// Finished keys live equally long, so the one that expires first is the oldest.
-    private static func forgetOldest(of client: Int64, at time: Double, in database: Database) throws -> Bool {
+    private static func removeOldest(of client: Int64, at time: Double, in database: Database) throws -> Bool {
         for condition in ["is_finished = 1", "is_finished = 0 AND ends_at <= \(time)"] {
             try database.execute(
                 sql: """

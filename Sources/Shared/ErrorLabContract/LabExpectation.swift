@@ -3,14 +3,14 @@ import Timekeeping
 
 /// What a client must read from an answer of the lab.
 public enum LabExpectation: Hashable, Sendable {
-    /// A ``LabReply``.
+    /// A ``LabSuccess``.
     /// - authorized: Whether the request that was served carried credentials; `nil` if it doesn't matter.
     case success(authorized: Bool? = nil)
     /// An error.
     case failure(LabFailure)
 
     /// What differs from a reply, in words; empty if it is as promised.
-    public func differences(from reply: LabReply) -> [String] {
+    public func differences(from reply: LabSuccess) -> [String] {
         guard case .success(let authorized) = self else { return ["the call succeeded"] }
         guard let authorized, authorized != reply.authorized else { return [] }
         return ["credentials were \(reply.authorized ? "" : "not ")sent"]
@@ -19,7 +19,7 @@ public enum LabExpectation: Hashable, Sendable {
     /// What differs from an error, in words; empty if it is as promised.
     public func differences(from error: APIError) -> [String] {
         guard case .failure(let failure) = self else { return ["the call failed: \(error)"] }
-        if failure.serverMayTell, error.code == .serverTimeout, error.status == 504 { return [] }
+        if failure.serverMayReport, error.code == .serverTimeout, error.status == 504 { return [] }
         return failure.differences(from: error)
     }
 }
@@ -40,7 +40,7 @@ public struct LabFailure: Hashable, Sendable {
     public var fields: [String]
     /// Whether a 504 with `SERVER_TIMEOUT` is as good: a server that heeds how long its client waits answers in the very moment in
     /// which the client stops waiting, and either may be first.
-    public var serverMayTell: Bool
+    public var serverMayReport: Bool
 
     /// Creates a failure.
     public init(
@@ -50,7 +50,7 @@ public struct LabFailure: Hashable, Sendable {
         retryAfter: ClosedRange<Int>? = nil,
         namesRequest: Bool = true,
         fields: [String] = [],
-        serverMayTell: Bool = false
+        serverMayReport: Bool = false
     ) {
         self.kind = kind
         self.code = code
@@ -58,7 +58,7 @@ public struct LabFailure: Hashable, Sendable {
         self.retryAfter = retryAfter
         self.namesRequest = namesRequest
         self.fields = fields
-        self.serverMayTell = serverMayTell
+        self.serverMayReport = serverMayReport
     }
 
     func differences(from error: APIError) -> [String] {
@@ -87,7 +87,7 @@ extension LabExpectation: Codable {
         case retryAfterFrom = "retry_after_from"
         case retryAfterTo = "retry_after_to"
         case namesRequest = "request_id"
-        case serverMayTell = "server_may_tell"
+        case serverMayReport = "server_may_tell"
     }
 
     /// Reads an expectation.
@@ -107,7 +107,7 @@ extension LabExpectation: Codable {
                 retryAfter: earliest.map { $0...max($0, latest ?? $0) },
                 namesRequest: try container.decode(Bool.self, forKey: .namesRequest),
                 fields: try container.decode([String].self, forKey: .fields),
-                serverMayTell: try container.decodeIfPresent(Bool.self, forKey: .serverMayTell) ?? false
+                serverMayReport: try container.decodeIfPresent(Bool.self, forKey: .serverMayReport) ?? false
             )
         )
     }
@@ -128,7 +128,7 @@ extension LabExpectation: Codable {
             try container.encodeIfPresent(failure.retryAfter?.upperBound, forKey: .retryAfterTo)
             try container.encode(failure.namesRequest, forKey: .namesRequest)
             try container.encode(failure.fields, forKey: .fields)
-            if failure.serverMayTell { try container.encode(true, forKey: .serverMayTell) }
+            if failure.serverMayReport { try container.encode(true, forKey: .serverMayReport) }
         }
     }
 }

@@ -74,7 +74,7 @@ public enum LabRetryAfter: Hashable, Sendable {
 }
 
 /// What the lab says when it answers with a success.
-public struct LabReply: Codable, Hashable, Sendable {
+public struct LabSuccess: Codable, Hashable, Sendable {
     /// Always `ok`.
     public var lab = "ok"
     /// The method of the request.

@@ -56,8 +56,8 @@ public struct LabParameter: Hashable, Sendable {
         LabParameter("lang", .language, "The language of an error's text, whatever the request asks for."),
         LabParameter("status", .whole(200...599), "The HTTP status, if not the code's own."),
         LabParameter("retry_after", .delay, "The Retry-After header, and the same in the body."),
-        LabParameter("delay_ms", .whole(0...LabAnswer.maximumDelay), "How long the answer takes to begin."),
-        LabParameter("dribble_ms", .whole(0...LabAnswer.maximumDribble), "How long each of up to 20 pieces of the body takes."),
+        LabParameter("delay_ms", .whole(0...LabResponse.maximumDelay), "How long the answer takes to begin."),
+        LabParameter("dribble_ms", .whole(0...LabResponse.maximumDribble), "How long each of up to 20 pieces of the body takes."),
         LabParameter("drop", choice(LabDrop.self), "When the connection breaks."),
         LabParameter("close", choice(LabClose.self), "How the connection breaks."),
         LabParameter("truncate", .whole(0...65_536), "How many bytes of the body are sent."),
@@ -150,7 +150,7 @@ struct LabParameterReader {
     }
 
     /// Refuses what can be read and yet can't be meant.
-    mutating func refuseContradictions(of answer: LabAnswer, catalogue: ErrorCatalogue) {
+    mutating func refuseContradictions(of answer: LabResponse, catalogue: ErrorCatalogue) {
         for (name, outcome) in [("code", answer.outcome), ("then", answer.then)] {
             guard case .code(let code) = outcome, catalogue[code] == nil, answer.status == nil else { continue }
             refuse(name, .validationInvalidInput, "a code that the catalogue does not have needs status beside it")

@@ -37,7 +37,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
     }
 
     /// Which credentials of the lab's own the request carries.
-    public enum Credentials: String, Codable, Hashable, Sendable, CaseIterable {
+    public enum Authorization: String, Codable, Hashable, Sendable, CaseIterable {
         /// None.
         case none
         /// Good ones.
@@ -73,7 +73,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
     /// The path with its query; ``LabPath/sessionPlace`` stands for the name of a session.
     public let path: String
     /// Which credentials the request carries.
-    public let credentials: Credentials
+    public let credentials: Authorization
     /// The time that the client gives the call, in milliseconds; the client's own if `nil`.
     public let timeoutMilliseconds: Int?
     /// How many calls it takes to see what happens.
@@ -97,7 +97,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
         advice: String,
         method: String = "GET",
         path: String,
-        credentials: Credentials = .none,
+        credentials: Authorization = .none,
         timeoutMilliseconds: Int? = nil,
         calls: Int = 1,
         expected: [LabExpectation]
@@ -161,9 +161,9 @@ extension LabScenario {
         _ summary: String,
         advice: String,
         method: String = "GET",
-        _ answer: LabAnswer,
+        _ answer: LabResponse,
         root: String,
-        credentials: Credentials = .none,
+        credentials: Authorization = .none,
         timeoutMilliseconds: Int? = nil,
         expected: [LabExpectation]
     ) {
@@ -181,9 +181,9 @@ extension LabScenario {
     }
 }
 
-extension LabAnswer {
+extension LabResponse {
     /// The answer with some of its properties set.
-    func with(_ change: (inout LabAnswer) -> Void) -> LabAnswer {
+    func with(_ change: (inout LabResponse) -> Void) -> LabResponse {
         var answer = self
         change(&answer)
         return answer
@@ -194,7 +194,7 @@ extension LabAnswer {
 public enum LabPath {
     /// Where the lab is mounted unless its server says otherwise. It answers with the lab's page.
     public static let root = "/dev/lab"
-    /// Answers as its parameters say, see ``LabAnswer``.
+    /// Answers as its parameters say, see ``LabResponse``.
     public static let answer = "/answer"
     /// Lists the scenarios, see ``LabScenario``.
     public static let scenarios = "/scenarios"

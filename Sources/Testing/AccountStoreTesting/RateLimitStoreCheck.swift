@@ -64,7 +64,7 @@ struct LimitsUnderTest: Sendable {
 
     /// Requires an admission.
     @discardableResult
-    func requireAdmission(_ claims: [RateLimitClaim], line: Int = #line) async throws -> RateLimitAnswer {
+    func requireAdmission(_ claims: [RateLimitClaim], line: Int = #line) async throws -> RateLimitResult {
         let answer = try await store.admit(claims)
         let refusal = answer.refusal.map { "\($0.policy.name) for \($0.retryAfter.map { "\($0)" } ?? "ever")" } ?? ""
         try require(answer.isAdmitted, "The request should be admitted and is refused by \(refusal)", line: line)

@@ -24,7 +24,7 @@ import Testing
             _ = try await RawHTTP.send("GET", "/private/\(token)?email=ana@example.com", to: server.url)
             _ = try await server.mails(atLeast: 2)
             // The last mail counts as handed over a moment before it leaves the queue.
-            let text = try await figures(of: server) { text in
+            let text = try await measurements(of: server) { text in
                 text.contains("mails_handed_over_total{mail=\"password_changed\"} 1\n") && text.contains("mail_queue_length 0\n")
             }
             for line in [
@@ -91,7 +91,7 @@ import Testing
             let unknown = try await server.post("/api/validate-reset-token/", #"{"token":"\#(SecretToken().text)"}"#)
             #expect(expired.status == 400)
             #expect(unknown.status == 400)
-            let text = try await figures(of: server) { _ in true }
+            let text = try await measurements(of: server) { _ in true }
             for reason in ["token_expired", "token_invalid"] {
                 #expect(text.contains("password_reset_failures_total{reason=\"\(reason)\",step=\"validate\"} 1\n"), "\(reason)")
             }
@@ -125,7 +125,7 @@ import Testing
     }
 
     /// The figures, once they are as asked for.
-    private func figures(of server: TestServer, when isThere: (String) async throws -> Bool) async throws -> String {
+    private func measurements(of server: TestServer, when isThere: (String) async throws -> Bool) async throws -> String {
         let clock = ContinuousClock()
         let deadline = clock.now.advanced(by: .seconds(30))
         while clock.now < deadline {

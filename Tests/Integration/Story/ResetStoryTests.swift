@@ -13,7 +13,7 @@ import Testing
     @Test("The demo's story ends as it should over a real socket")
     func storySucceeds() async throws {
         try await withServer { server in
-            try await DemoStory(url: server.url, printer: DemoPrinter(isColourful: false), delay: 5).tell()
+            try await DemoStory(url: server.url, printer: DemoPrinter(isColored: false), delay: 5).run()
         }
     }
 
@@ -23,7 +23,7 @@ import Testing
             try await withServer {
                 $0.resetEmailLimit = nil
             } _: { server in
-                try await DemoStory(url: server.url, printer: DemoPrinter(isColourful: false)).tell()
+                try await DemoStory(url: server.url, printer: DemoPrinter(isColored: false)).run()
             }
         }
     }

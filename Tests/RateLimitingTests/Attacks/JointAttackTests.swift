@@ -125,7 +125,7 @@ private struct JointAttack {
         }
     }
 
-    private mutating func ask(_ keys: [Int], _ costs: [Int]) -> RateLimitAnswer {
+    private mutating func ask(_ keys: [Int], _ costs: [Int]) -> RateLimitResult {
         let claims = policies.indices.map { RateLimitClaim(policies[$0].name, key: keys[$0], cost: costs[$0]) }
         let answer = limiter.admit(claims, at: ManualClock.Instant(offset: .nanoseconds(now)))
         latest = max(latest, now)
@@ -140,7 +140,7 @@ private struct JointAttack {
     private mutating func probe(
         _ keys: [Int],
         _ costs: [Int],
-        _ decision: RateLimitAnswer,
+        _ decision: RateLimitResult,
         at standing: Int64,
         wait: Int64
     ) -> Int {

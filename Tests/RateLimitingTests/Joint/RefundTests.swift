@@ -178,24 +178,24 @@ private struct RefundOracle {
     }
 
     /// What a GCRA owes, in nanoseconds times the denominator.
-    private func debt(at now: Int64) -> Int64 {
-        var (debt, last) = (Int64(0), Int64(0))
+    private func usage(at now: Int64) -> Int64 {
+        var (usage, last) = (Int64(0), Int64(0))
         for charge in charges where charge.counts {
-            debt = max(0, debt - (charge.instant - last) * emission.denominator) + Int64(charge.cost) * emission.numerator
+            usage = max(0, usage - (charge.instant - last) * emission.denominator) + Int64(charge.cost) * emission.numerator
             last = charge.instant
         }
-        return max(0, debt - (now - last) * emission.denominator)
+        return max(0, usage - (now - last) * emission.denominator)
     }
 
     /// What a GCRA owes, in nanoseconds.
-    func owed(at now: Int64) -> Int64 { (debt(at: now) + emission.denominator - 1) / emission.denominator }
+    func owed(at now: Int64) -> Int64 { (usage(at: now) + emission.denominator - 1) / emission.denominator }
 
     func admits(_ cost: Int, at now: Int64) -> Bool {
         if policy.algorithm == .slidingWindow {
             let used = charges.filter { $0.counts && now - $0.instant < window }.reduce(0) { $0 + $1.cost }
             return used + cost <= policy.quota
         }
-        return debt(at: now) <= Int64(policy.burst - cost) * emission.numerator
+        return usage(at: now) <= Int64(policy.burst - cost) * emission.numerator
     }
 
     mutating func admitted(_ cost: Int, at now: Int64) -> Int {

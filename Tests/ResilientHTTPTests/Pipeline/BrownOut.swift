@@ -90,7 +90,7 @@ struct BrownOut {
                 baseURL: url,
                 transport: server,
                 middleware: middleware(),
-                surroundings: ClientSurroundings(
+                environment: ClientEnvironment(
                     clock: MonotonicClock(clock),
                     wallClock: { Date(timeIntervalSince1970: 1_762_252_200) },
                     chance: { chance.next() }

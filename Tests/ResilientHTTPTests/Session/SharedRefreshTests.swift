@@ -16,7 +16,7 @@ import Timekeeping
     private let prompts = Counter()
     private let ended = Counter()
 
-    private var surroundings: ClientSurroundings { ClientSurroundings(clock: MonotonicClock(clock)) }
+    private var environment: ClientEnvironment { ClientEnvironment(clock: MonotonicClock(clock)) }
 
     private func client(
         _ server: TokenServer,
@@ -24,9 +24,9 @@ import Timekeeping
         refresh: @escaping Session.Refresh,
         prompt: Session.SignInPrompt? = nil
     ) throws -> APIClient {
-        let session = Session(store: store, surroundings: surroundings, refresh: refresh, prompt: prompt)
+        let session = Session(store: store, environment: environment, refresh: refresh, prompt: prompt)
         let url = try #require(URL(string: "https://api.example.org"))
-        return APIClient(baseURL: url, transport: server, session: session, middleware: [], surroundings: surroundings)
+        return APIClient(baseURL: url, transport: server, session: session, middleware: [], environment: environment)
     }
 
     /// Makes all calls at once; returns the kinds of their failures.
@@ -164,7 +164,7 @@ import Timekeeping
     func cancelledCrowd() async throws {
         let server = TokenServer(valid: "at2", holdsEvery: 20)
         let (answers, answer) = AsyncStream<Void>.makeStream()
-        let session = Session(store: MemoryCredentialStore(.number(1)), surroundings: surroundings) { [refreshes] _ in
+        let session = Session(store: MemoryCredentialStore(.number(1)), environment: environment) { [refreshes] _ in
             refreshes.increment()
             for await _ in answers { break }
             return .number(2)
@@ -174,7 +174,7 @@ import Timekeeping
             transport: server,
             session: session,
             middleware: [],
-            surroundings: surroundings
+            environment: environment
         )
         let crowd = (0..<10_000).map { _ in Task { await failure { _ = try await client.send(.get, "/a") } } }
         // All have been refused: some are held back, the others wait for the refresh.

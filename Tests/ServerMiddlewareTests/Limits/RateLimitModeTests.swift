@@ -89,7 +89,7 @@ import Testing
         let logger = Logger(label: "test", factory: { _ in logs })
         let server = LimitedServer([.rule("ip", 1)])
         let log = RefusalLog(clock: server.clock)
-        let refusal = RateLimitAnswer.Refusal(policy: RateLimitRule.rule("ip", 1).policy, retryAfter: .seconds(7))
+        let refusal = RateLimitResult.Refusal(policy: RateLimitRule.rule("ip", 1).policy, retryAfter: .seconds(7))
         for _ in 0..<1_000 { log.note(refusal, isShadow: false, logger) }
         server.clock.advance(by: .seconds(1))
         log.note(refusal, isShadow: false, logger)
@@ -108,12 +108,12 @@ private final class BrokenStore: RateLimitStore {
 
     let isBroken = Mutex(true)
 
-    func admit(_ claims: [RateLimitClaim]) async throws -> RateLimitAnswer {
+    func admit(_ claims: [RateLimitClaim]) async throws -> RateLimitResult {
         if isBroken.withLock({ $0 }) { throw Gone() }
-        return RateLimitAnswer(limits: [])
+        return RateLimitResult(limits: [])
     }
 
-    func check(_ claims: [RateLimitClaim]) async throws -> RateLimitAnswer { try await admit(claims) }
+    func check(_ claims: [RateLimitClaim]) async throws -> RateLimitResult { try await admit(claims) }
     func refund(_ charge: RateLimitCharge, under policies: Set<String>?) async throws {}
     func change(to rule: RateLimitRule) async throws {}
 }

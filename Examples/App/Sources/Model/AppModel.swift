@@ -85,7 +85,7 @@ final class AppModel {
 
     /// Opens the sign-in after a reset. The server has ended every session of the account.
     func signIn(after reset: ResetPasswordModel) async {
-        _ = try? await services.accounts.session.hold(nil)
+        _ = try? await services.accounts.session.setCredentials(nil)
         sheet = nil
         root = .signIn(reset.makeSignInModel())
     }
@@ -124,7 +124,7 @@ final class AppModel {
 
     /// Leaves a session that the server has ended.
     private func endSession() async {
-        _ = try? await services.accounts.session.hold(nil)
+        _ = try? await services.accounts.session.setCredentials(nil)
         showSignIn()
     }
 

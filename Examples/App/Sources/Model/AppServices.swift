@@ -23,6 +23,6 @@ struct AppServices: Sendable {
         self.transport = transport
         let plain = APIClient(baseURL: baseURL, transport: transport, language: language, middleware: [])
         accounts = AccountClient(api: plain)
-        api = plain.authorised(by: accounts.session)
+        api = plain.authorized(by: accounts.session)
     }
 }

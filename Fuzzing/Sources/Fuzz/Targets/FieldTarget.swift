@@ -35,7 +35,7 @@ struct FieldTarget: FuzzTarget {
         )
         (tokens, token) = try waiting {
             let tokens = await AccessTokens(keys: ServerKeys(secret: SymmetricKey(size: .bits256)))
-            let session = Session.ID(rawValue: UUID())
+            let session = StoredSession.ID(rawValue: UUID())
             return (tokens, try await tokens.issue(for: account, session: session, at: Self.now, lifetime: .seconds(900)))
         }
     }

@@ -16,7 +16,7 @@ extension ErrorLabModel {
         recorder.start()
         let start = stopwatch.now
         var trial = LabTrial(scenario: scenario, sentBefore: sentBefore)
-        let result: Result<LabReply, APIError>
+        let result: Result<LabSuccess, APIError>
         do throws(APIError) {
             result = .success(try await attempt(&trial, isSignedIn: isSignedIn))
         } catch {
@@ -44,7 +44,7 @@ extension ErrorLabModel {
         if shown == nil { signals.announce("\(scenario.name) succeeded") }
     }
 
-    private func attempt(_ trial: inout LabTrial, isSignedIn: Bool) async throws(APIError) -> LabReply {
+    private func attempt(_ trial: inout LabTrial, isSignedIn: Bool) async throws(APIError) -> LabSuccess {
         if isSignedIn {
             tokens = try await open(.valid)
             steps.append(.signedIn)
@@ -59,7 +59,7 @@ extension ErrorLabModel {
     }
 
     /// Calls until it succeeds, or nothing is left to do about an error.
-    private func succeed(_ trial: inout LabTrial) async throws(APIError) -> LabReply {
+    private func succeed(_ trial: inout LabTrial) async throws(APIError) -> LabSuccess {
         while true {
             do throws(APIError) {
                 let reply = try await call(trial.scenario)
@@ -110,14 +110,14 @@ extension ErrorLabModel {
         }
     }
 
-    private func open(_ credentials: LabScenario.Credentials) async throws(APIError) -> LabTokens? {
+    private func open(_ credentials: LabScenario.Authorization) async throws(APIError) -> LabTokens? {
         if credentials == .unknown { return LabTokens(accessToken: "nobody.knows", refreshToken: "", lifetimeMilliseconds: 0) }
         guard let path = credentials.path else { return nil }
         let tokens: LabTokens = try await client.post(root + path, [String: String](), context: LabRecorder.context)
         return tokens
     }
 
-    private func call(_ scenario: LabScenario) async throws(APIError) -> LabReply {
+    private func call(_ scenario: LabScenario) async throws(APIError) -> LabSuccess {
         var client = client
         if let timeout = scenario.timeoutMilliseconds { client.timeout = .milliseconds(timeout) }
         var headers: HTTPFields = [:]

@@ -85,7 +85,7 @@ public final class ErrorLabModel: StandardScreenModel {
             language: language,
             timeout: timeout,
             middleware: middleware + [recorder],
-            surroundings: ClientSurroundings(clock: MonotonicClock(clock), wallClock: wallClock)
+            environment: ClientEnvironment(clock: MonotonicClock(clock), wallClock: wallClock)
         )
         scenarios = LabScenario.all(root: root)
         self.root = root

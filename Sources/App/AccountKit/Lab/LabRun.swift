@@ -35,7 +35,7 @@ public struct LabRun: Sendable {
     /// The scenario.
     public let scenario: LabScenario
     /// The result.
-    public let result: Result<LabReply, APIError>
+    public let result: Result<LabSuccess, APIError>
     /// The steps.
     public let steps: [LabStep]
     /// The requests that left the client: more than calls, if the client's own middleware repeated some.

@@ -92,7 +92,7 @@ public final class BreakerMiddleware: ClientMiddleware {
         case .failure, .lostConnection:
             let now = context.now
             let opened = noteFailure(verdict, counts: !isRepeat || isProbe, passes, context, at: now)
-            let pause = rules.pause(chance: context.surroundings.chance())
+            let pause = rules.pause(chance: context.environment.chance())
             table.update(context, creating: opened.host ? .host : opened.endpoint ? .endpoint : nil) { gate, scope in
                 if scope == .host ? opened.host : opened.endpoint {
                     gate.close(until: now + pause)
@@ -114,7 +114,7 @@ public final class BreakerMiddleware: ClientMiddleware {
             counts.connections[context.origin] = nil
             counts.failing[context.origin] = nil
             counts.endpoints[key]?.noteSuccess(at: now)
-            if counts.endpoints[key]?.isForgettable == true { counts.endpoints[key] = nil }
+            if counts.endpoints[key]?.isRemovable == true { counts.endpoints[key] = nil }
         }
     }
 

@@ -11,7 +11,7 @@ struct FailureCount: Sendable {
     /// How many ends of calls are stored.
     var stored: Int { ends.count }
     /// Whether no failure is stored.
-    var isForgettable: Bool { failures == 0 }
+    var isRemovable: Bool { failures == 0 }
 
     /// Notes a call that succeeded.
     mutating func noteSuccess(at now: Duration) {

@@ -18,19 +18,19 @@ public final class CallRecord: Sendable {
     private let endpoint: Endpoint
     /// When the call began, on the clock of its surroundings.
     let begin: Duration
-    private let surroundings: ClientSurroundings
+    private let environment: ClientEnvironment
     private let listeners: [any CallListener]
     private let state = Mutex(State())
     private static let numbers = Atomic<UInt64>(0)
 
     /// Opens the record of a call.
-    public init(name: String?, endpoint: Endpoint, surroundings: ClientSurroundings, listeners: [any CallListener] = []) {
+    public init(name: String?, endpoint: Endpoint, environment: ClientEnvironment, listeners: [any CallListener] = []) {
         call = Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
         self.name = name
         self.endpoint = endpoint
-        self.surroundings = surroundings
+        self.environment = environment
         self.listeners = listeners
-        begin = surroundings.clock.now
+        begin = environment.clock.now
     }
 
     /// How many requests were handed to the transport so far.
@@ -50,7 +50,7 @@ public final class CallRecord: Sendable {
             case .refusedLocally, .refreshed, .finished: break
             }
         }
-        tell(kind)
+        report(kind)
     }
 
     /// Notes the end of the call.
@@ -69,20 +69,20 @@ public final class CallRecord: Sendable {
                 requestID: error?.requestID,
                 serverTimestamp: error?.serverTimestamp,
                 gaveUp: error == nil ? nil : state.gaveUp,
-                duration: surroundings.clock.now - begin
+                duration: environment.clock.now - begin
             )
         }
-        tell(.finished(summary))
+        report(.finished(summary))
     }
 
-    private func tell(_ kind: CallEvent.Kind) {
+    private func report(_ kind: CallEvent.Kind) {
         guard !listeners.isEmpty else { return }
         let event = CallEvent(
             call: call,
             name: name,
             endpoint: endpoint,
-            timestamp: surroundings.wallClock(),
-            elapsed: surroundings.clock.now - begin,
+            timestamp: environment.wallClock(),
+            elapsed: environment.clock.now - begin,
             kind: kind
         )
         for listener in listeners { listener.hear(event) }

@@ -30,12 +30,12 @@ public final class CallContext: Sendable {
     public let endpoint: Endpoint
     /// The policy of the endpoint.
     public let policy: EndpointPolicy
-    /// When the call must have ended, on the clock of ``surroundings``.
+    /// When the call must have ended, on the clock of ``environment``.
     public let deadline: Duration
     /// The longest time of one attempt.
     public let attemptTimeout: Duration
     /// Time, chance and log.
-    public let surroundings: ClientSurroundings
+    public let environment: ClientEnvironment
     /// The steps of the call so far.
     public let record: CallRecord
     private let boundSession = Mutex<String?>(nil)
@@ -48,7 +48,7 @@ public final class CallContext: Sendable {
         policy: EndpointPolicy = EndpointPolicy(),
         deadline: Duration,
         attemptTimeout: Duration,
-        surroundings: ClientSurroundings,
+        environment: ClientEnvironment,
         record: CallRecord
     ) {
         self.name = name
@@ -57,7 +57,7 @@ public final class CallContext: Sendable {
         self.policy = policy
         self.deadline = deadline
         self.attemptTimeout = attemptTimeout
-        self.surroundings = surroundings
+        self.environment = environment
         self.record = record
     }
 
@@ -77,6 +77,6 @@ public final class CallContext: Sendable {
         }
     }
 
-    /// The present instant, on the clock of ``surroundings``.
-    var now: Duration { surroundings.clock.now }
+    /// The present instant, on the clock of ``environment``.
+    var now: Duration { environment.clock.now }
 }

@@ -11,7 +11,7 @@ public struct EndpointPolicy: Hashable, Sendable {
     /// Whether POST and PATCH carry an `Idempotency-Key`, so that they may be repeated. The server must know what to do with it.
     public var sendsIdempotencyKey: Bool
     /// Whether calls carry the session's access token.
-    public var isAuthorised: Bool
+    public var isAuthorized: Bool
     /// Whether calls wait in line, until their deadline, when the server limits them or a gate is closed: for paging and bursts that run under
     /// a server's limit. By default a new call waits for 2 s at most, and a limited call is retried as often as any other.
     public var waitsInLine = false
@@ -27,7 +27,7 @@ public struct EndpointPolicy: Hashable, Sendable {
 
     /// The policy of a session's refresh: the session repeats it itself.
     public static let sessionRefresh: EndpointPolicy = {
-        var policy = EndpointPolicy(retry: .never, isAuthorised: false)
+        var policy = EndpointPolicy(retry: .never, isAuthorized: false)
         policy.isVital = true
         return policy
     }()
@@ -38,13 +38,13 @@ public struct EndpointPolicy: Hashable, Sendable {
         attemptTimeout: Duration? = nil,
         retry: RetryPolicy? = nil,
         sendsIdempotencyKey: Bool = false,
-        isAuthorised: Bool = true
+        isAuthorized: Bool = true
     ) {
         self.timeout = timeout
         self.attemptTimeout = attemptTimeout
         self.retry = retry
         self.sendsIdempotencyKey = sendsIdempotencyKey
-        self.isAuthorised = isAuthorised
+        self.isAuthorized = isAuthorized
     }
 }
 

@@ -55,7 +55,7 @@ extension APIClient {
         do {
             return try await withoutActuallyEscaping(engine) { engine in
                 var exchange = self.exchange
-                exchange.transport = EngineTransport(clock: surroundings.clock) { request, body in
+                exchange.transport = EngineTransport(clock: environment.clock) { request, body in
                     var request = request
                     if isPartial { (request.scheme, request.authority) = (nil, nil) }
                     return try await engine(request, body)
@@ -92,7 +92,7 @@ extension APIClient {
         options.apply(to: &policy)
         var request = request
         try request.complete(options, priority: policy.priority, context: context)
-        if target.scheme != base?.scheme || target.host != base?.host { policy.isAuthorised = false }
+        if target.scheme != base?.scheme || target.host != base?.host { policy.isAuthorized = false }
         var exchange = exchange
         exchange.isVerbatim = true
         let contentType = request.headerFields[.contentType] ?? "application/octet-stream"

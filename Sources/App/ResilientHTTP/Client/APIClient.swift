@@ -52,7 +52,7 @@ public struct APIClient: Sendable {
     /// The codes that the app knows, and its own words for them.
     public let catalogue: ErrorCatalogue
     /// Time, chance and log.
-    public let surroundings: ClientSurroundings
+    public let environment: ClientEnvironment
 
     /// Creates a client.
     /// - Parameters:
@@ -76,7 +76,7 @@ public struct APIClient: Sendable {
         coding: JSONCoding = .standard,
         middleware: [any ClientMiddleware] = ClientPipeline.standard(),
         catalogue: ErrorCatalogue = .standard,
-        surroundings: ClientSurroundings = ClientSurroundings()
+        environment: ClientEnvironment = ClientEnvironment()
     ) {
         self.baseURL = baseURL
         self.base = BaseAddress(baseURL)
@@ -87,22 +87,22 @@ public struct APIClient: Sendable {
         self.transport = transport
         self.language = language
         self.timeout = timeout
-        self.middleware = middleware + (session.map { [AuthoriseMiddleware($0)] } ?? [])
+        self.middleware = middleware + (session.map { [AuthorizeMiddleware($0)] } ?? [])
         self.catalogue = catalogue
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// The same client, its calls carrying a session's access token.
-    public func authorised(by session: Session) -> APIClient {
+    public func authorized(by session: Session) -> APIClient {
         var client = self
-        client.middleware.append(AuthoriseMiddleware(session))
-        client.clearStorage(with: AuthoriseMiddleware(session))
+        client.middleware.append(AuthorizeMiddleware(session))
+        client.clearStorage(with: AuthorizeMiddleware(session))
         return client
     }
 
     /// Has the stored responses of a session removed when it is over.
     private func clearStorage(with layer: any ClientMiddleware) {
-        guard let storage, let session = (layer as? AuthoriseMiddleware)?.session else { return }
+        guard let storage, let session = (layer as? AuthorizeMiddleware)?.session else { return }
         session.onEnd(of: storage) { await $0.end($1) }
     }
 
@@ -208,7 +208,7 @@ extension APIClient {
         exchange: Exchange,
         read: (Call) throws -> Result
     ) async throws(APIError) -> Result {
-        let record = CallRecord(name: name, endpoint: endpoint, surroundings: surroundings, listeners: listeners)
+        let record = CallRecord(name: name, endpoint: endpoint, environment: environment, listeners: listeners)
         let context = CallContext(
             name: name,
             origin: origin,
@@ -216,13 +216,13 @@ extension APIClient {
             policy: policy,
             deadline: record.begin + (policy.timeout ?? timeout),
             attemptTimeout: policy.attemptTimeout ?? attemptTimeout,
-            surroundings: surroundings,
+            environment: environment,
             record: record
         )
         do {
             let transfer = exchange.transfer
-            let passage = Passage(middleware: middleware, storage: transfer == nil ? storage : nil, exchange: exchange)
-            let (response, rest) = try await passage.pass(request, body: body, context: context)
+            let chain = MiddlewareChain(middleware: middleware, storage: transfer == nil ? storage : nil, exchange: exchange)
+            let (response, rest) = try await chain.pass(request, body: body, context: context)
             let bytes: [UInt8]
             if response.status.kind == .successful, transfer?.returnsStream == true {
                 bytes = []

@@ -18,7 +18,7 @@ public enum ClientPipeline {
 }
 
 /// The way of a request through a client's middleware to its transport.
-struct Passage: Sendable {
+struct MiddlewareChain: Sendable {
     let middleware: [any ClientMiddleware]
     /// The layer behind all others, if the client stores responses.
     let storage: ResponseCacheMiddleware?

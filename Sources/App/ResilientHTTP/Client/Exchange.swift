@@ -106,7 +106,7 @@ struct Exchange: Sendable {
             status: response.status.code,
             headers: response.headerFields,
             body: bytes,
-            now: context.surroundings.wallClock()
+            now: context.environment.wallClock()
         )
         return error(answer, of: response, bytes: bytes, context: context)
     }
@@ -117,7 +117,7 @@ struct Exchange: Sendable {
             status: response.status.code,
             headers: response.headerFields,
             body: bytes,
-            now: context.surroundings.wallClock()
+            now: context.environment.wallClock()
         ).map { error($0, of: response, bytes: bytes, context: context) }
     }
 
@@ -127,7 +127,7 @@ struct Exchange: Sendable {
             isVerbatim || bytes.count <= ErrorDecoder.maximumBodySize ? bytes : Array(bytes.prefix(ErrorDecoder.maximumBodySize))
         error.headers = response.headerFields
         error.retryAt = error.retryAfter.map { wait in
-            context.surroundings.wallClock().addingTimeInterval(Double(wait.wholeSecondsRoundedUp))
+            context.environment.wallClock().addingTimeInterval(Double(wait.wholeSecondsRoundedUp))
         }
         error.attempts = context.record.attempts
         return error

@@ -36,7 +36,7 @@ public final class GateMiddleware: ClientMiddleware {
         context: CallContext,
         next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
     ) async throws -> (HTTPResponse, ResponseBody) {
-        if let changes = context.surroundings.connectivity?.changes,
+        if let changes = context.environment.connectivity?.changes,
             networkChanges.exchange(changes, ordering: .relaxed) != changes
         {
             // A host that refused requests on one network path may serve them on another one.
@@ -71,11 +71,11 @@ public final class GateMiddleware: ClientMiddleware {
         let isEndpoint = error.status == 429 && error.retry != .never
         guard isHost || isEndpoint else {
             // A response of any other kind shows that the server works; a lost one shows nothing.
-            let isAnswered = error.status.map { $0 < 500 } ?? false
-            table.update(context) { isAnswered ? $0.noteSuccess(passes[$1], at: now) : $0.noteNeutral(passes[$1]) }
+            let hasResponse = error.status.map { $0 < 500 } ?? false
+            table.update(context) { hasResponse ? $0.noteSuccess(passes[$1], at: now) : $0.noteNeutral(passes[$1]) }
             return error
         }
-        let chance = context.surroundings.chance()
+        let chance = context.environment.chance()
         table.update(context, creating: isHost ? .host : .endpoint) { gate, scope in
             let pass = passes[scope]
             guard scope == (isHost ? .host : .endpoint) else { return gate.noteNeutral(pass) }
@@ -140,7 +140,7 @@ extension APIError {
             attempts: context.record.attempts
         )
         retryAfter = wait
-        retryAt = context.surroundings.wallClock().addingTimeInterval(Double(wait.wholeSecondsRoundedUp))
+        retryAt = context.environment.wallClock().addingTimeInterval(Double(wait.wholeSecondsRoundedUp))
         hold = LocalHold(source, wait: wait)
     }
 }

@@ -145,7 +145,7 @@ final class GateTable: Sendable {
                 isNoted = true
                 do {
                     try await WaiterLine<GateWaiter>.wait {
-                        try await context.surroundings.clock.sleep(until: instant)
+                        try await context.environment.clock.sleep(until: instant)
                     } park: { [self] wake in
                         state.withLock { $0.line.park(id, wake) }
                     } wake: { [self] in

@@ -66,10 +66,10 @@ extension APIClient {
                 guard [.network, .timeout, .noInternet].contains(error.kind), error.retry != .never, file.hasBegun,
                     failures < policy.maximumRetries
                 else { throw error }
-                let pause = policy.backoff.pause(beforeRetry: failures, chance: surroundings.chance())
+                let pause = policy.backoff.pause(beforeRetry: failures, chance: environment.chance())
                 failures += 1
                 do {
-                    try await surroundings.clock.sleep(until: surroundings.clock.now + pause)
+                    try await environment.clock.sleep(until: environment.clock.now + pause)
                 } catch {
                     throw localized(APIError(error, context: context))
                 }
@@ -138,7 +138,7 @@ private struct Download: Sendable {
                 }
         } else {
             guard stream.response.status != .partialContent else { throw api.localized(APIError(.decoding, context: context)) }
-            let validator = stream.response.strongValidator(now: api.surroundings.wallClock())
+            let validator = stream.response.strongValidator(now: api.environment.wallClock())
             try await local { try await file.startAnew(validator: validator) }
             total = stream.length
         }

@@ -131,7 +131,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private mutating func pause() async throws(APIError) {
             defer { (isFirst, retryAfter) = (false, nil) }
             guard !isFirst else { return }
-            let (clock, chance) = (events.api.surroundings.clock, events.api.surroundings.chance())
+            let (clock, chance) = (events.api.environment.clock, events.api.environment.chance())
             let pause = events.reconnection.pause(failures: failures, named: parser.retry, chance: chance)
             do {
                 try await clock.sleep(until: clock.now + Swift.max(pause, retryAfter ?? .zero))

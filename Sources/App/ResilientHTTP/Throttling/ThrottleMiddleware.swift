@@ -36,7 +36,7 @@ public struct ThrottleMiddleware: ClientMiddleware {
     ) async throws -> (HTTPResponse, ResponseBody) {
         let endpoint = throttler.endpoint(of: request)
         let user = user()
-        let now = context.surroundings.wallClock
+        let now = context.environment.wallClock
         let call: Throttler.Call
         do {
             call = try await throttler.admit(endpoint, user: user, waitingUpTo: min(longestWait, context.timeLeft))

@@ -11,13 +11,13 @@ public struct ThrottlePolicy: Hashable, Sendable {
     /// What those wait longer who ask again and again; nothing if `nil`.
     public var penalty: RefusalPenalty?
     /// The number of refusals in a row at one endpoint at which a person should be told, once.
-    public var refusalsWorthTelling = 5
+    public var refusalsWorthReporting = 5
     /// The largest number of callers that wait in line at one endpoint.
     public var maximumWaiters = 100
     /// The longest wait that is believed when a server names one.
     public var longestBlock: Duration = .seconds(3_600)
     /// From what time on an answer is slow.
-    public var slowAnswer: Duration = .seconds(2)
+    public var slowResponse: Duration = .seconds(2)
     /// The quotas by route, for every method.
     private var byRoute: [RouteTemplate: [RateLimitPolicy]] = [:]
     /// The quotas by method and route.
@@ -57,7 +57,7 @@ public struct ThrottlePolicy: Hashable, Sendable {
     func adaptive(for endpoint: Endpoint) -> AdaptivePolicy {
         var adaptive = AdaptivePolicy(byEndpoint[endpoint] ?? byRoute[endpoint.route] ?? others, penalty: penalty)
         adaptive.longestBlock = longestBlock
-        adaptive.slowAnswer = slowAnswer
+        adaptive.slowResponse = slowResponse
         return adaptive
     }
 }
@@ -122,6 +122,6 @@ public struct ThrottleRefusal: Hashable, Sendable {
     public var limit: Int
     /// How many refusals there were in a row at this endpoint, this one included.
     public var inARow: Int
-    /// Whether the app should show it to the user now: true once per row, see ``ThrottlePolicy/refusalsWorthTelling``.
-    public var isWorthTelling: Bool
+    /// Whether the app should show it to the user now: true once per row, see ``ThrottlePolicy/refusalsWorthReporting``.
+    public var isWorthReporting: Bool
 }

@@ -168,7 +168,7 @@ extension ThrottleTable {
                 count: status.count,
                 limit: status.limit,
                 inARow: limit.refusalsInARow,
-                isWorthTelling: limit.refusalsInARow == policy.refusalsWorthTelling
+                isWorthReporting: limit.refusalsInARow == policy.refusalsWorthReporting
             )
         }
     }

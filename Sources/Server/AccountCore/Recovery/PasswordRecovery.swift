@@ -93,7 +93,7 @@ public struct PasswordRecovery: Sendable {
             throw AccountError.resetTokenInvalid
         }
         audit?.note(.passwordReset, of: account.id)
-        if account.state == .frozen { audit?.note(.recovered, of: account.id) }
+        if account.state == .locked { audit?.note(.recovered, of: account.id) }
         // As the confirmation has left it.
         account.epoch += 1
         return devices.issue(for: account, device: UUID(), at: now())
@@ -126,7 +126,7 @@ public struct RecoveryRules: Hashable, Sendable {
     public let liveLinks: Int
 
     /// The life of the link with which an owner says that a change was not theirs.
-    public let freezeLifetime: Duration = .seconds(7 * 86_400)
+    public let accountLockLifetime: Duration = .seconds(7 * 86_400)
 
     /// Creates rules.
     /// - Precondition: both are positive.

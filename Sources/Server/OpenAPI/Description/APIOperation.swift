@@ -49,9 +49,9 @@ public struct APIOperation: Sendable {
     package internal(set) var needsSession = false
     package internal(set) var parameters: [APIParameter] = []
     package internal(set) var request: RequestContent?
-    package internal(set) var answers: [APIAnswer]
+    package internal(set) var answers: [ReceivedResponse]
     /// The responses where error bodies have the form `success`, if they differ.
-    var wrappedAnswers: [APIAnswer] = []
+    var wrappedResponses: [ReceivedResponse] = []
     /// The codes that only this operation returns. Codes of reading a body, of stores and of limits are added by the other members.
     var ownCodes: [ErrorCode] = []
     package internal(set) var idempotency = Idempotency.none
@@ -69,7 +69,7 @@ public struct APIOperation: Sendable {
         copy.request?.replace(
             .newPassword(minimum: settings.minimumPasswordLength, needsLettersAndDigits: settings.needsLettersAndDigits)
         )
-        if settings.errorForm == .success, !wrappedAnswers.isEmpty { copy.answers = wrappedAnswers }
+        if settings.errorForm == .success, !wrappedResponses.isEmpty { copy.answers = wrappedResponses }
         return copy
     }
 

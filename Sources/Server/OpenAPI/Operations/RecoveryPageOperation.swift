@@ -76,7 +76,7 @@ package enum RecoveryPageOperation: String, AccountOperations {
         case .openFreezePage:
             APIOperation(
                 method: .get,
-                path: AccountPath.freezePage,
+                path: AccountPath.accountLockPage,
                 id: rawValue,
                 summary: "The page that asks whether to lock an account",
                 about:
@@ -91,12 +91,12 @@ package enum RecoveryPageOperation: String, AccountOperations {
         case .sendFreezeForm:
             APIOperation(
                 method: .post,
-                path: AccountPath.freezePage,
+                path: AccountPath.accountLockPage,
                 id: rawValue,
                 summary: "Lock an account",
                 about: "Ends all sessions; no sign-in succeeds until the password has been reset.",
                 request: RequestContent(
-                    FreezeForm.self,
+                    AccountLockForm.self,
                     named: "FreezePage",
                     example: ["token": .string(AccountExamples.token)],
                     isForm: true
@@ -110,8 +110,8 @@ package enum RecoveryPageOperation: String, AccountOperations {
         }
     }
 
-    private static let malformed = APIAnswer.page(400, "The token is missing, given twice or malformed.")
-    private static let expired = APIAnswer.page(410, "The link is unknown, expired or used; the page offers to send a new one.")
+    private static let malformed = ReceivedResponse.page(400, "The token is missing, given twice or malformed.")
+    private static let expired = ReceivedResponse.page(410, "The link is unknown, expired or used; the page offers to send a new one.")
 
     private static let deviceCookie = APIHeader(
         name: "Set-Cookie",

@@ -24,7 +24,7 @@ extension OperationGroup {
                 summary: "This description as OpenAPI 3.1",
                 about: "For generators, mock servers and tests.",
                 answers: [
-                    APIAnswer(
+                    ReceivedResponse(
                         200,
                         "The document.",
                         .json(
@@ -50,7 +50,7 @@ extension OperationGroup {
                 id: "docs",
                 summary: "This description as a page",
                 about: "Needs nothing from elsewhere, and no JavaScript.",
-                answers: [APIAnswer(200, "The page.", .page)]
+                answers: [ReceivedResponse(200, "The page.", .page)]
             ),
             APIOperation(
                 method: .get,
@@ -58,7 +58,7 @@ extension OperationGroup {
                 id: "errorCodes",
                 summary: "All error codes as a page",
                 about: "By family; each links to its own page.",
-                answers: [APIAnswer(200, "The page.", .page)]
+                answers: [ReceivedResponse(200, "The page.", .page)]
             ),
             APIOperation(
                 method: .get,
@@ -68,8 +68,8 @@ extension OperationGroup {
                 about: "What the `type` of problem details leads to. For a code that is none there is a page as well.",
                 parameters: [APIParameter(name: "code", place: .path, schema: .text(), about: "The code.")],
                 answers: [
-                    APIAnswer(200, "The page.", .page),
-                    APIAnswer(404, "No such code; a page unless the client prefers JSON.", .page),
+                    ReceivedResponse(200, "The page.", .page),
+                    ReceivedResponse(404, "No such code; a page unless the client prefers JSON.", .page),
                 ],
                 ownCodes: [.resourceNotFound]
             ),
@@ -117,14 +117,14 @@ extension OperationGroup {
             Counters, gauges and histograms in the text format 0.0.4. With `METRICS_TOKEN` the server requires the \
             token as `Authorization: Bearer …`; without one it serves the route in development on a loopback address only.
             """,
-        answers: [APIAnswer(200, "The metrics.", APIAnswer.Content(mediaType: "text/plain", schema: .text(), example: nil))],
+        answers: [ReceivedResponse(200, "The metrics.", ReceivedResponse.Content(mediaType: "text/plain", schema: .text(), example: nil))],
         ownCodes: [.authTokenMissing, .authTokenInvalid],
         isShed: false
     )
 
-    private static func status(_ word: String, named name: String, _ about: Prose) -> APIAnswer {
+    private static func status(_ word: String, named name: String, _ about: Prose) -> ReceivedResponse {
         let schema = NamedSchema(name, .object(Field("status", .constant(.string(word)))))
-        return APIAnswer(200, about, .json(schema, example: ["status": .string(word)]))
+        return ReceivedResponse(200, about, .json(schema, example: ["status": .string(word)]))
     }
 }
 
@@ -146,7 +146,7 @@ extension OperationGroup {
         summary: "The emails that would have been sent",
         about: "As a page, or as JSON for `Accept: application/json`; newest first, at most 100.",
         answers: [
-            APIAnswer(
+            ReceivedResponse(
                 200,
                 "The emails.",
                 .page,
@@ -166,7 +166,7 @@ extension OperationGroup {
         summary: "One email as it looks",
         about: "The HTML of the email.",
         parameters: [APIParameter(name: "id", place: .path, schema: .text(), about: "The email's id.")],
-        answers: [APIAnswer(200, "The email.", .page)],
+        answers: [ReceivedResponse(200, "The email.", .page)],
         ownCodes: [.resourceNotFound]
     )
 

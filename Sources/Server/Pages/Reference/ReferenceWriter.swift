@@ -88,7 +88,7 @@ struct ReferenceWriter {
         ]
     }
 
-    private func answer(_ answer: APIAnswer) -> TemplateValues {
+    private func answer(_ answer: ReceivedResponse) -> TemplateValues {
         let members = answer.contents.flatMap(\.schema.fields).map(field)
         let kinds = answer.contents.map(\.mediaType).filter { $0 != "application/json" }
         return [

@@ -81,12 +81,12 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     }
 
     private func settle(_ claim: IdempotencyClaim, with response: Response, _ context: Context) async throws -> Response {
-        guard KeptAnswer.isFinal(response.status.code) else {
+        guard IdempotentResponse.isFinal(response.status.code) else {
             await keys.settle(claim, with: .released, context.logger)
             return response
         }
         // What has no length may never end: it was done, but can't be repeated.
-        guard let length = response.body.contentLength, length <= KeptAnswer.maximumBodySize else {
+        guard let length = response.body.contentLength, length <= IdempotentResponse.maximumBodySize else {
             await keys.settle(claim, with: .answered(nil), context.logger)
             return response
         }
@@ -101,7 +101,7 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
         var response = response
         response.body = ResponseBody(byteBuffer: body.buffer)
         let bytes = Array(body.buffer.readableBytesView)
-        let answer = KeptAnswer(status: response.status.code, headers: response.headers, body: bytes)
+        let answer = IdempotentResponse(status: response.status.code, headers: response.headers, body: bytes)
         await keys.settle(claim, with: .answered(answer), context.logger)
         return response
     }
@@ -135,7 +135,7 @@ extension RouterMethods where Context: RemoteAddressRequestContext {
 }
 
 extension Response {
-    fileprivate init(replaying answer: KeptAnswer) {
+    fileprivate init(replaying answer: IdempotentResponse) {
         var headers = answer.headers
         headers[.idempotencyReplayed] = "true"
         self.init(

@@ -47,7 +47,7 @@ public final class FairShares: Sendable {
         _ claims: [RateLimitClaim],
         of client: ClientAddress,
         by store: any RateLimitStore
-    ) async throws -> (answer: RateLimitAnswer, claims: [RateLimitClaim]) {
+    ) async throws -> (answer: RateLimitResult, claims: [RateLimitClaim]) {
         let answer = try await store.admit(claims)
         let network = secret.digest(of: client.network ?? "")
         guard let refusal = answer.refusal else {

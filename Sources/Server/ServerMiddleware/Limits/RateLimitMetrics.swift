@@ -44,7 +44,7 @@ struct RateLimitMetrics: Sendable {
     }
 
     /// Counts a decision.
-    func decided(_ claims: [RateLimitClaim], _ answer: RateLimitAnswer) {
+    func decided(_ claims: [RateLimitClaim], _ answer: RateLimitResult) {
         for limit in answer.limits {
             let policy = limit.policy
             let counters = counters(of: policy.name)

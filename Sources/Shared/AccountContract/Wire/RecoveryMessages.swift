@@ -14,7 +14,7 @@ extension AccountPath {
     /// The target of the form that requests a link.
     package static let resetRequestPage = resetPage + "/request"
     /// The page behind the link of the email that confirms a change: "This was not me".
-    package static let freezePage = resetPage + "/not-me"
+    package static let accountLockPage = resetPage + "/not-me"
 }
 
 /// `POST /api/request-password-reset/` and `POST /reset_password/`
@@ -65,7 +65,7 @@ public struct ConfirmPasswordResetRequest: Codable, Hashable, Sendable {
 }
 
 /// The response to a reset request.
-public struct MessageAnswer: Codable, Hashable, Sendable {
+public struct MessageResponse: Codable, Hashable, Sendable {
     /// Always true.
     public var success: Bool
     /// The text for the user, in the language of the response; `nil` if another backend sends none.
@@ -90,7 +90,7 @@ public struct MessageAnswer: Codable, Hashable, Sendable {
 }
 
 /// The response to a reset request where bodies have the success form: wrapped, for apps in the field.
-public struct ResetLinkSentAnswer: Codable, Hashable, Sendable {
+public struct ResetLinkSentResponse: Codable, Hashable, Sendable {
     /// The members that those apps read; the same whether or not there is an account.
     public struct Facts: Codable, Hashable, Sendable {
         /// The text for the user, in the language of the response.
@@ -125,7 +125,7 @@ public struct ResetLinkSentAnswer: Codable, Hashable, Sendable {
 }
 
 /// The response to `POST /reset_password/`: wrapped and flat at once, for apps in the field.
-public struct LegacyResetAnswer: Codable, Hashable, Sendable {
+public struct LegacyResetResponse: Codable, Hashable, Sendable {
     /// The members that those apps read; the same whether or not there is an account.
     public struct Facts: Codable, Hashable, Sendable {
         /// Always true, whether or not there is an account.
@@ -172,7 +172,7 @@ public struct LegacyResetAnswer: Codable, Hashable, Sendable {
 ///
 /// Holdfast's server sends every member. An absent, null or unreadable member of another backend's response decodes to `nil` or to
 /// an empty name.
-public struct ValidTokenAnswer: Codable, Hashable, Sendable {
+public struct ValidTokenResponse: Codable, Hashable, Sendable {
     /// Whether the token is usable; true unless the server says otherwise.
     public var valid: Bool
     /// The id of the account that the token belongs to.
@@ -266,7 +266,7 @@ package struct ResetRequestForm: Decodable {
 }
 
 /// The form that locks an account.
-package struct FreezeForm: Decodable {
+package struct AccountLockForm: Decodable {
     /// The token of the link.
     package let token: String
 }

@@ -126,7 +126,7 @@ public struct AccountUser: Codable, Hashable, Sendable {
 /// The response to register, login and refresh.
 ///
 /// Only the access token is required of other backends. They may also send the members of ``user`` beside the tokens.
-public struct SessionAnswer: Codable, Hashable, Sendable {
+public struct SessionResponse: Codable, Hashable, Sendable {
     /// The account.
     public var user: AccountUser
     /// The token that requests carry as `Authorization: Bearer`.
@@ -179,7 +179,7 @@ public struct SessionAnswer: Codable, Hashable, Sendable {
     }
 }
 
-extension SessionAnswer: CustomStringConvertible, CustomReflectable {
+extension SessionResponse: CustomStringConvertible, CustomReflectable {
     /// Never the tokens: descriptions end up in logs.
     public var description: String { "SessionAnswer(hidden)" }
     /// Shows no member.
@@ -187,7 +187,7 @@ extension SessionAnswer: CustomStringConvertible, CustomReflectable {
 }
 
 /// The response to `GET /api/auth/me`.
-public struct UserAnswer: Codable, Hashable, Sendable {
+public struct UserResponse: Codable, Hashable, Sendable {
     /// The account.
     public var user: AccountUser
 

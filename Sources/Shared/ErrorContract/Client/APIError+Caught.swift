@@ -108,7 +108,7 @@ extension APIError {
     /// The app's own text for people; the system's are not made for them, and may name files and addresses.
     private static func text(for error: any Error, _ coded: NSError) -> String? {
         let text = (error as? any LocalizedError)?.errorDescription ?? coded.userInfo[NSLocalizedDescriptionKey] as? String
-        guard let text, !text.isEmpty, !PersonText.isInternal(text) else { return nil }
+        guard let text, !text.isEmpty, !UserFacingText.isInternal(text) else { return nil }
         return text
     }
 

@@ -25,7 +25,7 @@ public struct ErrorDecoder: Sendable {
         let start = body.prefix(Self.maximumBodySize)
         let read = { (bytes: UnsafeBufferPointer<UInt8>) in decodeBody(status: status, headers: headers, body: bytes) }
         var error = start.withContiguousStorageIfAvailable(read) ?? Array(start).withUnsafeBufferPointer(read)
-        PersonText.cleanse(&error)
+        UserFacingText.cleanse(&error)
         if let delay = RetryAfter.delay(status: error.status, facts: headers, all: all, now: now) {
             // Only JSON bodies name a delay, so equal values mean that the API itself wrote both.
             error.isRetryAfterConfirmed = delay == error.retryAfter

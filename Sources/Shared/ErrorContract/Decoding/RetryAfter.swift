@@ -17,12 +17,12 @@ public enum RetryAfter {
     public static func delay(in headers: HTTPFields, now: Date) -> Duration? {
         let lines = headers[values: .retryAfter]
         guard !lines.isEmpty else { return nil }
-        let answer = AnswerTime(headers: headers, now: now)
+        let answer = ResponseTime(headers: headers, now: now)
         return lines.flatMap(values(in:)).compactMap { delay(of: $0, in: answer) }.max()
     }
 
     /// The time by which dates in an answer are measured.
-    struct AnswerTime {
+    struct ResponseTime {
         let headers: HTTPFields
         /// The local wall clock.
         let now: Date
@@ -39,7 +39,7 @@ public enum RetryAfter {
         return pieces + zip(pieces, pieces.dropFirst()).map { "\($0), \($1)" }
     }
 
-    private static func delay(of line: String, in answer: AnswerTime) -> Duration? {
+    private static func delay(of line: String, in answer: ResponseTime) -> Duration? {
         let trimmed = line[...].trimmedText[...]
         if let seconds = secondsRoundedUp(trimmed) { return min(.seconds(seconds), longest) }
         return HTTPDate.parse(trimmed, now: answer.now).flatMap { distance(to: $0, in: answer) }

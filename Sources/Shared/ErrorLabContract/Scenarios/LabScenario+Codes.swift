@@ -4,7 +4,7 @@ extension LabScenario {
     /// One scenario for each code of a catalogue.
     static func codes(_ catalogue: ErrorCatalogue, root: String) -> [LabScenario] {
         catalogue.definitions.map { definition in
-            var answer = LabAnswer(.code(definition.code))
+            var answer = LabResponse(.code(definition.code))
             if definition.namesDelay { answer.retryAfter = .seconds(2) }
             return LabScenario(
                 definition.code.rawValue,
@@ -87,7 +87,7 @@ extension LabScenario {
         let codes: [ErrorCode] = [.validationInvalidInput, .rateLimitExceeded, .authTokenExpired]
         return ErrorForm.allCases.flatMap { form in
             codes.compactMap { catalogue[$0] }.map { definition in
-                let answer = LabAnswer(.code(definition.code)).with {
+                let answer = LabResponse(.code(definition.code)).with {
                     $0.form = form
                     if definition.namesDelay { $0.retryAfter = .seconds(2) }
                 }
@@ -112,7 +112,7 @@ extension LabScenario {
                 .families,
                 "An error as \(family.name) writes it.",
                 advice: "Reads status, code, delay and fields; shows no text that was not written for people.",
-                LabAnswer().with { $0.family = family.name },
+                LabResponse().with { $0.family = family.name },
                 root: root,
                 expected: [.failure(family.failure)]
             )

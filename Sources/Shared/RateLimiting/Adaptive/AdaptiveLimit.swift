@@ -125,8 +125,8 @@ extension AdaptiveLimit {
             if wait > longest.wait { longest = (.serverLimit, limit.name, wait) }
         }
         if blockedUntil > now, blockedUntil - now > longest.wait { longest = (.retryAfter, nil, blockedUntil - now) }
-        let slowAnswer = policy.slowAnswer.wholeNanoseconds(upTo: .max / 4)
-        let spaced = spacing.delay(at: now, policy: policy.quotas[policy.pace], slowAnswer: slowAnswer)
+        let slowResponse = policy.slowResponse.wholeNanoseconds(upTo: .max / 4)
+        let spaced = spacing.delay(at: now, policy: policy.quotas[policy.pace], slowResponse: slowResponse)
         if spaced > longest.wait { longest = (.network, nil, spaced) }
         return longest.wait > 0 ? Hold(longest.reason, limit: longest.limit, wait: .nanoseconds(longest.wait)) : nil
     }

@@ -7,7 +7,7 @@ public struct AdaptivePolicy: Hashable, Sendable {
     /// The longest wait that is believed when a server names one; after that it is asked again.
     public var longestBlock: Duration = .seconds(3_600)
     /// From what time on an answer is slow.
-    public var slowAnswer: Duration = .seconds(2)
+    public var slowResponse: Duration = .seconds(2)
     /// What those wait longer who ask again and again; nothing if `nil`.
     public var penalty: RefusalPenalty?
     /// The place of the quota with the shortest window: refusals without a hint, and a bad network, slow that one down.

@@ -120,10 +120,10 @@ struct CallSpacing: Sendable {
     /// The nanoseconds until the next call may go.
     /// - Parameters:
     ///   - policy: The policy whose even pace is the measure: a quarter of it is the first step, its window the last.
-    ///   - slowAnswer: From what time on answers are slow, in nanoseconds.
-    func delay(at now: Int64, policy: RateLimitPolicy, slowAnswer: Int64) -> Int64 {
+    ///   - slowResponse: From what time on answers are slow, in nanoseconds.
+    func delay(at now: Int64, policy: RateLimitPolicy, slowResponse: Int64) -> Int64 {
         guard let lastSent else { return 0 }
-        let slow = smoothedLatency >= slowAnswer ? smoothedLatency : 0
+        let slow = smoothedLatency >= slowResponse ? smoothedLatency : 0
         let interval = min(policy.windowNanoseconds, max(slow, unreachable(policy)))
         return max(0, lastSent + interval - now)
     }

@@ -31,7 +31,7 @@ struct LearnedLimit: Sendable {
     /// The most that was seen to fit.
     var seenQuota = 0
     /// Whether calls leave the server's count before their window is over, as from a counter that starts anew.
-    var forgetsEarly = false
+    var removesEarly = false
     /// The longest time to a reset that was seen.
     var seenWindow: Int64 = 0
     /// When the window was last taken to be longer than seen.
@@ -136,10 +136,10 @@ extension LearnedLimit {
         let itself = isRefusal ? 0 : 1
         if isExhausted {
             // More was thought to fit than does: this server forgets calls before their window is over.
-            if seenQuota > max(1, most) { forgetsEarly = true }
+            if seenQuota > max(1, most) { removesEarly = true }
             seenQuota = max(1, min(seenQuota, most))
         }
-        let fewest = forgetsEarly || toldQuota != nil ? 0 : ledger.fewestHeld(sent: call.sent, ended: now, window: window)
+        let fewest = removesEarly || toldQuota != nil ? 0 : ledger.fewestHeld(sent: call.sent, ended: now, window: window)
         seenQuota = max(seenQuota, remaining + fewest + itself)
         let unknown = max(0, (quota ?? 0) - remaining - most)
         // Units that nobody is known to hold may be own ones of a longer window than was thought.

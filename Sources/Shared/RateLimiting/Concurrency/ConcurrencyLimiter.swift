@@ -3,7 +3,7 @@ import Synchronization
 /// At most so many operations at once; the others wait in a bounded line, first come, first served.
 public final class ConcurrencyLimiter: Sendable {
     /// Says that the line is full.
-    public struct LineIsFull: Error, Hashable, Sendable {
+    public struct WaitQueueFull: Error, Hashable, Sendable {
         /// How many were waiting.
         public let waiters: Int
     }
@@ -34,7 +34,7 @@ public final class ConcurrencyLimiter: Sendable {
     public var waiting: Int { state.withLock(\.line.count) }
 
     /// Runs an operation as soon as there is room. O(1) if there is, else O(waiters).
-    /// - Throws: ``LineIsFull`` if too many wait already; `CancellationError` if the task is cancelled before its turn; errors
+    /// - Throws: ``WaitQueueFull`` if too many wait already; `CancellationError` if the task is cancelled before its turn; errors
     ///   of the operation are passed on.
     public func run<Result, Failure>(
         isolation: isolated (any Actor)? = #isolation,
@@ -47,12 +47,12 @@ public final class ConcurrencyLimiter: Sendable {
 
     private func enter() async throws {
         try Task.checkCancellation()
-        let id = try state.withLock { state throws(LineIsFull) -> UInt64? in
+        let id = try state.withLock { state throws(WaitQueueFull) -> UInt64? in
             if state.running < limit {
                 state.running += 1
                 return nil
             }
-            guard state.line.count < maximumWaiters else { throw LineIsFull(waiters: state.line.count) }
+            guard state.line.count < maximumWaiters else { throw WaitQueueFull(waiters: state.line.count) }
             return state.line.enter(())
         }
         guard let id else { return }

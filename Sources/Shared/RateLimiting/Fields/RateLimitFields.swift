@@ -13,7 +13,7 @@ public enum RateLimitFields {
 
     /// The fields for an answer: its visible policies and what is left of each, and `Retry-After` if it is a refusal that a wait
     /// helps. Empty if there is nothing to tell.
-    public static func fields(of answer: RateLimitAnswer) -> [(name: String, value: String)] {
+    public static func fields(of answer: RateLimitResult) -> [(name: String, value: String)] {
         [(policyName, policies(of: answer)), (limitName, limits(of: answer)), (retryAfterName, retryAfter(of: answer))]
             .compactMap { name, value in value.map { (name, $0) } }
     }
@@ -44,29 +44,29 @@ public enum RateLimitFields {
         reset: Duration,
         partitionKey: [UInt8]? = nil
     ) -> String {
-        let limit = RateLimitAnswer.Limit(policy: policy, remaining: remaining, reset: reset, partitionKey: partitionKey)
+        let limit = RateLimitResult.Limit(policy: policy, remaining: remaining, reset: reset, partitionKey: partitionKey)
         return FieldText.text(capacity: capacity(policy, partitionKey: partitionKey)) { add(limit, to: &$0) }
     }
 
     /// The value for the visible policies of an answer; `nil` if there are none.
-    public static func policies(of answer: RateLimitAnswer) -> String? {
+    public static func policies(of answer: RateLimitResult) -> String? {
         list(answer) { add($0.policy, partitionKey: $0.partitionKey, to: &$1) }
     }
 
     /// The value for what is left under the visible policies of an answer; `nil` if there are none.
-    public static func limits(of answer: RateLimitAnswer) -> String? {
+    public static func limits(of answer: RateLimitResult) -> String? {
         list(answer) { add($0, to: &$1) }
     }
 
     /// The value of `Retry-After`: the longest wait of those that refuse, so that it is never before the `t` of one that is used
     /// up; `nil` if the request was admitted or no wait helps.
-    public static func retryAfter(of answer: RateLimitAnswer) -> String? {
+    public static func retryAfter(of answer: RateLimitResult) -> String? {
         answer.refusal?.retryAfter.map { String(max(1, $0.wholeSecondsRoundedUp)) }
     }
 
     private static func list(
-        _ answer: RateLimitAnswer,
-        _ add: (RateLimitAnswer.Limit, inout FieldText) -> Void
+        _ answer: RateLimitResult,
+        _ add: (RateLimitResult.Limit, inout FieldText) -> Void
     ) -> String? {
         var total = 0
         for limit in answer.limits where limit.isVisible { total += capacity(limit.policy, partitionKey: limit.partitionKey) }
@@ -97,7 +97,7 @@ public enum RateLimitFields {
         end(partitionKey, &text)
     }
 
-    private static func add(_ limit: RateLimitAnswer.Limit, to text: inout FieldText) {
+    private static func add(_ limit: RateLimitResult.Limit, to text: inout FieldText) {
         begin(limit.policy, &text)
         text.add(";r=")
         text.add(number: max(0, limit.remaining))

@@ -6,5 +6,5 @@
 public enum CommittedUsage {
     /// Returns the usage when it is called, which is after the writes of the transaction: of two concurrent transactions the later can't store the
     /// older usage. `nil` outside of such a call.
-    @TaskLocal public static var current: (@Sendable () -> RateLimitDebts?)?
+    @TaskLocal public static var current: (@Sendable () -> ConsumedQuota?)?
 }

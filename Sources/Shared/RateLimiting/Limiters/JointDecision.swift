@@ -12,7 +12,7 @@ struct ResolvedClaim {
     /// Whether it counts only if the claim before it is skipped.
     let isFallback: Bool
     let isRefundable: Bool
-    var answer = TableAnswer(delay: 0, mode: .off)
+    var answer = TableDecision(delay: 0, mode: .off)
     /// Whether it is not asked and not charged, because the table is full.
     var isSkipped = false
     /// How many units were charged.
@@ -148,14 +148,14 @@ struct JointDecision {
     }
 
     /// How the limits stand now, in the order of the claims.
-    func limits() -> [RateLimitAnswer.Limit] {
+    func limits() -> [RateLimitResult.Limit] {
         Array(unsafeUninitializedCapacity: claims.count) { limits, count in
             for claim in claims where claim.isNarrow && claim.answer.mode != .off {
                 let table = claim.shard.table
                 let (remaining, reset) = table.state(at: claim.isSkipped ? -1 : claim.answer.index, now: now)
                 limits.initializeElement(
                     at: count,
-                    to: RateLimitAnswer.Limit(
+                    to: RateLimitResult.Limit(
                         policy: table.policy,
                         isVisible: table.isVisible,
                         remaining: remaining,
@@ -168,8 +168,8 @@ struct JointDecision {
     }
 
     /// What a verdict that refuses says to the client.
-    func refusal(_ verdict: Verdict) -> RateLimitAnswer.Refusal {
-        RateLimitAnswer.Refusal(
+    func refusal(_ verdict: Verdict) -> RateLimitResult.Refusal {
+        RateLimitResult.Refusal(
             policy: claims[verdict.place].shard.table.policy,
             retryAfter: verdict.delay == .max ? nil : .nanoseconds(verdict.delay)
         )

@@ -61,7 +61,7 @@ extension JointRateLimiter {
         guard !rows.isEmpty else { return [] }
         let time = time()
         return rows.map { policy, row in
-            SavedRateLimit(key: row.key, state: RateLimitSnapshot(policy: policy, time: time, debt: row.debt), lifetime: row.owed)
+            SavedRateLimit(key: row.key, state: RateLimitSnapshot(policy: policy, time: time, usage: row.usage), lifetime: row.owed)
         }
     }
 }
@@ -155,7 +155,7 @@ extension JointRateLimiter {
         if key.isKey {
             rules[rule].shard(of: key).withTable(at: elapsed()) { table, now in
                 let first = admissions.first?.time ?? time
-                let past = DebtPast(
+                let past = RestoredUsage(
                     saved: saved?.state,
                     start: now - first.nanoseconds(to: time),
                     startTime: first,
@@ -172,7 +172,7 @@ extension JointRateLimiter {
 }
 
 /// What was saved of a key, and what it was admitted since, on a limiter's own clock.
-private struct DebtPast {
+private struct RestoredUsage {
     let saved: RateLimitSnapshot?
     /// The instant of the first admission.
     let start: Int64
@@ -182,7 +182,7 @@ private struct DebtPast {
 
 extension WindowTable where Window: ~Copyable {
     /// In one step: a debt that has run out by now may not have by the next admission.
-    fileprivate mutating func relive(_ past: DebtPast, of key: KeyDigest, at now: Int64) {
+    fileprivate mutating func relive(_ past: RestoredUsage, of key: KeyDigest, at now: Int64) {
         change(key, at: now) { window, terms in
             if let saved = past.saved { window.restore(saved, at: past.start, terms: terms, time: past.startTime) }
             for (units, instant) in past.admissions {

@@ -109,13 +109,13 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// Decides about one request.
     /// - Parameter claims: What the request asks of each policy; without any it is admitted.
     /// - Precondition: Every claim names a rule of this limiter, no two the same.
-    public func admit(_ claims: [RateLimitClaim]) -> RateLimitAnswer {
+    public func admit(_ claims: [RateLimitClaim]) -> RateLimitResult {
         decide(claims, at: clock.now, charges: true)
     }
 
     /// Decides about one request at an instant that the caller knows already. One before an earlier one counts as that.
     /// - Precondition: Every claim names a rule of this limiter, no two the same.
-    public func admit(_ claims: [RateLimitClaim], at instant: C.Instant) -> RateLimitAnswer {
+    public func admit(_ claims: [RateLimitClaim], at instant: C.Instant) -> RateLimitResult {
         decide(claims, at: instant, charges: true)
     }
 
@@ -125,13 +125,13 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     ///   - report: Gets the number of the policy among ``policyNames``, the digest of the key and the units, of each charge. No lock
     ///     is held then.
     /// - Precondition: Every claim names a rule of this limiter, no two the same.
-    package func admit(_ claims: [RateLimitClaim], reporting report: (Int, KeyDigest, Int) -> Void) -> RateLimitAnswer {
+    package func admit(_ claims: [RateLimitClaim], reporting report: (Int, KeyDigest, Int) -> Void) -> RateLimitResult {
         decide(claims, at: clock.now, charges: true, report: report)
     }
 
     /// Says what ``admit(_:)`` would say now, and counts nothing.
     /// - Precondition: Every claim names a rule of this limiter, no two the same.
-    public func check(_ claims: [RateLimitClaim]) -> RateLimitAnswer {
+    public func check(_ claims: [RateLimitClaim]) -> RateLimitResult {
         decide(claims, at: clock.now, charges: false)
     }
 
@@ -193,9 +193,9 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         at instant: C.Instant,
         charges: Bool,
         report: (Int, KeyDigest, Int) -> Void = { _, _, _ in }
-    ) -> RateLimitAnswer {
+    ) -> RateLimitResult {
         let now = origin.duration(to: instant).wholeNanosecondsRoundedUp
-        var answer = RateLimitAnswer(limits: [])
+        var answer = RateLimitResult(limits: [])
         withUnsafeTemporaryAllocation(of: ResolvedClaim.self, capacity: Self.mostResolved(claims)) { memory in
             var isPressed = false
             var charged = UnsafeMutableBufferPointer(rebasing: memory[..<0])

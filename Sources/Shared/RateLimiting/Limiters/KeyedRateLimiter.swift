@@ -78,7 +78,7 @@ extension KeyedRateLimiter {
     public func snapshot(of key: Key, at time: SnapshotTime) -> RateLimitSnapshot? {
         withTable(of: key) { table, digest, now in
             guard let row = table.row(of: digest, at: now), row.owed > 0 else { return nil }
-            return RateLimitSnapshot(policy: table.rule.policy.name, time: time, debt: row.debt)
+            return RateLimitSnapshot(policy: table.rule.policy.name, time: time, usage: row.usage)
         }
     }
 

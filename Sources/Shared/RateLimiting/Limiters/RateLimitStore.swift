@@ -6,9 +6,9 @@
 public protocol RateLimitStore: Sendable {
     /// Decides about one request.
     /// - Throws: What kept the store from deciding; then no policy counts the request.
-    func admit(_ claims: [RateLimitClaim]) async throws -> RateLimitAnswer
+    func admit(_ claims: [RateLimitClaim]) async throws -> RateLimitResult
     /// Says what ``admit(_:)`` would say now, and counts nothing.
-    func check(_ claims: [RateLimitClaim]) async throws -> RateLimitAnswer
+    func check(_ claims: [RateLimitClaim]) async throws -> RateLimitResult
     /// Refunds what an admission of this store charged to refundable claims. Each policy's part is refunded once.
     /// - Parameters:
     ///   - charge: The charge that the admission reported.
@@ -18,20 +18,20 @@ public protocol RateLimitStore: Sendable {
     func change(to rule: RateLimitRule) async throws
     /// What the keys of claims owe at this moment, to be kept in one transaction with what the request does. Waits for nothing.
     /// `nil`, as by default, if the store isn't kept in that place.
-    func debts(of claims: [RateLimitClaim]) -> RateLimitDebts?
+    func consumedQuota(of claims: [RateLimitClaim]) -> ConsumedQuota?
     /// The memory that the keys take. `nil`, as by default, if the store counts elsewhere.
     var usage: RateLimitUsage? { get }
 }
 
 extension RateLimitStore {
-    public func debts(of claims: [RateLimitClaim]) -> RateLimitDebts? { nil }
+    public func consumedQuota(of claims: [RateLimitClaim]) -> ConsumedQuota? { nil }
     public var usage: RateLimitUsage? { nil }
 }
 
 extension JointRateLimiter: RateLimitStore {}
 
 /// What some keys owe, to be kept in one transaction with what a request does.
-public struct RateLimitDebts: Sendable {
+public struct ConsumedQuota: Sendable {
     /// A row for each policy and key.
     public var rows: [SavedRateLimit]
     /// When the keys were about to be looked at: what was admitted before is in the rows.

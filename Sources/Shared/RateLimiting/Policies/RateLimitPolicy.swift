@@ -135,5 +135,5 @@ struct RateLimitTerms: Hashable, Sendable {
     let emission: Int64
 
     /// The longest that a key can owe, in nanoseconds.
-    var longestDebt: Int64 { emission == 0 ? window : Int64(burst) * emission }
+    var longestUsage: Int64 { emission == 0 ? window : Int64(burst) * emission }
 }

@@ -14,8 +14,8 @@ public struct RateLimitSnapshot: Hashable, Sendable, Codable {
         (self.policy, self.time, self.ages, self.owed) = (policy, time, ages, owed)
     }
 
-    init(policy: String, time: SnapshotTime, debt: SavedDebt) {
-        switch debt {
+    init(policy: String, time: SnapshotTime, usage: SavedUsage) {
+        switch usage {
         case .ages(let ages): self.init(policy: policy, time: time, ages: ages, owed: nil)
         case .nanoseconds(let owed): self.init(policy: policy, time: time, ages: [], owed: owed)
         }
@@ -62,7 +62,7 @@ public struct SavedRateLimit: Hashable, Sendable, Codable {
 }
 
 /// What a key owes in the form in which it is saved.
-enum SavedDebt {
+enum SavedUsage {
     /// The age of each admitted unit that still counts, in nanoseconds, oldest first.
     case ages([Int64])
     /// The nanoseconds until nothing is owed.

@@ -45,14 +45,14 @@ enum KeyTable {
         }
     }
 
-    func ask(_ digest: UInt64, at now: Int64, cost: Int) -> TableAnswer {
+    func ask(_ digest: UInt64, at now: Int64, cost: Int) -> TableDecision {
         switch self {
         case .sliding(let table): table.pointee.ask(digest, at: now, cost: cost)
         case .strict(let table): table.pointee.ask(digest, at: now, cost: cost)
         }
     }
 
-    func charge(_ digest: UInt64, _ answer: TableAnswer, at now: Int64, cost: Int) -> TableCharge {
+    func charge(_ digest: UInt64, _ answer: TableDecision, at now: Int64, cost: Int) -> TableCharge {
         switch self {
         case .sliding(let table): table.pointee.charge(digest, answer, at: now, cost: cost)
         case .strict(let table): table.pointee.charge(digest, answer, at: now, cost: cost)

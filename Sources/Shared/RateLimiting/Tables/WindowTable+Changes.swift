@@ -1,7 +1,7 @@
 /// What is saved of a key, before it is known when.
 struct TableRow {
     var key: KeyDigest
-    var debt: SavedDebt
+    var usage: SavedUsage
     var owed: Int64
 }
 
@@ -44,7 +44,7 @@ extension WindowTable where Window: ~Copyable {
     private func row(at index: Int, _ key: KeyDigest, _ now: Int64) -> TableRow {
         TableRow(
             key: key,
-            debt: slots[index].window.debt(at: now, terms: terms),
+            usage: slots[index].window.savedUsage(at: now, terms: terms),
             owed: slots[index].window.owed(at: now, terms: terms)
         )
     }
@@ -57,7 +57,7 @@ extension WindowTable where Window: ~Copyable {
         everyoneHasChanged = false
         while rows.count < count, let key = resets.popLast() {
             guard !find(key.word).isFound else { continue }
-            rows.append(TableRow(key: key, debt: Window().debt(at: now, terms: terms), owed: 0))
+            rows.append(TableRow(key: key, usage: Window().savedUsage(at: now, terms: terms), owed: 0))
         }
         for _ in 0..<changedGroups.count * 64 where rows.count < count {
             if changeCursor >= changedGroups.count * 64 { changeCursor = 0 }
@@ -110,7 +110,7 @@ extension WindowTable where Window: ~Copyable {
     /// What newcomers owe, after ``spendAll(of:at:ago:)``.
     private func everyone(at now: Int64) -> TableRow {
         let (index, isFound) = find(Self.bucket(0))
-        guard isFound else { return TableRow(key: .everyone, debt: Window().debt(at: now, terms: terms), owed: 0) }
+        guard isFound else { return TableRow(key: .everyone, usage: Window().savedUsage(at: now, terms: terms), owed: 0) }
         return row(at: index, .everyone, now)
     }
 

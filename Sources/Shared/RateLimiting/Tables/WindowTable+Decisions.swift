@@ -1,5 +1,5 @@
 /// What a table says about a key, before it is charged.
-struct TableAnswer {
+struct TableDecision {
     /// The nanoseconds until the request is admitted; `.max` if it never is.
     var delay: Int64
     /// Where the state stands that decides: the key's, or that of a newcomer's bucket; -1 if it is unused.
@@ -49,11 +49,11 @@ extension WindowTable where Window: ~Copyable {
     }
 
     /// Says how a request would be decided. Writes nothing.
-    func ask(_ digest: UInt64, at now: Int64, cost: Int) -> TableAnswer {
-        guard mode != .off else { return TableAnswer(delay: 0, mode: .off) }
+    func ask(_ digest: UInt64, at now: Int64, cost: Int) -> TableDecision {
+        guard mode != .off else { return TableDecision(delay: 0, mode: .off) }
         let cost = cost == 0 ? terms.cost : cost
         var (index, isFound) = find(digest)
-        var answer = TableAnswer(delay: cost > terms.burst ? .max : 0, isNewcomer: !isFound, mode: mode)
+        var answer = TableDecision(delay: cost > terms.burst ? .max : 0, isNewcomer: !isFound, mode: mode)
         if !isFound {
             answer.isFull = !hasRoom && victim(for: digest, at: now) == nil
             // A newcomer may have been counted in its bucket before.
@@ -67,7 +67,7 @@ extension WindowTable where Window: ~Copyable {
 
     /// Takes units that are admitted at that instant.
     /// - Parameter answer: What ``ask(_:at:cost:)`` said.
-    mutating func charge(_ digest: UInt64, _ answer: TableAnswer, at now: Int64, cost: Int) -> TableCharge {
+    mutating func charge(_ digest: UInt64, _ answer: TableDecision, at now: Int64, cost: Int) -> TableCharge {
         let cost = cost == 0 ? terms.cost : cost
         guard !answer.isNewcomer else { return chargeNewcomer(digest, at: now, cost: cost) }
         var charge = TableCharge(index: answer.index, units: cost)

@@ -27,10 +27,10 @@ protocol AdmissionWindow: ~Copyable {
     /// Whether the state is as good as new, so that it may be forgotten.
     func isFresh(at now: Int64, terms: RateLimitTerms) -> Bool
     /// What is owed, in the form in which it is saved.
-    func debt(at now: Int64, terms: RateLimitTerms) -> SavedDebt
+    func savedUsage(at now: Int64, terms: RateLimitTerms) -> SavedUsage
     /// Adds what was saved some time ago; what is owed already stays.
     /// - Returns: Whether it was saved under this algorithm; if not, nothing is added.
-    mutating func add(_ debt: SavedDebt, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool
+    mutating func add(_ usage: SavedUsage, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool
     /// Owes as much as it can, as of an instant, whatever it owed.
     mutating func spendAll(at instant: Int64, terms: RateLimitTerms)
     /// The part of the quota that is used, from 0 to 1, or more under a lowered quota.
@@ -60,8 +60,8 @@ struct WindowCharge {
     /// - Parameters:
     ///   - mark: The state's mark now. If it is the same, nothing was charged since.
     ///   - passed: The time since the charge.
-    func returned<Debt: SignedInteger>(of debt: Debt, mark: Int64, passed: Debt) -> Debt {
-        mark == self.mark ? debt : max(0, debt - passed)
+    func returned<Debt: SignedInteger>(of usage: Debt, mark: Int64, passed: Debt) -> Debt {
+        mark == self.mark ? usage : max(0, usage - passed)
     }
 }
 
@@ -73,7 +73,7 @@ extension AdmissionWindow where Self: ~Copyable {
     static func firstHeapBytes(terms: RateLimitTerms) -> Int { 0 }
 
     func usage(at now: Int64, terms: RateLimitTerms) -> Double {
-        Double(owed(at: now, terms: terms)) / Double(terms.longestDebt)
+        Double(owed(at: now, terms: terms)) / Double(terms.longestUsage)
     }
 
     /// Decides about one request; a refusal writes nothing.
@@ -102,7 +102,7 @@ extension AdmissionWindow where Self: ~Copyable {
     ) -> Other {
         var other = Other()
         guard !isFresh(at: now, terms: old) else { return other }
-        if case .ages(let ages) = debt(at: now, terms: old), other.add(.ages(ages), elapsed: 0, at: now, terms: new) {
+        if case .ages(let ages) = savedUsage(at: now, terms: old), other.add(.ages(ages), elapsed: 0, at: now, terms: new) {
             return other
         }
         let owed = min(new.burst, old.burst - remaining(at: now, terms: old))
@@ -115,8 +115,8 @@ extension AdmissionWindow where Self: ~Copyable {
     /// Adds what was saved. Under another algorithm, when what was admitted isn't known, the whole quota is spent.
     mutating func restore(_ snapshot: RateLimitSnapshot, at now: Int64, terms: RateLimitTerms, time: SnapshotTime) {
         let elapsed = snapshot.time.nanoseconds(to: time)
-        let debt = snapshot.owed.map(SavedDebt.nanoseconds) ?? .ages(snapshot.ages)
-        if !add(debt, elapsed: elapsed, at: now, terms: terms), elapsed < terms.longestDebt {
+        let usage = snapshot.owed.map(SavedUsage.nanoseconds) ?? .ages(snapshot.ages)
+        if !add(usage, elapsed: elapsed, at: now, terms: terms), elapsed < terms.longestUsage {
             spendAll(at: now, terms: terms)
         }
     }
@@ -124,6 +124,6 @@ extension AdmissionWindow where Self: ~Copyable {
     /// Spends the whole quota some time ago. What is owed doesn't make it less: a debt that was saved may be told for longer than
     /// it was true, and then end before what it hid.
     mutating func spendAll(at now: Int64, terms: RateLimitTerms, ago: Int64) {
-        if ago < terms.longestDebt { spendAll(at: now - ago, terms: terms) }
+        if ago < terms.longestUsage { spendAll(at: now - ago, terms: terms) }
     }
 }

@@ -156,12 +156,12 @@ extension Ring: AdmissionWindow {
     @inline(__always)
     func isFresh(at now: Int64, terms: RateLimitTerms) -> Bool { newest.map { now - $0 >= terms.window } ?? true }
 
-    func debt(at now: Int64, terms: RateLimitTerms) -> SavedDebt {
+    func savedUsage(at now: Int64, terms: RateLimitTerms) -> SavedUsage {
         .ages(((kept - live(at: now, terms: terms))..<kept).map { max(0, now - instant($0)) })
     }
 
-    mutating func add(_ debt: SavedDebt, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool {
-        guard case .ages(let ages) = debt else { return false }
+    mutating func add(_ usage: SavedUsage, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool {
+        guard case .ages(let ages) = usage else { return false }
         // Ages from outside are clamped to the past, so that none is in the future or overflows.
         let restored = ages.compactMap { age in
             let (age, overflow) = max(0, age).addingReportingOverflow(elapsed)

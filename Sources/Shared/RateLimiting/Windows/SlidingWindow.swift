@@ -62,7 +62,7 @@ public struct SlidingWindow: Sendable {
 
     /// The instants that still count, oldest first.
     func instants(at now: Int64, policy: RateLimitPolicy) -> [Int64] {
-        guard case .ages(let ages) = storage.ring.pointee.debt(at: now, terms: terms(of: policy)) else { return [] }
+        guard case .ages(let ages) = storage.ring.pointee.savedUsage(at: now, terms: terms(of: policy)) else { return [] }
         return ages.map { now - $0 }
     }
 

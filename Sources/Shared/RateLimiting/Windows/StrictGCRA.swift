@@ -44,13 +44,13 @@ extension StrictGCRA: AdmissionWindow {
 
     mutating func refund(_ charge: WindowCharge, at now: Int64, terms: RateLimitTerms) {
         guard charge.terms == terms, freshAt >= charge.mark else { return }
-        let debt = Int64(charge.units) * terms.emission
-        freshAt -= charge.returned(of: debt, mark: freshAt, passed: now - charge.instant)
+        let usage = Int64(charge.units) * terms.emission
+        freshAt -= charge.returned(of: usage, mark: freshAt, passed: now - charge.instant)
     }
 
     @inline(__always)
     func remaining(at now: Int64, terms: RateLimitTerms) -> Int {
-        max(0, Int((terms.longestDebt - owed(at: now, terms: terms)) / terms.emission))
+        max(0, Int((terms.longestUsage - owed(at: now, terms: terms)) / terms.emission))
     }
 
     func delayOfMore(at now: Int64, terms: RateLimitTerms) -> Int64 {
@@ -64,20 +64,20 @@ extension StrictGCRA: AdmissionWindow {
     @inline(__always)
     func isFresh(at now: Int64, terms: RateLimitTerms) -> Bool { freshAt <= now }
 
-    func debt(at now: Int64, terms: RateLimitTerms) -> SavedDebt { .nanoseconds(owed(at: now, terms: terms)) }
+    func savedUsage(at now: Int64, terms: RateLimitTerms) -> SavedUsage { .nanoseconds(owed(at: now, terms: terms)) }
 
-    mutating func add(_ debt: SavedDebt, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool {
-        guard case .nanoseconds(let owed) = debt else { return false }
+    mutating func add(_ usage: SavedUsage, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool {
+        guard case .nanoseconds(let owed) = usage else { return false }
         freshAt = max(freshAt, now + terms.left(of: owed, after: elapsed))
         return true
     }
 
     mutating func spendAll(at instant: Int64, terms: RateLimitTerms) {
-        freshAt = max(freshAt, instant + terms.longestDebt)
+        freshAt = max(freshAt, instant + terms.longestUsage)
     }
 }
 
 extension RateLimitTerms {
     /// What is left of a GCRA's saved debt, of which no more than a burst can be true.
-    func left(of owed: Int64, after elapsed: Int64) -> Int64 { max(0, min(max(0, owed), longestDebt) - elapsed) }
+    func left(of owed: Int64, after elapsed: Int64) -> Int64 { max(0, min(max(0, owed), longestUsage) - elapsed) }
 }

@@ -23,11 +23,11 @@ extension ErrorDecoder {
         body: some Collection<UInt8>,
         now: @autoclosure () -> Date
     ) -> DecodedError? {
-        func look(_ bytes: UnsafeBufferPointer<UInt8>) -> DecodedError? {
+        func inspect(_ bytes: UnsafeBufferPointer<UInt8>) -> DecodedError? {
             let text = UnsafeBufferPointer(rebasing: bytes.dropFirst(bytes.stands("\u{FEFF}", at: 0) ? 3 : 0))
             return refusal(status: status, headers: headers, body: text, now: now())
         }
-        return body.withContiguousStorageIfAvailable(look) ?? Array(body).withUnsafeBufferPointer(look)
+        return body.withContiguousStorageIfAvailable(inspect) ?? Array(body).withUnsafeBufferPointer(inspect)
     }
 
     private func refusal(

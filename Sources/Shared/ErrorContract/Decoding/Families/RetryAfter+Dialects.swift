@@ -28,20 +28,20 @@ extension RetryAfter {
         guard !headers.isEmpty else { return nil }
         if !facts.isEmpty {
             if let delay = delay(in: facts, now: now) { return delay }
-            let answer = AnswerTime(headers: facts, now: now)
+            let answer = ResponseTime(headers: facts, now: now)
             if let delay = facts.value(.plainRetryAfter).flatMap({ wait($0, in: answer) }) { return delay }
             for name in [HTTPField.Name.retryAfterMilliseconds, .microsoftRetryAfterMilliseconds, .amazonRetryAfter] {
                 if let text = facts.value(name), let value = number(text) { return delay(milliseconds: value) }
             }
         }
         guard status == 429 || status == 503 || status == 403 else { return nil }
-        let answer = AnswerTime(headers: facts, now: now)
+        let answer = ResponseTime(headers: facts, now: now)
         return rateLimit(answer, status: status) ?? oldRateLimit(answer, status: status)
             ?? vendorReset(headers, status: status, in: answer)
     }
 
     /// A delay in seconds, however long, or a Unix time in seconds or milliseconds.
-    private static func wait(_ text: String, in answer: AnswerTime) -> Duration? {
+    private static func wait(_ text: String, in answer: ResponseTime) -> Duration? {
         guard let value = number(text) else { return nil }
         return unixTime(value).flatMap { distance(to: $0, in: answer) } ?? delay(seconds: value)
     }
@@ -78,7 +78,7 @@ extension RetryAfter {
     }
 
     /// `RateLimit: "default";r=0;t=30`, `RateLimit: limit=100, remaining=0, reset=30`, and `RateLimit-Reset: 30`.
-    private static func rateLimit(_ answer: AnswerTime, status: Int) -> Duration? {
+    private static func rateLimit(_ answer: ResponseTime, status: Int) -> Duration? {
         let headers = answer.headers
         var longestWait: Duration?
         for line in headers[values: .rateLimit] {
@@ -96,7 +96,7 @@ extension RetryAfter {
         return headers.value(.rateLimitReset).flatMap { reset($0, in: answer) }
     }
 
-    private static func oldRateLimit(_ answer: AnswerTime, status: Int) -> Duration? {
+    private static func oldRateLimit(_ answer: ResponseTime, status: Int) -> Duration? {
         let headers = answer.headers
         let remaining = headers.value(.oldRateLimitRemaining) ?? headers.value(.dashedRateLimitRemaining)
         guard mayCount(remaining: remaining, status: status) else { return nil }
@@ -116,7 +116,7 @@ extension RetryAfter {
 
     /// The time at which a quota is renewed: seconds from now up to a year, else since 1970 in seconds or milliseconds; a date of
     /// HTTP or of RFC 3339; or a length such as `6m0s`.
-    static func reset(_ text: String, in answer: AnswerTime) -> Duration? {
+    static func reset(_ text: String, in answer: ResponseTime) -> Duration? {
         if let value = number(text) {
             if value <= 31_622_400 { return delay(seconds: value) }
             return unixTime(value).flatMap { distance(to: $0, in: answer) }
@@ -135,7 +135,7 @@ extension RetryAfter {
         }
     }
 
-    static func distance(to date: Date, in answer: AnswerTime) -> Duration? {
+    static func distance(to date: Date, in answer: ResponseTime) -> Duration? {
         delay(seconds: max(0, date.timeIntervalSince(answer.base)))
     }
 
@@ -189,7 +189,7 @@ extension RetryAfter {
     /// Returns the longest reset among the quotas that are used up, or `nil`.
     ///
     /// A quota without a remaining count is taken to be used up under status 429 and 503. O(number of fields) if there is no such quota.
-    static func vendorReset(_ headers: HTTPFields, status: Int, in answer: AnswerTime) -> Duration? {
+    static func vendorReset(_ headers: HTTPFields, status: Int, in answer: ResponseTime) -> Duration? {
         let hasQuota = headers.contains { field in
             let name = field.name.canonicalName
             return name.hasPrefix("x-ratelimit-") || name.hasPrefix("anthropic-") || name.hasPrefix("x-contentful-")

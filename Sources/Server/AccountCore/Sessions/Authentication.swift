@@ -3,7 +3,7 @@ public import ErrorContract
 public import Foundation
 
 /// Accounts and their sessions: register, sign in, continue, sign out, and who is calling.
-public struct SignIn: Sendable {
+public struct Authentication: Sendable {
     /// A signed-in account and what its device receives.
     public struct Opened: Sendable {
         /// Who signed in.
@@ -239,14 +239,14 @@ public struct SignIn: Sendable {
 
     private func open(_ account: Account) async throws -> Opened {
         let refresh = SecretToken()
-        let session = Session(id: Session.ID(rawValue: UUID()), accountID: account.id, createdAt: steady())
+        let session = StoredSession(id: StoredSession.ID(rawValue: UUID()), accountID: account.id, createdAt: steady())
         guard try await sessions.open(session, refresh: refresh.digest, epoch: account.epoch) else {
             throw AccountError.invalidCredentials
         }
         return try await opened(account, session: session.id, refresh: refresh)
     }
 
-    private func opened(_ account: Account, session: Session.ID, refresh: SecretToken) async throws -> Opened {
+    private func opened(_ account: Account, session: StoredSession.ID, refresh: SecretToken) async throws -> Opened {
         let access = try await tokens.issue(for: account, session: session, at: now(), lifetime: rules.accessTokenLifetime)
         // By the session's id, a device that refreshes has one quota of failures, not one for each refresh.
         let device = devices.issue(for: account, device: session.rawValue, at: now())

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Values that stand in for ones that could not be read, so that decoding can go on and find the next problem.
-enum StandIn {
+enum Placeholder {
     /// Some value of a type.
     /// - Throws: ``BodyPlace/Abandoned`` if the type takes none of the samples.
     static func value<Value: Decodable>(of type: Value.Type) throws -> Value {

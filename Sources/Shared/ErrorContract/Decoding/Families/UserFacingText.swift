@@ -1,5 +1,5 @@
 /// Tells texts for people from what a server says to itself.
-enum PersonText {
+enum UserFacingText {
     /// The longest text that is shown, in bytes.
     static let longest = 2_048
 

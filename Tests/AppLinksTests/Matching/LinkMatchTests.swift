@@ -1,14 +1,14 @@
 import AppLinks
 import Testing
 
-@Suite struct LinkAnswerTests {
+@Suite struct LinkMatchTests {
     private static let twoApps = """
         {"applinks":{"details":[
         {"appIDs":["ABCDE12345.com.example.veggies"],"components":[{"/":"/food/*","comment":"all food"},{"/":"/secret","exclude":true}]},
         {"appIDs":["ABCDE12345.com.example.fruits","ABCDE12345.com.example.berries"],"components":[{"/":"/food/fruit/*"},{"/":"/secret"}]}]}}
         """
 
-    private func answer(_ link: String, installed: Set<String>? = nil) throws -> LinkAnswer {
+    private func answer(_ link: String, installed: Set<String>? = nil) throws -> LinkMatch {
         try AssociationMatcher(Array(Self.twoApps.utf8)).answer(link, installed: installed)
     }
 

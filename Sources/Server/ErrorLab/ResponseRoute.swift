@@ -6,17 +6,17 @@ import NIOCore
 import ServerMiddleware
 
 /// Answers as the parameters of the request say.
-struct AnswerRoute<Context: ErrorLabRequestContext>: Sendable {
-    let renderer: AnswerRenderer
+struct ResponseRoute<Context: ErrorLabRequestContext>: Sendable {
+    let renderer: LabResponseRenderer
     let sessions: LabSessions
     let time: LabTime
     let root: String
 
     @Sendable func answer(_ request: Request, _ context: Context) async throws -> Response {
         let parameters = try LabQuery(request).parameters
-        let answer: LabAnswer
+        let answer: LabResponse
         do throws(LabRefusal) {
-            answer = try LabAnswer(parameters: parameters, catalogue: renderer.errors.catalogue)
+            answer = try LabResponse(parameters: parameters, catalogue: renderer.errors.catalogue)
         } catch {
             throw ContractError(error)
         }
@@ -39,28 +39,28 @@ struct AnswerRoute<Context: ErrorLabRequestContext>: Sendable {
         var plain = try await failing(answer, call, request, context)
         if let delay = answer.retryAfter { renderer.name(delay, in: &plain) }
         plain.apply(answer)
-        return AnswerDelivery(connection: connection).response(plain, answer)
+        return LabResponseDelivery(connection: connection).response(plain, answer)
     }
 
     private func failing(
-        _ answer: LabAnswer,
+        _ answer: LabResponse,
         _ call: Int,
         _ request: Request,
         _ context: Context
-    ) async throws -> PlainAnswer {
+    ) async throws -> BufferedResponse {
         if let family = answer.family, let foreign = renderer.foreign(family) { return foreign }
         return try await plain(answer.outcome, answer, call, request, context)
     }
 
     private func plain(
         _ outcome: LabOutcome,
-        _ answer: LabAnswer,
+        _ answer: LabResponse,
         _ call: Int,
         _ request: Request,
         _ context: Context
-    ) async throws -> PlainAnswer {
+    ) async throws -> BufferedResponse {
         let isAuthorized = request.headers[.authorization] != nil
-        let reply = LabReply(method: request.method.rawValue, attempt: call, authorized: isAuthorized)
+        let reply = LabSuccess(method: request.method.rawValue, attempt: call, authorized: isAuthorized)
         var plain =
             switch outcome {
             case .ok: try renderer.success(reply, isWrapped: false)
@@ -80,7 +80,7 @@ struct AnswerRoute<Context: ErrorLabRequestContext>: Sendable {
     }
 
     private func redirect(
-        _ answer: LabAnswer,
+        _ answer: LabResponse,
         to redirect: LabRedirect,
         _ request: Request,
         _ connection: LabConnection
@@ -105,7 +105,7 @@ struct AnswerRoute<Context: ErrorLabRequestContext>: Sendable {
 }
 
 /// Sends a response with the requested delays, up to the requested place.
-struct AnswerDelivery: Sendable {
+struct LabResponseDelivery: Sendable {
     /// The largest number of pieces of a body that comes slowly.
     static let maximumPieces = 20
 
@@ -115,7 +115,7 @@ struct AnswerDelivery: Sendable {
     let connection: LabConnection
 
     /// The response to send.
-    func response(_ plain: PlainAnswer, _ answer: LabAnswer) -> Response {
+    func response(_ plain: BufferedResponse, _ answer: LabResponse) -> Response {
         var sent = plain.body[...]
         var promised = sent.count
         switch (answer.drop, answer.truncate) {

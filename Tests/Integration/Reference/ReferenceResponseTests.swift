@@ -6,7 +6,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-@Suite struct ReferenceAnswerTests {
+@Suite struct ReferenceResponseTests {
     @Test("The document is valid OpenAPI 3.1, whatever is served", arguments: ServedAs.allCases)
     func valid(served: ServedAs) async throws {
         let document = try await withServer {

@@ -7,7 +7,7 @@ import Timekeeping
 
 @testable import ResilientHTTP
 
-@Suite("Signing requests", .timeLimit(.minutes(1))) struct AuthoriseTests {
+@Suite("Signing requests", .timeLimit(.minutes(1))) struct AuthorizeTests {
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)
     private let refreshes = Counter()
     private let prompts = Counter()
@@ -18,7 +18,7 @@ import Timekeeping
         refresh: Session.Refresh? = nil,
         signsIn: Bool = false
     ) throws -> (APIClient, MemoryCredentialStore) {
-        let surroundings = ClientSurroundings(clock: MonotonicClock(ManualClock()), wallClock: { Self.now })
+        let environment = ClientEnvironment(clock: MonotonicClock(ManualClock()), wallClock: { Self.now })
         let store = MemoryCredentialStore(credentials)
         let prompt: Session.SignInPrompt = { [prompts] in
             prompts.increment()
@@ -26,7 +26,7 @@ import Timekeeping
         }
         let session = Session(
             store: store,
-            surroundings: surroundings,
+            environment: environment,
             refresh: { [refreshes] token in
                 refreshes.increment()
                 return try await refresh?(token) ?? .number(2)
@@ -34,7 +34,7 @@ import Timekeeping
             prompt: signsIn ? prompt : nil
         )
         let url = try #require(URL(string: "https://api.example.org"))
-        let client = APIClient(baseURL: url, transport: transport, session: session, middleware: [], surroundings: surroundings)
+        let client = APIClient(baseURL: url, transport: transport, session: session, middleware: [], environment: environment)
         return (client, store)
     }
 

@@ -5,7 +5,7 @@ import ServerMiddleware
 import StrictJSON
 import Testing
 
-@Suite struct ErrorFormAnswerTests {
+@Suite struct ErrorFormResponseTests {
     private func answer(_ error: ContractError, form: ErrorForm) async throws -> Answer {
         let router = Router<MemoryContext>.make(renderer: ContractErrorRenderer(forms: ErrorForms(form)))
         router.get("/") { _, _ -> Response in throw error }

@@ -7,7 +7,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-@Suite struct PageAnswerTests {
+@Suite struct PageResponseTests {
     @Test("Each page has its status, is small, needs nothing from elsewhere and may not be kept, framed or referred from")
     func everyPage() async throws {
         try await withServer { server in

@@ -3,30 +3,30 @@ import ErrorLabContract
 import HoldfastTesting
 import Testing
 
-@Suite struct LabAnswerTests {
+@Suite struct LabResponseTests {
     @Test("What an answer writes into a query is read back as the same answer")
     func roundTrip() throws {
-        var answer = LabAnswer(.code(.rateLimitExceeded), retryAfter: .raw("1.5, 2"), times: 3, session: "a-1._Z")
+        var answer = LabResponse(.code(.rateLimitExceeded), retryAfter: .raw("1.5, 2"), times: 3, session: "a-1._Z")
         (answer.form, answer.language, answer.status) = (.flat, .spanish, 418)
         (answer.delay, answer.dribble, answer.drop, answer.close) = (120_000, 6_000, .body, .reset)
         (answer.truncate, answer.contentType, answer.charset, answer.isBare) = (0, "text/html; a=\"b\"", .utf16, true)
         (answer.redirect, answer.seed, answer.then) = (.cross, 9, .wrapped)
-        #expect(try LabAnswer(parameters: answer.parameters) == answer)
-        var other = LabAnswer()
+        #expect(try LabResponse(parameters: answer.parameters) == answer)
+        var other = LabResponse()
         (other.family, other.flaky, other.content) = ("stripe", 0.25, .html)
-        #expect(try LabAnswer(parameters: other.parameters) == other)
-        #expect(LabAnswer().parameters.isEmpty)
+        #expect(try LabResponse(parameters: other.parameters) == other)
+        #expect(LabResponse().parameters.isEmpty)
     }
 
     @Test("The path is percent-encoded")
     func path() {
-        var answer = LabAnswer(.code(.serverTimeout), retryAfter: .raw("a b&c=d#"))
+        var answer = LabResponse(.code(.serverTimeout), retryAfter: .raw("a b&c=d#"))
         answer.contentType = "text/html; charset=utf-8"
         #expect(
             answer.path()
                 == "/dev/lab/answer?code=SERVER_TIMEOUT&retry_after=raw:a%20b%26c%3Dd%23&type=text%2Fhtml%3B%20charset%3Dutf-8"
         )
-        #expect(LabAnswer().path(root: "/lab") == "/lab/answer")
+        #expect(LabResponse().path(root: "/lab") == "/lab/answer")
     }
 
     @Test(
@@ -47,7 +47,7 @@ import Testing
         ]
     )
     func refused(name: String, value: String, hint: String) throws {
-        let refusal = try #require(throws: LabRefusal.self) { try LabAnswer(parameters: [(name, value)]) }
+        let refusal = try #require(throws: LabRefusal.self) { try LabResponse(parameters: [(name, value)]) }
         #expect(refusal.problems.map(\.parameter) == [name])
         #expect(refusal.problems.first?.allowed.contains(hint) == true, "\(refusal)")
     }
@@ -55,7 +55,7 @@ import Testing
     @Test("Every problem is told at once")
     func allProblems() throws {
         let parameters = [("code", "x"), ("delay_ms", "x"), ("drop", "x"), ("nonsense", "x"), ("form", "flat"), ("seed", "x")]
-        let refusal = try #require(throws: LabRefusal.self) { try LabAnswer(parameters: parameters) }
+        let refusal = try #require(throws: LabRefusal.self) { try LabResponse(parameters: parameters) }
         #expect(refusal.problems.map(\.parameter) == ["code", "delay_ms", "drop", "seed", "nonsense"])
     }
 
@@ -68,13 +68,13 @@ import Testing
         ]
     )
     func contradictions(parameters: [(String, String)]) throws {
-        let refusal = try #require(throws: LabRefusal.self) { try LabAnswer(parameters: parameters) }
+        let refusal = try #require(throws: LabRefusal.self) { try LabResponse(parameters: parameters) }
         #expect(refusal.problems.map(\.parameter) == [parameters[1].0])
     }
 
     @Test("A code that the catalogue does not have is answered with the status beside it")
     func unknownCode() throws {
-        let answer = try LabAnswer(parameters: [("code", "NO_SUCH_CODE"), ("status", "403")])
+        let answer = try LabResponse(parameters: [("code", "NO_SUCH_CODE"), ("status", "403")])
         #expect(answer.outcome == .code(ErrorCode("NO_SUCH_CODE")))
     }
 
@@ -91,8 +91,8 @@ import Testing
                 (names.randomElement(using: &generator) ?? "", values.randomElement(using: &generator) ?? "")
             }
             do {
-                let answer = try LabAnswer(parameters: parameters)
-                #expect((0...LabAnswer.maximumDelay).contains(answer.delay))
+                let answer = try LabResponse(parameters: parameters)
+                #expect((0...LabResponse.maximumDelay).contains(answer.delay))
             } catch {
                 #expect((1...50).contains(error.problems.count))
             }

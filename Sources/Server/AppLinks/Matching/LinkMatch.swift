@@ -2,7 +2,7 @@
 ///
 /// Whether an app opens also depends on the phone: the app is installed, its entitlement names the domain, the link was
 /// tapped and not typed (Apple, TN3155).
-public struct LinkAnswer: Hashable, Sendable {
+public struct LinkMatch: Hashable, Sendable {
     /// The rule that decided.
     public struct Rule: Hashable, Sendable {
         /// The apps of the entry, in the order of the file.
@@ -36,7 +36,7 @@ public struct LinkAnswer: Hashable, Sendable {
         /// No component matches; one miss for each that was tried.
         case unmatched([Miss])
         /// The link is none that the file is asked about.
-        case refused(LinkRefusal)
+        case refused(LinkMismatch)
     }
 
     /// The link as it was given.
@@ -51,7 +51,7 @@ public struct LinkAnswer: Hashable, Sendable {
 }
 
 /// Why the file is not asked about a link.
-public struct LinkRefusal: Hashable, Sendable {
+public struct LinkMismatch: Hashable, Sendable {
     /// The kind of refusal.
     public struct Code: RawRepresentable, Hashable, Sendable {
         public let rawValue: String

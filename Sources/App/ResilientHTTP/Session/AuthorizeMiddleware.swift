@@ -9,7 +9,7 @@ import Timekeeping
 ///
 /// A refresh that fails for a passing reason (a 503, a lost connection) is repeated until the deadline of the call. A call belongs to the
 /// session that signed its first attempt: it is never sent with the tokens of a user who signed in later.
-public struct AuthoriseMiddleware: ClientMiddleware {
+public struct AuthorizeMiddleware: ClientMiddleware {
     /// The session.
     public let session: Session
 
@@ -24,7 +24,7 @@ public struct AuthoriseMiddleware: ClientMiddleware {
         context: CallContext,
         next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
     ) async throws -> (HTTPResponse, ResponseBody) {
-        guard context.policy.isAuthorised, !request.headerFields.contains(.authorization) else {
+        guard context.policy.isAuthorized, !request.headerFields.contains(.authorization) else {
             return try await next(request, body)
         }
         let held = try await current(context)
@@ -72,7 +72,7 @@ public struct AuthoriseMiddleware: ClientMiddleware {
         let deadline = context.deadline
         do {
             // The deadline of the call ends the wait, not the renewal.
-            let ended = try await context.surroundings.clock.run(until: deadline) {
+            let ended = try await context.environment.clock.run(until: deadline) {
                 try await session.renewed(after: stale, by: way, until: refusal == nil ? nil : deadline)
             }
             guard let ended else {

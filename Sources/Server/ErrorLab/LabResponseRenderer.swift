@@ -8,14 +8,14 @@ import StrictJSON
 import Timekeeping
 
 /// Puts into bytes what the lab answers with.
-struct AnswerRenderer: Sendable {
+struct LabResponseRenderer: Sendable {
     let errors: ContractErrorRenderer
-    let families: [String: PlainAnswer]
+    let families: [String: BufferedResponse]
     let now: @Sendable () -> Date
 
     /// A success.
-    func success(_ reply: LabReply, isWrapped: Bool) throws -> PlainAnswer {
-        let flat = try PlainAnswer.json(encoding: reply)
+    func success(_ reply: LabSuccess, isWrapped: Bool) throws -> BufferedResponse {
+        let flat = try BufferedResponse.json(encoding: reply)
         return isWrapped ? .json(["success": true, "data": try JSONParser().parse(flat.body)]) : flat
     }
 
@@ -27,7 +27,7 @@ struct AnswerRenderer: Sendable {
         language: Language? = nil,
         to request: Request,
         requestID: String
-    ) async throws -> PlainAnswer {
+    ) async throws -> BufferedResponse {
         var error = ContractError(
             code,
             problems: LabProblem.of(code).map { .init(path: FieldPath($0.path.map { .member($0) }), code: $0.code) }
@@ -45,7 +45,7 @@ struct AnswerRenderer: Sendable {
         }
         if let language { head.headerFields[.acceptLanguage] = language.rawValue }
         let asked = Request(head: head, body: request.body)
-        var answer = try await PlainAnswer(errors.response(for: error, to: asked, requestID: requestID))
+        var answer = try await BufferedResponse(errors.response(for: error, to: asked, requestID: requestID))
         switch delay {
         case .absent, .raw: answer.removeDelay()
         case .seconds, .date, nil: break
@@ -54,10 +54,10 @@ struct AnswerRenderer: Sendable {
     }
 
     /// The error of another server.
-    func foreign(_ family: String) -> PlainAnswer? { families[family] }
+    func foreign(_ family: String) -> BufferedResponse? { families[family] }
 
     /// Names a delay in the header.
-    func name(_ delay: LabRetryAfter, in answer: inout PlainAnswer) {
+    func name(_ delay: LabRetryAfter, in answer: inout BufferedResponse) {
         switch delay {
         case .seconds(let seconds): answer.headers[.retryAfter] = "\(seconds)"
         case .date(let seconds): answer.headers[.retryAfter] = HTTPDate.text(now().addingTimeInterval(Double(seconds)))
@@ -67,7 +67,7 @@ struct AnswerRenderer: Sendable {
     }
 }
 
-extension PlainAnswer {
+extension BufferedResponse {
     /// Takes the delay out of head and body.
     fileprivate mutating func removeDelay() {
         headers[.retryAfter] = nil
@@ -88,15 +88,15 @@ extension JSONValue {
 }
 
 /// Error responses of other servers, one of each shape that the decoder knows.
-enum ForeignAnswers {
+enum ForeignErrorBodies {
     /// The table can't be read.
     struct Unreadable: Error {}
 
     /// The responses by the names of their families.
     /// - Throws: ``Unreadable`` if the table that was built in is damaged.
-    static func load() throws -> [String: PlainAnswer] {
+    static func load() throws -> [String: BufferedResponse] {
         guard let rows = try JSONParser().parse(PackageResources.families_json).arrayValue else { throw Unreadable() }
-        var answers: [String: PlainAnswer] = [:]
+        var answers: [String: BufferedResponse] = [:]
         for row in rows {
             guard let row = row.objectValue, let name = row["family"]?.stringValue, let status = row["status"]?.doubleValue else {
                 throw Unreadable()
@@ -106,7 +106,7 @@ enum ForeignAnswers {
         return answers
     }
 
-    private static func answer(_ row: JSONObject, status: Int) throws -> PlainAnswer {
+    private static func answer(_ row: JSONObject, status: Int) throws -> BufferedResponse {
         var headers: HTTPFields = [:]
         let body: [UInt8]
         if let text = row["text"]?.stringValue {
@@ -122,6 +122,6 @@ enum ForeignAnswers {
             guard let name = HTTPField.Name(member.key), let value = member.value.stringValue else { throw Unreadable() }
             headers[name] = value
         }
-        return PlainAnswer(status: status, headers: headers, body: body)
+        return BufferedResponse(status: status, headers: headers, body: body)
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-@Suite struct DeclaredAnswerTests {
+@Suite struct DeclaredResponseTests {
     @Test("Every bad input is answered as its operation is described")
     func badInput() async throws {
         try await withServer {

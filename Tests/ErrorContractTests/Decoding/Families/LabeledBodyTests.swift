@@ -2,9 +2,9 @@ import ErrorContract
 import Foundation
 import Testing
 
-@Suite struct LabelledBodyTests {
-    @Test("A body of a known shape is read as its label says", arguments: LabelledBody.all)
-    func read(body: LabelledBody) {
+@Suite struct LabeledBodyTests {
+    @Test("A body of a known shape is read as its label says", arguments: LabeledBody.all)
+    func read(body: LabeledBody) {
         let (read, expected) = (body.decoded, body.expected)
         #expect(read.status == expected.status)
         #expect(read.family == expected.family)
@@ -17,7 +17,7 @@ import Testing
 
     @Test("There are at least 150 bodies, and at least two of each of the 48 families")
     func coverage() throws {
-        let bodies = try LabelledBody.loaded.get()
+        let bodies = try LabeledBody.loaded.get()
         #expect(bodies.count >= 150)
         let rows = Dictionary(grouping: bodies, by: \.row)
         for row in 1...48 { #expect(rows[row, default: []].count >= 2, "row \(row)") }
@@ -33,7 +33,7 @@ import Testing
         var requestID = 0
         var violations = 0
 
-        mutating func count(_ body: LabelledBody) {
+        mutating func count(_ body: LabeledBody) {
             let (read, expected) = (body.decoded, body.expected)
             bodies += 1
             status += read.status == expected.status ? 1 : 0
@@ -61,7 +61,7 @@ import Testing
         var total = Score()
         var captured = Score()
         var families: [String: Score] = [:]
-        for body in LabelledBody.all {
+        for body in LabeledBody.all {
             total.count(body)
             if body.source != nil { captured.count(body) }
             families[body.expected.family.rawValue, default: Score()].count(body)

@@ -4,12 +4,12 @@ import Foundation
 /// An answer that the lab is asked for: what it says, how it is written, and what goes wrong on the way.
 ///
 /// ```swift
-/// let path = LabAnswer(.code(.rateLimitExceeded), retryAfter: .seconds(2), times: 2).path()
-/// let reply: LabReply = try await api.get(path)     // refused twice, then served
+/// let path = LabResponse(.code(.rateLimitExceeded), retryAfter: .seconds(2), times: 2).path()
+/// let reply: LabSuccess = try await api.get(path)     // refused twice, then served
 /// ```
 ///
 /// Everything but the outcome is a defect: it meets the calls that fail, and ``then`` comes without any.
-public struct LabAnswer: Hashable, Sendable {
+public struct LabResponse: Hashable, Sendable {
     /// The longest wait before an answer, in milliseconds.
     public static let maximumDelay = 120_000
     /// The longest wait between two pieces of a body, in milliseconds; there are 20 pieces at most.
@@ -140,7 +140,7 @@ public struct LabRefusal: Error, Hashable, Sendable {
     }
 }
 
-extension LabAnswer {
+extension LabResponse {
     /// The answer as parameters; what stands as it is by default is left out.
     public var parameters: [(name: String, value: String)] {
         let values: [(name: String, value: String?)] = [

@@ -4,7 +4,7 @@ import Scheduling
 public import ServiceLifecycle
 
 /// Keeps the decoys of a gate like the hashes that accounts have.
-public struct DecoyUpkeep<C: Clock>: Service where C.Duration == Duration {
+public struct DecoyMaintenance<C: Clock>: Service where C.Duration == Duration {
     private let accounts: any AccountRepository
     private let decoys: any DecoyStore
     private let gate: HashingGate

@@ -6,7 +6,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-@Suite struct AnswerLanguageTests {
+@Suite struct ResponseLanguageTests {
     private static let requested: [Language: String] = [
         .english: "If an account exists for this email", .spanish: "Si existe una cuenta con este correo",
         .hebrew: "אם קיים חשבון עם כתובת האימייל הזו", .portuguese: "Se existir uma conta com este e-mail",

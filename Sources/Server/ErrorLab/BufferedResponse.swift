@@ -7,21 +7,21 @@ import NIOCore
 import StrictJSON
 
 /// An answer with its body in memory.
-struct PlainAnswer: Sendable {
+struct BufferedResponse: Sendable {
     var status: Int
     var headers: HTTPFields
     var body: [UInt8]
 
     /// An answer in JSON.
-    static func json(_ value: JSONValue, status: Int = 200) -> PlainAnswer {
-        PlainAnswer(status: status, headers: [.contentType: "application/json; charset=utf-8"], body: value.encoded())
+    static func json(_ value: JSONValue, status: Int = 200) -> BufferedResponse {
+        BufferedResponse(status: status, headers: [.contentType: "application/json; charset=utf-8"], body: value.encoded())
     }
 
     /// A value in JSON.
-    static func json(encoding value: some Encodable) throws -> PlainAnswer {
+    static func json(encoding value: some Encodable) throws -> BufferedResponse {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return PlainAnswer(
+        return BufferedResponse(
             status: 200,
             headers: [.contentType: "application/json; charset=utf-8"],
             body: [UInt8](try encoder.encode(value))
@@ -34,7 +34,7 @@ struct PlainAnswer: Sendable {
     }
 }
 
-extension PlainAnswer {
+extension BufferedResponse {
     /// Takes an answer apart.
     init(_ response: Response) async throws {
         let collector = BodyCollector()
@@ -56,9 +56,9 @@ private final class BodyCollector: ResponseBodyWriter {
     func finish(_ trailingHeaders: HTTPFields?) async throws {}
 }
 
-extension PlainAnswer {
+extension BufferedResponse {
     /// Applies the defects that can be applied to bytes.
-    mutating func apply(_ answer: LabAnswer) {
+    mutating func apply(_ answer: LabResponse) {
         if let status = answer.status { self.status = status }
         switch answer.content {
         case .html:

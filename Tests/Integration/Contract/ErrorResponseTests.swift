@@ -6,7 +6,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-@Suite struct ErrorAnswerTests {
+@Suite struct ErrorResponseTests {
     @Test("All problems of a request are told at once, in the reader's language")
     func allProblems() async throws {
         try await withServer { server in

@@ -1,7 +1,7 @@
 import GRDB
 
 /// The tables, as steps that are only ever added to.
-enum Schema {
+enum SQLiteSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("accounts, sessions, reset tokens, mail intents") { database in
@@ -238,7 +238,7 @@ enum Schema {
     }
 }
 
-extension Schema {
+extension SQLiteSchema {
     /// The keys, and how many there are of each client and in all, so that neither the count nor the fullest client needs a scan.
     static let idempotencyKeys = """
         CREATE TABLE idempotency_key (

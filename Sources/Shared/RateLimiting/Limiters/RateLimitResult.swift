@@ -1,5 +1,5 @@
 /// What several limits say together about one request.
-public struct RateLimitAnswer: Hashable, Sendable {
+public struct RateLimitResult: Hashable, Sendable {
     /// How one limit stands after the decision.
     public struct Limit: Hashable, Sendable {
         /// The limit's policy.

@@ -2,7 +2,7 @@ import AccountContract
 import Foundation
 import Testing
 
-@Suite struct AccountAnswersTests {
+@Suite struct AccountResponsesTests {
     private let id = UUID(uuidString: "00000000-0000-4000-8000-00000000000a") ?? UUID()
 
     private func json(_ value: some Encodable) throws -> String {
@@ -24,22 +24,22 @@ import Testing
 
     @Test("A session is written with exactly these keys")
     func session() throws {
-        let answer = SessionAnswer(user: try user(), accessToken: "at", refreshToken: try RefreshToken("rt"), expiresIn: 900)
+        let answer = SessionResponse(user: try user(), accessToken: "at", refreshToken: try RefreshToken("rt"), expiresIn: 900)
         let text =
             #"{"access_token":"at","expires_in":900,"refresh_token":"rt","token_type":"Bearer","#
             + #""user":{"email":"a@b.co","first_name":"Ana","id":"00000000-0000-4000-8000-00000000000a"}}"#
         #expect(try json(answer) == text)
-        #expect(try decoded(SessionAnswer.self, text) == answer)
+        #expect(try decoded(SessionResponse.self, text) == answer)
     }
 
     @Test("A device token is written as a member, and one that can't be read counts as none")
     func deviceToken() throws {
         let device = try DeviceToken("dt")
-        var answer = SessionAnswer(user: try user(), accessToken: "at", refreshToken: nil, expiresIn: nil, deviceToken: device)
+        var answer = SessionResponse(user: try user(), accessToken: "at", refreshToken: nil, expiresIn: nil, deviceToken: device)
         #expect(try json(answer).contains(#""device_token":"dt""#))
-        #expect(try decoded(SessionAnswer.self, json(answer)) == answer)
+        #expect(try decoded(SessionResponse.self, json(answer)) == answer)
         answer.deviceToken = nil
-        #expect(try decoded(SessionAnswer.self, #"{"device_token":7,\#(json(answer).dropFirst())"#) == answer)
+        #expect(try decoded(SessionResponse.self, #"{"device_token":7,\#(json(answer).dropFirst())"#) == answer)
         let changed = PasswordChangedResponse(message: "Done", deviceToken: device)
         #expect(try json(changed) == #"{"device_token":"dt","message":"Done","success":true}"#)
         #expect(try decoded(PasswordChangedResponse.self, json(changed)) == changed)
@@ -49,14 +49,14 @@ import Testing
     @Test("The signed-in account is written with exactly these keys")
     func me() throws {
         let text = #"{"user":{"email":"a@b.co","first_name":"Ana","id":"00000000-0000-4000-8000-00000000000a"}}"#
-        #expect(try json(UserAnswer(user: try user())) == text)
-        #expect(try decoded(UserAnswer.self, text).user == user())
-        #expect(try decoded(UserAnswer.self, text.replacing("000a", with: "000A")).user == user(), "as servers wrote it before")
+        #expect(try json(UserResponse(user: try user())) == text)
+        #expect(try decoded(UserResponse.self, text).user == user())
+        #expect(try decoded(UserResponse.self, text.replacing("000a", with: "000A")).user == user(), "as servers wrote it before")
     }
 
     @Test("A token that may still be used is described with exactly these keys")
     func validToken() throws {
-        let answer = ValidTokenAnswer(
+        let answer = ValidTokenResponse(
             userID: UserID(id),
             email: try EmailAddress("a@b.co"),
             firstName: "Ana",
@@ -66,30 +66,30 @@ import Testing
             #"{"email":"a@b.co","expires_at":"2025-11-04T10:30:00Z","first_name":"Ana","#
             + #""user_id":"00000000-0000-4000-8000-00000000000a","valid":true}"#
         #expect(try json(answer) == text)
-        #expect(try decoded(ValidTokenAnswer.self, text) == answer)
+        #expect(try decoded(ValidTokenResponse.self, text) == answer)
     }
 
     @Test("A message is written flat, and read flat or from inside a wrapper")
     func message() throws {
-        let answer = MessageAnswer(message: "Done")
+        let answer = MessageResponse(message: "Done")
         #expect(try json(answer) == #"{"message":"Done","success":true}"#)
-        #expect(try decoded(MessageAnswer.self, #"{"success":true,"message":"Done"}"#) == answer)
-        #expect(try decoded(MessageAnswer.self, #"{"message":"Done","reset_link_sent":true}"#) == answer)
+        #expect(try decoded(MessageResponse.self, #"{"success":true,"message":"Done"}"#) == answer)
+        #expect(try decoded(MessageResponse.self, #"{"message":"Done","reset_link_sent":true}"#) == answer)
     }
 
     @Test("The answer in the success form is wrapped")
     func resetLinkSent() throws {
         let text =
             #"{"data":{"link_expires_in":3600,"message":"m","reset_link_sent":true,"reset_method":"email_link"},"success":true}"#
-        let answer = ResetLinkSentAnswer(message: "m", lifetime: .seconds(3_600))
+        let answer = ResetLinkSentResponse(message: "m", lifetime: .seconds(3_600))
         #expect(try json(answer) == text)
-        #expect(try decoded(ResetLinkSentAnswer.self, text) == answer)
+        #expect(try decoded(ResetLinkSentResponse.self, text) == answer)
     }
 
     @Test("The answer for apps in the field is wrapped and flat at once")
     func legacy() throws {
         let text = #"{"data":{"message":"m","user_exist_status":true},"message":"m","success":true,"user_exist_status":true}"#
-        #expect(try json(LegacyResetAnswer(message: "m")) == text)
-        #expect(try decoded(LegacyResetAnswer.self, text) == LegacyResetAnswer(message: "m"))
+        #expect(try json(LegacyResetResponse(message: "m")) == text)
+        #expect(try decoded(LegacyResetResponse.self, text) == LegacyResetResponse(message: "m"))
     }
 }

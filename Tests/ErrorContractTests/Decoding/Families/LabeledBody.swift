@@ -5,7 +5,7 @@ import StrictJSON
 import Testing
 
 /// An answer written from the documented shape of some server or captured from one, and what must be read from it.
-struct LabelledBody: Sendable, CustomTestStringConvertible {
+struct LabeledBody: Sendable, CustomTestStringConvertible {
     /// The row of the table of families, or 0.
     var row: Int
     var label: String
@@ -32,7 +32,7 @@ struct LabelledBody: Sendable, CustomTestStringConvertible {
     /// Those that are not made to be large.
     static let small = all.filter { $0.body.count <= 16_384 }
 
-    private static func load() throws -> [LabelledBody] {
+    private static func load() throws -> [LabeledBody] {
         let folder = try #require(Bundle.module.url(forResource: "Resources/bodies", withExtension: nil))
         let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted()
         return try paths.filter { $0.contains(".json") }.flatMap { path in
@@ -41,7 +41,7 @@ struct LabelledBody: Sendable, CustomTestStringConvertible {
                 try (try? JSONParser().parse(data))?.arrayValue
                 ?? data.split(separator: UInt8(ascii: "\n")).map(JSONParser().parse)
             return try list.enumerated().map { index, entry in
-                try LabelledBody(#require(entry.objectValue, "entry \(index + 1) of \(path)"))
+                try LabeledBody(#require(entry.objectValue, "entry \(index + 1) of \(path)"))
             }
         }
     }

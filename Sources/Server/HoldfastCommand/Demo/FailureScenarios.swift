@@ -8,7 +8,7 @@ import Synchronization
 
 /// The second half of the demo: what a client makes of expired tokens, of limits and of a server in trouble. The server's error lab
 /// plays the trouble; tokens, waits and refusals are real.
-struct RoughWeather: Sendable {
+struct FailureScenarios: Sendable {
     /// Calls that meet an expired token at once.
     static let callers = 20
     let url: URL
@@ -26,7 +26,7 @@ struct RoughWeather: Sendable {
 
     /// Tells the story.
     /// - Throws: ``DemoStory/Unexpected`` at the first step that does not end as it should.
-    func tell() async throws {
+    func run() async throws {
         try await steps.run("\(Self.callers) calls at once with a token that has expired") { try await expiredToken() }
         try await steps.run("A call that meets a limit") { try await limited() }
         try await brownOut()
@@ -45,11 +45,11 @@ struct RoughWeather: Sendable {
             return fresh.credentials
         }
         let api = APIClient(baseURL: url, transport: .urlSession(), session: session)
-        let replies = try await withThrowingTaskGroup(of: LabReply.self) { calls in
+        let replies = try await withThrowingTaskGroup(of: LabSuccess.self) { calls in
             for _ in 0..<Self.callers { calls.addTask { try await api.get(LabPath.root + LabPath.protected) } }
             return try await calls.reduce(into: []) { $0.append($1) }
         }
-        let last: LabReply = try await api.get(LabPath.root + LabPath.protected)
+        let last: LabSuccess = try await api.get(LabPath.root + LabPath.protected)
         guard replies.count == Self.callers, last.refreshes == 1, last.reuses == 0 else {
             throw DemoStory.Unexpected(description: "the session was refreshed \(last.refreshes ?? 0) times")
         }
@@ -60,8 +60,8 @@ struct RoughWeather: Sendable {
         let tally = DemoTally()
         var api = APIClient(baseURL: url, transport: .urlSession())
         api.listeners = [tally]
-        let answer = LabAnswer(.code(.rateLimitExceeded), retryAfter: .seconds(delay), times: 1, session: "limit-\(run)")
-        let reply: LabReply = try await api.get(answer.path())
+        let answer = LabResponse(.code(.rateLimitExceeded), retryAfter: .seconds(delay), times: 1, session: "limit-\(run)")
+        let reply: LabSuccess = try await api.get(answer.path())
         let waited = tally.waited
         guard reply.attempt == 2, waited >= .seconds(delay) else {
             throw DemoStory.Unexpected(description: "the call went on after \(waited.inSeconds)")
@@ -74,14 +74,14 @@ struct RoughWeather: Sendable {
         let tally = DemoTally()
         var api = APIClient(baseURL: url, transport: .urlSession())
         api.listeners = [tally]
-        let answer = LabAnswer(
+        let answer = LabResponse(
             .code(.serverServiceUnavailable),
             retryAfter: .seconds(delay),
             times: 1,
             session: "brown-out-\(run)"
         )
         let (client, path) = (api, answer.path())
-        try await withThrowingTaskGroup(of: LabReply.self) { first in
+        try await withThrowingTaskGroup(of: LabSuccess.self) { first in
             first.addTask { try await client.get(path) }
             try await steps.run("A brown-out: one call is told to come back later, 30 more are made") {
                 for await _ in tally.refusals { break }
@@ -93,7 +93,7 @@ struct RoughWeather: Sendable {
             }
             try await steps.run("The first call goes on when the time has come, and the others after it") {
                 let reply = try await first.next()
-                for _ in 0..<30 { let _: LabReply = try await client.get(path) }
+                for _ in 0..<30 { let _: LabSuccess = try await client.get(path) }
                 return "200 on request \(reply?.attempt ?? 0), after \(tally.waited.inSeconds); then 30 times 200"
             }
         }

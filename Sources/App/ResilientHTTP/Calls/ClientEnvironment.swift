@@ -11,7 +11,7 @@ public import Timekeeping
 
 /// Where a client gets time, chance and a log from. There is no other source of them in the library, so that every wait is
 /// tested on a manual clock.
-public struct ClientSurroundings: Sendable {
+public struct ClientEnvironment: Sendable {
     /// What waits are measured and slept on.
     public var clock: MonotonicClock
     /// The local wall clock, against which dates in answers are measured and which `retryAt` is told in.

@@ -2,8 +2,8 @@ public import AccountContract
 public import Foundation
 
 /// "This was not me": takes an account out of use until its owner has reset the password.
-public struct AccountFreeze: Sendable {
-    private let tokens: any FreezeTokenStore
+public struct AccountLock: Sendable {
+    private let tokens: any AccountLockTokenStore
     private let audit: (any AuditNoting)?
     private let now: @Sendable () -> Date
 
@@ -12,7 +12,7 @@ public struct AccountFreeze: Sendable {
     ///   - tokens: The store of tokens that lock an account.
     ///   - audit: Records the events of accounts; `nil` records none.
     ///   - now: The wall clock.
-    public init(tokens: any FreezeTokenStore, audit: (any AuditNoting)? = nil, now: @escaping @Sendable () -> Date) {
+    public init(tokens: any AccountLockTokenStore, audit: (any AuditNoting)? = nil, now: @escaping @Sendable () -> Date) {
         self.tokens = tokens
         self.audit = audit
         self.now = now
@@ -29,11 +29,11 @@ public struct AccountFreeze: Sendable {
 
     /// Freezes the account of a token and ends all its sessions.
     /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`.
-    public func freeze(_ token: ResetToken) async throws {
+    public func lock(_ token: ResetToken) async throws {
         let account = try await account(token)
-        guard try await tokens.freeze(TokenDigest(of: token.rawValue), at: now()) else {
+        guard try await tokens.lock(TokenDigest(of: token.rawValue), at: now()) else {
             throw AccountError.resetTokenInvalid
         }
-        audit?.note(.frozen, of: account.id)
+        audit?.note(.locked, of: account.id)
     }
 }
