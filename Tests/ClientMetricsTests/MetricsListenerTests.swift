@@ -72,13 +72,13 @@ import Timekeeping
 
     @Test("Trap: paths without end and codes without end are a bounded number of series")
     func bounded() async throws {
-        let answers = (0..<500).map { number in
+        let responses = (0..<500).map { number in
             ScriptedTransport.Step.answer(
                 status: 404,
                 body: #"{"error":{"code":"RESOURCE_CODE_\#(String(number, radix: 36).uppercased())","message":"x"}}"#
             )
         }
-        let client = try client(answers + answers)
+        let client = try client(responses + responses)
         for number in 0..<500 {
             await #expect(throws: APIError.self) { try await client.send(.get, "/word\(word(number))") }
         }

@@ -6,12 +6,12 @@ import Testing
 @Suite struct LabResponseTests {
     @Test("What an answer writes into a query is read back as the same answer")
     func roundTrip() throws {
-        var answer = LabResponse(.code(.rateLimitExceeded), retryAfter: .raw("1.5, 2"), times: 3, session: "a-1._Z")
-        (answer.form, answer.language, answer.status) = (.flat, .spanish, 418)
-        (answer.delay, answer.dribble, answer.drop, answer.close) = (120_000, 6_000, .body, .reset)
-        (answer.truncate, answer.contentType, answer.charset, answer.isBare) = (0, "text/html; a=\"b\"", .utf16, true)
-        (answer.redirect, answer.seed, answer.then) = (.cross, 9, .wrapped)
-        #expect(try LabResponse(parameters: answer.parameters) == answer)
+        var response = LabResponse(.code(.rateLimitExceeded), retryAfter: .raw("1.5, 2"), times: 3, session: "a-1._Z")
+        (response.form, response.language, response.status) = (.flat, .spanish, 418)
+        (response.delay, response.dribble, response.drop, response.close) = (120_000, 6_000, .body, .reset)
+        (response.truncate, response.contentType, response.charset, response.isBare) = (0, "text/html; a=\"b\"", .utf16, true)
+        (response.redirect, response.seed, response.then) = (.cross, 9, .wrapped)
+        #expect(try LabResponse(parameters: response.parameters) == response)
         var other = LabResponse()
         (other.family, other.flaky, other.content) = ("stripe", 0.25, .html)
         #expect(try LabResponse(parameters: other.parameters) == other)
@@ -20,10 +20,10 @@ import Testing
 
     @Test("The path is percent-encoded")
     func path() {
-        var answer = LabResponse(.code(.serverTimeout), retryAfter: .raw("a b&c=d#"))
-        answer.contentType = "text/html; charset=utf-8"
+        var response = LabResponse(.code(.serverTimeout), retryAfter: .raw("a b&c=d#"))
+        response.contentType = "text/html; charset=utf-8"
         #expect(
-            answer.path()
+            response.path()
                 == "/dev/lab/answer?code=SERVER_TIMEOUT&retry_after=raw:a%20b%26c%3Dd%23&type=text%2Fhtml%3B%20charset%3Dutf-8"
         )
         #expect(LabResponse().path(root: "/lab") == "/lab/answer")
@@ -74,8 +74,8 @@ import Testing
 
     @Test("A code that the catalogue does not have is answered with the status beside it")
     func unknownCode() throws {
-        let answer = try LabResponse(parameters: [("code", "NO_SUCH_CODE"), ("status", "403")])
-        #expect(answer.outcome == .code(ErrorCode("NO_SUCH_CODE")))
+        let response = try LabResponse(parameters: [("code", "NO_SUCH_CODE"), ("status", "403")])
+        #expect(response.outcome == .code(ErrorCode("NO_SUCH_CODE")))
     }
 
     @Test("Random parameters are read or refused, never more than 50 problems, and never a crash")
@@ -91,8 +91,8 @@ import Testing
                 (names.randomElement(using: &generator) ?? "", values.randomElement(using: &generator) ?? "")
             }
             do {
-                let answer = try LabResponse(parameters: parameters)
-                #expect((0...LabResponse.maximumDelay).contains(answer.delay))
+                let response = try LabResponse(parameters: parameters)
+                #expect((0...LabResponse.maximumDelay).contains(response.delay))
             } catch {
                 #expect((1...50).contains(error.problems.count))
             }

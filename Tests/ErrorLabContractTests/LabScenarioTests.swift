@@ -31,8 +31,8 @@ import Testing
             #expect(path.hasPrefix("/lab/") && !path.contains("{"), "\(scenario.name)")
             guard path.hasPrefix("/lab/answer?") else { continue }
             let items = try #require(URLComponents(string: path)?.queryItems)
-            let answer = try LabResponse(parameters: items.map { ($0.name, $0.value ?? "") })
-            #expect(answer.path(root: "/lab") == path)
+            let response = try LabResponse(parameters: items.map { ($0.name, $0.value ?? "") })
+            #expect(response.path(root: "/lab") == path)
         }
     }
 

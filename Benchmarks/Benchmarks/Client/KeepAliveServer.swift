@@ -13,7 +13,7 @@ enum KeepAliveServer {
         var number: Int32
     }
 
-    private static let answer = Array(
+    private static let response = Array(
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 27\r\n\r\n{\"id\":17,\"name\":\"Tehillim\"}".utf8
     )
 
@@ -55,7 +55,7 @@ enum KeepAliveServer {
             let count = recv(connection, &buffer, buffer.count, 0)
             guard count > 0 else { break }
             newest = Array((newest + buffer[..<count]).suffix(4))
-            if newest == Array("\r\n\r\n".utf8) { _ = answer.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, 0) } }
+            if newest == Array("\r\n\r\n".utf8) { _ = response.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, 0) } }
         }
         _ = close(connection)
     }

@@ -137,10 +137,10 @@ public final class URLSessionTransport: HTTPTransport {
         let deadline = ContinuousClock.now.advanced(by: timeout)
         var (request, redirects) = (request, 0)
         while true {
-            let answer = try await exchange(request, body: body, deadline: deadline, idleTimeout: idleTimeout)
+            let response = try await exchange(request, body: body, deadline: deadline, idleTimeout: idleTimeout)
             guard followsRedirects, redirects < Redirection.most,
-                let next = Redirection.request(after: answer.0, to: request)
-            else { return answer }
+                let next = Redirection.request(after: response.0, to: request)
+            else { return response }
             (request, redirects) = (next, redirects + 1)
         }
     }
@@ -224,13 +224,13 @@ public final class URLSessionTransport: HTTPTransport {
                 }
                 defer { pipe.close() }
                 do {
-                    let answer = try await response(to: task, on: lane)
-                    if answer.0.status.kind == .successful { await pipe.ended() }
+                    let response = try await response(to: task, on: lane)
+                    if response.0.status.kind == .successful { await pipe.ended() }
                     group.cancelAll()
                     pipe.close()
                     // Throws if the body of the request could not be read.
-                    if answer.0.status.kind == .successful { try await group.waitForAll() }
-                    return answer
+                    if response.0.status.kind == .successful { try await group.waitForAll() }
+                    return response
                 } catch {
                     group.cancelAll()
                     pipe.close()

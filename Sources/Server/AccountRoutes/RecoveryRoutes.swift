@@ -63,7 +63,9 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     @Sendable private func request(_ request: Request, _ context: Context) async throws -> Response {
         let language = try await accept(request, context)
         let message = ContractText.resetRequested.text(in: language)
-        guard forms.form(for: request) == .success else { return try .json(MessageResponse(message: message), language: language) }
+        guard forms.form(for: request) == .success else {
+            return try .json(MessageResponse(message: message), language: language)
+        }
         return try .json(ResetLinkSentResponse(message: message, lifetime: rules.linkLifetime), language: language)
     }
 

@@ -18,7 +18,8 @@ extension Response {
     }
 
     /// A response whose members are written without the encoder of Foundation, which takes ten times as long.
-    static func json(_ value: some MembersResponse, status: HTTPResponse.Status = .ok, language: Language? = nil) throws -> Response
+    static func json(_ value: some MembersResponse, status: HTTPResponse.Status = .ok, language: Language? = nil) throws
+        -> Response
     {
         json(bytes: JSONValue.object(value.members).encoded(), status: status, language: language)
     }

@@ -69,7 +69,9 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
             let tokens = [body.deviceToken, DeviceCookie.token(in: request)].compactMap { $0 }
             let device = try await authentication.device(provenBy: tokens, for: body.email)
             let admission = try await limits.admitSignIn(with: body.email, device: device, request, in: context)
-            let opened = try await authentication.signIn(email: body.email, password: body.password) { await admission.settle($0) }
+            let opened = try await authentication.signIn(email: body.email, password: body.password) {
+                await admission.settle($0)
+            }
             return try .json(try SessionResponse(opened, rules: authentication.rules))
         }
     }

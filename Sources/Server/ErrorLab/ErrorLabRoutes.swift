@@ -51,9 +51,9 @@ public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
         let lab = router.group(RouterPath(root))
             .add(middleware: ContractErrorMiddleware(renderer: renderer.errors))
             .add(middleware: HostGuardMiddleware(hosts: hosts))
-        let answers = ResponseRoute<Context>(renderer: renderer, sessions: LabSessions(), time: time, root: root)
+        let responses = ResponseRoute<Context>(renderer: renderer, sessions: LabSessions(), time: time, root: root)
         let methods: [HTTPRequest.Method] = [.get, .post, .put, .patch, .delete, .options]
-        for method in methods { lab.on(RouterPath(LabPath.answer), method: method, use: answers.answer) }
+        for method in methods { lab.on(RouterPath(LabPath.answer), method: method, use: responses.answer) }
         let tokens = TokenRoutes<Context>(store: LabTokenStore(time: time), renderer: renderer, time: time)
         lab.post(RouterPath(LabPath.token), use: tokens.open)
         lab.post(RouterPath(LabPath.refresh), use: tokens.refresh)

@@ -69,12 +69,12 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
             case .closed, .local: counted.append(claim)
             }
         }
-        var answer = charges ? limiter.admit(counted) : limiter.check(counted)
-        restorePolicies(in: &answer, rules)
-        answer.charge = answer.charge.map { charge in
+        var response = charges ? limiter.admit(counted) : limiter.check(counted)
+        restorePolicies(in: &response, rules)
+        response.charge = response.charge.map { charge in
             RateLimitCharge(charge.policies.map { .init(policy: $0, charged: .other(LimitCharge(keys: [], own: charge))) })
         }
-        return answer
+        return response
     }
 
     /// Counts what the server admitted.
@@ -132,20 +132,20 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
             return now - lostAt < rule.longestUsage
         }
         guard !lost.isEmpty else { return nil }
-        var answer = decide(lost)
-        restorePolicies(in: &answer, rules)
-        return answer
+        var response = decide(lost)
+        restorePolicies(in: &response, rules)
+        return response
     }
 
     /// Puts the policies themselves in the place of their shares.
-    private func restorePolicies(in answer: inout RateLimitResult, _ rules: [String: Rule]) {
+    private func restorePolicies(in response: inout RateLimitResult, _ rules: [String: Rule]) {
         func policy(_ share: RateLimitPolicy) -> RateLimitPolicy {
             if let rule = rules[share.name] { return rule.rule.policy }
             return rules.values.lazy.flatMap { $0.rule.networkRules }.first { $0.policy.name == share.name }?.policy ?? share
         }
-        for index in answer.limits.indices { answer.limits[index].policy = policy(answer.limits[index].policy) }
-        answer.refusal = answer.refusal.map { .init(policy: policy($0.policy), retryAfter: $0.retryAfter) }
-        answer.shadowRefusal = answer.shadowRefusal.map { .init(policy: policy($0.policy), retryAfter: $0.retryAfter) }
+        for index in response.limits.indices { response.limits[index].policy = policy(response.limits[index].policy) }
+        response.refusal = response.refusal.map { .init(policy: policy($0.policy), retryAfter: $0.retryAfter) }
+        response.shadowRefusal = response.shadowRefusal.map { .init(policy: policy($0.policy), retryAfter: $0.retryAfter) }
     }
 }
 

@@ -244,7 +244,11 @@ extension AccountStoreCheck {
             try require(locked.state, equals: .locked, "The state")
             try require(locked.epoch, equals: account.epoch + 1, "The epoch")
             try require(await !session.isAlive, "The session has ended")
-            try require(try await stores.accountLockTokens.find(digest, at: .after(0)), equals: nil, "The account of the used token")
+            try require(
+                try await stores.accountLockTokens.find(digest, at: .after(0)),
+                equals: nil,
+                "The account of the used token"
+            )
             try require(await !stores.accountLockTokens.lock(digest, at: .after(0)), "A second freeze returns false")
 
             let reset = try await stores.mint(for: account)
@@ -282,7 +286,11 @@ extension AccountStoreCheck {
             try await stores.accountLockTokens.insert(discarded, account: account.id, expiresAt: .after(60))
             try await stores.accountLockTokens.discard(discarded)
             for digest in [expired, foreign, discarded, TokenDigest(of: "unknown")] {
-                try require(try await stores.accountLockTokens.find(digest, at: .after(0)), equals: nil, "The account of the token")
+                try require(
+                    try await stores.accountLockTokens.find(digest, at: .after(0)),
+                    equals: nil,
+                    "The account of the token"
+                )
                 try require(await !stores.accountLockTokens.lock(digest, at: .after(0)), "freeze returns false")
             }
             try require(try await stores.stored(account).state, equals: .active, "The state")
@@ -294,7 +302,11 @@ extension AccountStoreCheck {
             try await stores.accountLockTokens.insert(young, account: account.id, expiresAt: .after(60))
             while try await stores.accountLockTokens.sweep(at: .after(11)) {}
             // As of before its expiry, so that only its removal hides it.
-            try require(try await stores.accountLockTokens.find(old, at: .after(1)), equals: nil, "The account of an expired token")
+            try require(
+                try await stores.accountLockTokens.find(old, at: .after(1)),
+                equals: nil,
+                "The account of an expired token"
+            )
             try require(
                 try await stores.accountLockTokens.find(young, at: .after(1))?.id,
                 equals: account.id,

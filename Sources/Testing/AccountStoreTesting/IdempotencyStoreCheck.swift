@@ -200,7 +200,8 @@ extension IdempotencyStore {
 
     /// Claims a key and finishes it, until 1,000 s after that.
     /// - Throws: A description of what the store did instead.
-    public func answer(_ claim: IdempotencyClaim, with answer: IdempotentResponse? = nil, after seconds: Double = 0) async throws {
+    public func answer(_ claim: IdempotencyClaim, with answer: IdempotentResponse? = nil, after seconds: Double = 0) async throws
+    {
         try require(try await self.claim(claim, after: seconds), equals: .claimed, "A claim of a free key")
         try require(await finish(claim, with: answer, until: .after(1_000 + seconds)), "finish returns true")
     }

@@ -24,22 +24,28 @@ import Testing
 
     @Test("A session is written with exactly these keys")
     func session() throws {
-        let answer = SessionResponse(user: try user(), accessToken: "at", refreshToken: try RefreshToken("rt"), expiresIn: 900)
+        let response = SessionResponse(user: try user(), accessToken: "at", refreshToken: try RefreshToken("rt"), expiresIn: 900)
         let text =
             #"{"access_token":"at","expires_in":900,"refresh_token":"rt","token_type":"Bearer","#
             + #""user":{"email":"a@b.co","first_name":"Ana","id":"00000000-0000-4000-8000-00000000000a"}}"#
-        #expect(try json(answer) == text)
-        #expect(try decoded(SessionResponse.self, text) == answer)
+        #expect(try json(response) == text)
+        #expect(try decoded(SessionResponse.self, text) == response)
     }
 
     @Test("A device token is written as a member, and one that can't be read counts as none")
     func deviceToken() throws {
         let device = try DeviceToken("dt")
-        var answer = SessionResponse(user: try user(), accessToken: "at", refreshToken: nil, expiresIn: nil, deviceToken: device)
-        #expect(try json(answer).contains(#""device_token":"dt""#))
-        #expect(try decoded(SessionResponse.self, json(answer)) == answer)
-        answer.deviceToken = nil
-        #expect(try decoded(SessionResponse.self, #"{"device_token":7,\#(json(answer).dropFirst())"#) == answer)
+        var response = SessionResponse(
+            user: try user(),
+            accessToken: "at",
+            refreshToken: nil,
+            expiresIn: nil,
+            deviceToken: device
+        )
+        #expect(try json(response).contains(#""device_token":"dt""#))
+        #expect(try decoded(SessionResponse.self, json(response)) == response)
+        response.deviceToken = nil
+        #expect(try decoded(SessionResponse.self, #"{"device_token":7,\#(json(response).dropFirst())"#) == response)
         let changed = PasswordChangedResponse(message: "Done", deviceToken: device)
         #expect(try json(changed) == #"{"device_token":"dt","message":"Done","success":true}"#)
         #expect(try decoded(PasswordChangedResponse.self, json(changed)) == changed)
@@ -56,7 +62,7 @@ import Testing
 
     @Test("A token that may still be used is described with exactly these keys")
     func validToken() throws {
-        let answer = ValidTokenResponse(
+        let response = ValidTokenResponse(
             userID: UserID(id),
             email: try EmailAddress("a@b.co"),
             firstName: "Ana",
@@ -65,25 +71,25 @@ import Testing
         let text =
             #"{"email":"a@b.co","expires_at":"2025-11-04T10:30:00Z","first_name":"Ana","#
             + #""user_id":"00000000-0000-4000-8000-00000000000a","valid":true}"#
-        #expect(try json(answer) == text)
-        #expect(try decoded(ValidTokenResponse.self, text) == answer)
+        #expect(try json(response) == text)
+        #expect(try decoded(ValidTokenResponse.self, text) == response)
     }
 
     @Test("A message is written flat, and read flat or from inside a wrapper")
     func message() throws {
-        let answer = MessageResponse(message: "Done")
-        #expect(try json(answer) == #"{"message":"Done","success":true}"#)
-        #expect(try decoded(MessageResponse.self, #"{"success":true,"message":"Done"}"#) == answer)
-        #expect(try decoded(MessageResponse.self, #"{"message":"Done","reset_link_sent":true}"#) == answer)
+        let response = MessageResponse(message: "Done")
+        #expect(try json(response) == #"{"message":"Done","success":true}"#)
+        #expect(try decoded(MessageResponse.self, #"{"success":true,"message":"Done"}"#) == response)
+        #expect(try decoded(MessageResponse.self, #"{"message":"Done","reset_link_sent":true}"#) == response)
     }
 
     @Test("The answer in the success form is wrapped")
     func resetLinkSent() throws {
         let text =
             #"{"data":{"link_expires_in":3600,"message":"m","reset_link_sent":true,"reset_method":"email_link"},"success":true}"#
-        let answer = ResetLinkSentResponse(message: "m", lifetime: .seconds(3_600))
-        #expect(try json(answer) == text)
-        #expect(try decoded(ResetLinkSentResponse.self, text) == answer)
+        let response = ResetLinkSentResponse(message: "m", lifetime: .seconds(3_600))
+        #expect(try json(response) == text)
+        #expect(try decoded(ResetLinkSentResponse.self, text) == response)
     }
 
     @Test("The answer for apps in the field is wrapped and flat at once")

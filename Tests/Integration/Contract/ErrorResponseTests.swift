@@ -10,14 +10,14 @@ import Testing
     @Test("All problems of a request are told at once, in the reader's language")
     func allProblems() async throws {
         try await withServer { server in
-            let answer = try await server.post(
+            let response = try await server.post(
                 "/api/auth/register",
                 #"{"email":"nope","password":null,"first_name":5}"#,
                 headers: ["Accept-Language: es-MX, en;q=0.5"]
             )
-            #expect(answer.status == 400)
-            #expect(answer["Content-Language"] == "es")
-            let json = try answer.json()
+            #expect(response.status == 400)
+            #expect(response["Content-Language"] == "es")
+            let json = try response.json()
             #expect(json["error.code"] == "VALIDATION_INVALID_INPUT")
             let problems = try #require(json["error.details.validation_errors"]?.arrayValue)
             let told = Set(
@@ -48,8 +48,12 @@ import Testing
         try await withServer { server in
             let headers = ["Accept-Language: \(language)"]
             for _ in 0..<3 {
-                let answer = try await server.post("/api/request-password-reset", #"{"email":"a@example.com"}"#, headers: headers)
-                #expect(answer.status == 200)
+                let response = try await server.post(
+                    "/api/request-password-reset",
+                    #"{"email":"a@example.com"}"#,
+                    headers: headers
+                )
+                #expect(response.status == 200)
             }
             let refused = try await server.post("/api/request-password-reset", #"{"email":"A@EXAMPLE.com"}"#, headers: headers)
             #expect(refused.status == 429)
@@ -69,15 +73,15 @@ import Testing
         try await withServer { server in
             let path = "/reset_password/"
             let text = "Si existe una cuenta con este correo, recibirás un enlace para restablecer tu contraseña."
-            let answer = try await RawHTTP.send(
+            let response = try await RawHTTP.send(
                 "POST",
                 path,
                 to: server.url,
                 headers: ["Content-Type: application/x-www-form-urlencoded", "Accept-Language: es"],
                 body: Array("email=a%40example.com".utf8)
             )
-            let json = try answer.json()
-            #expect(answer.status == 200)
+            let json = try response.json()
+            #expect(response.status == 200)
             #expect(json["success"] == true)
             #expect(json["data.user_exist_status"] == true)
             #expect(json["user_exist_status"] == true)
@@ -109,10 +113,10 @@ import Testing
         try await withServer {
             $0.errorForm = form
         } _: { server in
-            let answer = try await server.post("/api/validate-reset-token", #"{"token":"nope"}"#)
-            #expect(answer.status == 400)
-            #expect(answer["X-Error-Code"] == "AUTH_RESET_TOKEN_INVALID")
-            let json = try answer.json()
+            let response = try await server.post("/api/validate-reset-token", #"{"token":"nope"}"#)
+            #expect(response.status == 400)
+            #expect(response["X-Error-Code"] == "AUTH_RESET_TOKEN_INVALID")
+            let json = try response.json()
             let message =
                 switch form {
                 case .standard: json["error.message"]
@@ -130,9 +134,9 @@ import Testing
             let echoed = try await RawHTTP.send("GET", "/health/live", to: server.url, headers: ["X-Request-Id: abc-1.2_X"])
             #expect(echoed["X-Request-Id"] == "abc-1.2_X")
             for id in ["a b", "<x>", String(repeating: "a", count: 65)] {
-                let answer = try await RawHTTP.send("GET", "/nothing", to: server.url, headers: ["X-Request-Id: \(id)"])
-                #expect(answer["X-Request-Id"] != id)
-                #expect(answer["X-Request-Id"]?.count == 36)
+                let response = try await RawHTTP.send("GET", "/nothing", to: server.url, headers: ["X-Request-Id: \(id)"])
+                #expect(response["X-Request-Id"] != id)
+                #expect(response["X-Request-Id"]?.count == 36)
             }
         }
     }
@@ -141,12 +145,12 @@ import Testing
     func securityHeaders() async throws {
         try await withServer { server in
             for path in ["/health/live", "/nothing"] {
-                let answer = try await RawHTTP.send("GET", path, to: server.url)
-                #expect(answer["X-Content-Type-Options"] == "nosniff")
-                #expect(answer["Referrer-Policy"] == "no-referrer")
-                #expect(answer["Cache-Control"] == "no-store")
-                #expect(answer["Content-Security-Policy"]?.contains("default-src 'none'") == true)
-                #expect(answer["Strict-Transport-Security"] == nil)
+                let response = try await RawHTTP.send("GET", path, to: server.url)
+                #expect(response["X-Content-Type-Options"] == "nosniff")
+                #expect(response["Referrer-Policy"] == "no-referrer")
+                #expect(response["Cache-Control"] == "no-store")
+                #expect(response["Content-Security-Policy"]?.contains("default-src 'none'") == true)
+                #expect(response["Strict-Transport-Security"] == nil)
             }
         }
     }

@@ -258,7 +258,11 @@ import Testing
             let stores = server.server.accounts.stores
             let account = try #require(try await stores.accounts.account(email: EmailAddress("ana@example.com")))
             let token = SecretToken()
-            try await stores.accountLockTokens.insert(token.digest, account: account.id, expiresAt: Date(timeIntervalSinceNow: 60))
+            try await stores.accountLockTokens.insert(
+                token.digest,
+                account: account.id,
+                expiresAt: Date(timeIntervalSinceNow: 60)
+            )
             #expect(try await stores.accountLockTokens.lock(token.digest, at: Date()))
             let refused = try await signIn(server, Self.right)
             #expect(try await signIn(server, Self.right, device: device).comparable == refused.comparable)

@@ -48,12 +48,12 @@ import Testing
     func format() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
-            let answer = try await RawHTTP.send("GET", "/metrics", to: server.url)
-            #expect(answer["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8")
-            #expect(answer["Cache-Control"] == "no-store")
-            #expect(answer.text.hasSuffix("\n"))
+            let response = try await RawHTTP.send("GET", "/metrics", to: server.url)
+            #expect(response["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8")
+            #expect(response["Cache-Control"] == "no-store")
+            #expect(response.text.hasSuffix("\n"))
             var types: [String: String] = [:]
-            for line in answer.text.split(separator: "\n") {
+            for line in response.text.split(separator: "\n") {
                 if line.hasPrefix("# TYPE ") {
                     let words = line.split(separator: " ")
                     #expect(types.updateValue(String(words[3]), forKey: String(words[2])) == nil, "\(line)")
@@ -110,17 +110,17 @@ import Testing
             for (header, status) in [
                 ("X-None: 1", 401), ("Authorization: Bearer x", 401), ("Authorization: Basic eA==", 401), (right, 200),
             ] {
-                let answer = try await RawHTTP.send("GET", "/metrics", to: server.url, headers: [header])
-                #expect(answer.status == status, "\(header)")
-                #expect(answer.text.contains("holdfast_") == (status == 200))
+                let response = try await RawHTTP.send("GET", "/metrics", to: server.url, headers: [header])
+                #expect(response.status == status, "\(header)")
+                #expect(response.text.contains("holdfast_") == (status == 200))
             }
         }
         try await withServer {
             $0.environment = .production
             $0.resetBaseURL = URL(string: "https://accounts.example.com")
         } _: { server in
-            let answer = try await RawHTTP.send("GET", "/metrics", to: server.url)
-            #expect(answer.status == 404)
+            let response = try await RawHTTP.send("GET", "/metrics", to: server.url)
+            #expect(response.status == 404)
         }
     }
 

@@ -136,9 +136,9 @@ import Testing
     @Test("A password manager finds the page for a change, and a path that does not exist is not 200")
     func changePassword() async throws {
         try await withServer { server in
-            let answer = try await RawHTTP.send("GET", "/.well-known/change-password", to: server.url)
-            #expect(answer.status == 302)
-            #expect(answer["Location"] == "/reset-password")
+            let response = try await RawHTTP.send("GET", "/.well-known/change-password", to: server.url)
+            #expect(response.status == 302)
+            #expect(response["Location"] == "/reset-password")
             let probe = "/.well-known/resource-that-should-not-exist-whose-status-code-should-not-be-200"
             #expect(try await RawHTTP.send("GET", probe, to: server.url).status == 404)
             #expect(try await RawHTTP.send("GET", "/.well-known/apple-app-site-association", to: server.url).status == 404)

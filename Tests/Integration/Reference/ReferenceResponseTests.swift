@@ -12,10 +12,10 @@ import Testing
         let document = try await withServer {
             try? served.configure(&$0)
         } _: { server in
-            let answer = try await RawHTTP.send("GET", "/openapi.json", to: server.url)
-            #expect(answer.status == 200)
-            #expect(answer["Content-Type"] == "application/json; charset=utf-8")
-            return answer.body
+            let response = try await RawHTTP.send("GET", "/openapi.json", to: server.url)
+            #expect(response.status == 200)
+            #expect(response["Content-Type"] == "application/json; charset=utf-8")
+            return response.body
         }
         try await expectValid(document)
     }
@@ -50,14 +50,14 @@ import Testing
                 for path in ["/openapi.json", "/docs"] {
                     let bytes =
                         "GET \(path) HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: evil.example\r\nConnection: close\r\n\r\n"
-                    let answer = try await RawHTTP.exchange(Array(bytes.utf8), with: server.url)
-                    #expect(answer.status == 200)
-                    #expect(!answer.text.contains("evil"))
+                    let response = try await RawHTTP.exchange(Array(bytes.utf8), with: server.url)
+                    #expect(response.status == 200)
+                    #expect(!response.text.contains("evil"))
                     if path == "/docs" {
                         let address = expected == "/" ? server.url.absoluteString : expected
-                        #expect(answer.text.contains("curl \(address)/api/auth/login"))
+                        #expect(response.text.contains("curl \(address)/api/auth/login"))
                     } else {
-                        #expect(try answer.json()["servers.0.url"]?.stringValue == expected)
+                        #expect(try response.json()["servers.0.url"]?.stringValue == expected)
                     }
                 }
             }

@@ -51,8 +51,8 @@ import Testing
                 )
             } _: { url in
                 for _ in 0..<2 {
-                    let answer = try await RawHTTP.send("POST", "/orders", to: url, headers: [#"Idempotency-Key: "a""#])
-                    #expect(answer.text == "order 1")
+                    let response = try await RawHTTP.send("POST", "/orders", to: url, headers: [#"Idempotency-Key: "a""#])
+                    #expect(response.text == "order 1")
                 }
                 #expect(try await RawHTTP.send("GET", "/health/live", to: url).text == "live")
             }

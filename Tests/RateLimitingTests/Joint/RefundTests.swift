@@ -123,13 +123,13 @@ import Testing
             let key = ["ana", "eva", "ida"][Int(generator.next() % 3)]
             let cost = Int(generator.next() % 2) + 1
             let expected = oracle[key, default: RefundOracle(policy: policy)].admits(cost, at: now)
-            let answer = limiter.admit([claim(policy, key, cost: cost)])
+            let response = limiter.admit([claim(policy, key, cost: cost)])
             // The sliding window is exact; a GCRA never admits more than it would have, see the next test.
-            guard answer.isAdmitted == expected || policy != Self.ring && expected else {
-                Issue.record("decision \(step) is \(answer.isAdmitted), should be \(expected)")
+            guard response.isAdmitted == expected || policy != Self.ring && expected else {
+                Issue.record("decision \(step) is \(response.isAdmitted), should be \(expected)")
                 return
             }
-            guard let charge = answer.charge else { continue }
+            guard let charge = response.charge else { continue }
             let id = oracle[key, default: RefundOracle(policy: policy)].admitted(cost, at: now)
             if generator.next() % 3 > 0 { pending.append((key, id, charge)) }
             if pending.count > 8 { pending.removeFirst() }

@@ -6,10 +6,10 @@ import Testing
 
 @Suite struct RetryPolicyTests {
     private func error(_ status: Int, code: ErrorCode? = nil, retryAfter: Duration? = nil) -> APIError {
-        var answer = DecodedError(status: status)
-        answer.code = code
-        answer.retryAfter = retryAfter
-        return APIError(answer)
+        var response = DecodedError(status: status)
+        response.code = code
+        response.retryAfter = retryAfter
+        return APIError(response)
     }
 
     private func decide(

@@ -150,11 +150,11 @@ import Timekeeping
         arguments: [ErrorCode.authInvalidCredentials, .apiKeyInvalid, .resourceForbidden]
     )
     func skewFix(code: ErrorCode) async throws {
-        let answer = ScriptedTransport.Step.answer(
+        let response = ScriptedTransport.Step.answer(
             status: code == .resourceForbidden ? 403 : 401,
             headers: [.errorCode: code.rawValue, .date: "Tue, 04 Nov 2025 22:30:00 GMT"]
         )
-        let transport = RecordingTransport(clock, Array(repeating: answer, count: 9))
+        let transport = RecordingTransport(clock, Array(repeating: response, count: 9))
         let session = Session(store: MemoryCredentialStore(.number(1)), refresh: { _ in .number(2) })
         _ = try await session.credentials
         let call = run(try client(transport, session: session, middleware: ClientPipeline.standard()))

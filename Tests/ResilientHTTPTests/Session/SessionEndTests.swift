@@ -123,9 +123,9 @@ import Timekeeping
         ] as [(Int, ErrorCode?, Duration?, Bool)]
     )
     func refusals(status: Int, code: ErrorCode?, retryAfter: Duration?, ends: Bool) async throws {
-        var answer = DecodedError(status: status)
-        (answer.code, answer.retryAfter) = (code, retryAfter)
-        let session = try await run({ [answer] in throw APIError(answer) }, meanwhile: { _ in })
+        var response = DecodedError(status: status)
+        (response.code, response.retryAfter) = (code, retryAfter)
+        let session = try await run({ [response] in throw APIError(response) }, meanwhile: { _ in })
         #expect(try await session.credentials == (ends ? nil : .number(1)))
     }
 
@@ -150,9 +150,9 @@ import Timekeeping
             environment: ClientEnvironment(clock: MonotonicClock(clock), chance: { 0 }),
             refresh: { _ in
                 guard isDown.withLock({ $0 }) else { return .number(2) }
-                var answer = DecodedError(status: 503)
-                answer.retryAfter = .seconds(3_600)
-                throw APIError(answer)
+                var response = DecodedError(status: 503)
+                response.retryAfter = .seconds(3_600)
+                throw APIError(response)
             }
         )
         await #expect(throws: APIError.self) { try await session.refreshNow() }

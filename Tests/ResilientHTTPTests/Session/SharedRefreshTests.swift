@@ -125,9 +125,9 @@ import Timekeeping
         let (server, store) = (TokenServer(valid: "at9", holdsEvery: 20), MemoryCredentialStore(.number(1)))
         let client = try client(server, store: store) { [refreshes] _ in
             refreshes.increment()
-            var answer = DecodedError(status: 401)
-            answer.code = .authRefreshFailed
-            throw APIError(answer)
+            var response = DecodedError(status: 401)
+            response.code = .authRefreshFailed
+            throw APIError(response)
         } prompt: { [prompts] in
             prompts.increment()
             return .number(9)
@@ -163,10 +163,10 @@ import Timekeeping
     )
     func cancelledCrowd() async throws {
         let server = TokenServer(valid: "at2", holdsEvery: 20)
-        let (answers, answer) = AsyncStream<Void>.makeStream()
+        let (responses, response) = AsyncStream<Void>.makeStream()
         let session = Session(store: MemoryCredentialStore(.number(1)), environment: environment) { [refreshes] _ in
             refreshes.increment()
-            for await _ in answers { break }
+            for await _ in responses { break }
             return .number(2)
         }
         let client = APIClient(
@@ -182,7 +182,7 @@ import Timekeeping
         for (number, call) in crowd.enumerated() where number.isMultiple(of: 3) { call.cancel() }
         server.release()
         while session.waiting > crowd.count * 2 / 3 { await Task.yield() }
-        answer.yield()
+        response.yield()
         for (number, call) in crowd.enumerated() {
             let kind = await call.value?.kind
             #expect(kind == (number.isMultiple(of: 3) ? .cancelled : nil))

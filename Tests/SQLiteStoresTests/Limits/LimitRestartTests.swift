@@ -237,7 +237,9 @@ import Testing
             let claims = [RateLimitClaim("hour", key: email.normalized)]
             #expect(process.admit(claims).isAdmitted)
             let intent = MailIntent(subject: .passwordReset(email), language: .english, createdAt: Date())
-            try await CommittedUsage.$current.withValue({ process.consumedQuota(of: claims) }) { try await intents.enqueue(intent) }
+            try await CommittedUsage.$current.withValue({ process.consumedQuota(of: claims) }) {
+                try await intents.enqueue(intent)
+            }
             let kept = try await machine.coverage()
             machine.pass(.seconds(1))
             try await process.save()
@@ -288,7 +290,9 @@ import Testing
             for _ in 0..<requests {
                 #expect(process.admit(claims).isAdmitted)
                 let intent = MailIntent(subject: .passwordReset(email), language: .english, createdAt: Date())
-                try await CommittedUsage.$current.withValue({ process.consumedQuota(of: claims) }) { try await intents.enqueue(intent) }
+                try await CommittedUsage.$current.withValue({ process.consumedQuota(of: claims) }) {
+                    try await intents.enqueue(intent)
+                }
             }
             #expect(try await machine.rows() == rows)
         }

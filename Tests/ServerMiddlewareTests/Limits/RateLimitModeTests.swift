@@ -15,9 +15,9 @@ import Testing
         let server = LimitedServer([.rule("ip", 2, mode: .shadow, isVisible: false)])
         server.group(.client("ip")).get("/") { _, _ in "" }
         for _ in 0..<5 {
-            let answer = try await server.get(from: "198.51.100.77")
-            #expect(answer.status == .ok)
-            #expect(answer[header: "RateLimit"] == nil && answer[header: "RateLimit-Policy"] == nil)
+            let response = try await server.get(from: "198.51.100.77")
+            #expect(response.status == .ok)
+            #expect(response[header: "RateLimit"] == nil && response[header: "RateLimit-Policy"] == nil)
         }
         #expect(server.count("rate_limit_decisions", "ip", decision: "shadow_refused") == 3)
         #expect(server.count("rate_limit_decisions", "ip", decision: "refused") == 0)
@@ -73,9 +73,9 @@ import Testing
         let store = BrokenStore()
         let server = LimitedServer([], store: store)
         server.group(.client("ip")).get("/") { _, _ in "" }
-        let answer = try await server.get(from: "198.51.100.77")
-        #expect(answer.status == .serviceUnavailable)
-        #expect(answer[header: "Retry-After"] == "1")
+        let response = try await server.get(from: "198.51.100.77")
+        #expect(response.status == .serviceUnavailable)
+        #expect(response[header: "Retry-After"] == "1")
         #expect(server.count("rate_limit_store_errors", "ip") == 1)
         #expect(server.logs.entries.contains { $0.level == .error })
         for entry in server.logs.entries { #expect(!"\(entry)".contains("198.51")) }

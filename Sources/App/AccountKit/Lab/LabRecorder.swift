@@ -40,9 +40,9 @@ final class LabRecorder: ClientMiddleware {
     ) async throws -> (HTTPResponse, ResponseBody) {
         guard context.name == Self.context, let id = begin(request) else { return try await next(request, body) }
         do {
-            let answer = try await next(request, body)
-            end(id, .answered(status: answer.0.status.code))
-            return answer
+            let response = try await next(request, body)
+            end(id, .answered(status: response.0.status.code))
+            return response
         } catch {
             end(id, Self.outcome(of: error))
             throw error

@@ -110,10 +110,10 @@ public final class ResetPasswordModel: StandardScreenModel {
         state = .checking
         signals.announce(presenter.text(ScreenText.checkingLink))
         do throws(APIError) {
-            let answer = try await client.validateReset(link)
-            let name = answer.firstName.trimmingCharacters(in: .whitespacesAndNewlines)
+            let response = try await client.validateReset(link)
+            let name = response.firstName.trimmingCharacters(in: .whitespacesAndNewlines)
             firstName = name.isEmpty ? nil : name
-            email = link.email ?? answer.email
+            email = link.email ?? response.email
             state = .editing
             signals.announce(greeting)
         } catch {

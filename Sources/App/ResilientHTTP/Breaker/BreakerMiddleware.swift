@@ -45,9 +45,9 @@ public final class BreakerMiddleware: ClientMiddleware {
         let patience = GateTable.Patience(isRepeat ? context.timeLeft : rules.patience)
         let passes = try await context.admitted(to: table, as: .breaker, patience: patience)
         do {
-            let answer = try await next(request, body)
+            let response = try await next(request, body)
             settle(.success, isRepeat: isRepeat, passes, context)
-            return answer
+            return response
         } catch {
             let hold = settle(Verdict(error), isRepeat: isRepeat, passes, context)
             guard let hold, var error = error as? APIError else { throw error }

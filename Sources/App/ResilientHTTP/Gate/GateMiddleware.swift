@@ -44,10 +44,10 @@ public final class GateMiddleware: ClientMiddleware {
         }
         let passes = try await context.admitted(to: table, as: .gate, patience: patience(request, context))
         do {
-            let answer = try await next(request, body)
+            let response = try await next(request, body)
             let now = context.now
             table.update(context, at: now, creating: .host) { $0.noteSuccess(passes[$1], at: now) }
-            return answer
+            return response
         } catch {
             throw settle(error, passes, context)
         }

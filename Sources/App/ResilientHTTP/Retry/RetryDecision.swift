@@ -38,7 +38,8 @@ extension RetryPolicy {
         if error.isHeldLocally {
             // No attempt: it uses up no retry. A new call has waited as long as it may already; one that was sent before waits on.
             guard attempt.retries > 0 || attempt.waitsInLine, let wait = error.retryAfter else { return .abandon(.heldBack) }
-            return wait < attempt.timeLeft ? .wait(wait, error.hold?.source == .throttle ? .throttle : .gate) : .abandon(.deadline)
+            return wait < attempt.timeLeft
+                ? .wait(wait, error.hold?.source == .throttle ? .throttle : .gate) : .abandon(.deadline)
         }
         if error.hold?.source == .breaker, error.hold?.isProbe == true { return .abandon(.refusedAgain) }
         if error.kind == .noInternet, attempt.waitsForConnectivity { return .wait(.zero, .connectivity) }

@@ -34,9 +34,9 @@ public struct RetryMiddleware: ClientMiddleware {
         while true {
             let error: APIError
             do {
-                let answer = try await next(request, body)
+                let response = try await next(request, body)
                 budget.noteSuccess()
-                return answer
+                return response
             } catch let thrown {
                 error = APIError(thrown, isSafeToRepeat: request.isSafeToRepeat, context: context.name)
             }

@@ -82,9 +82,9 @@ struct TimelineLine: Sendable {
 
 extension AttemptOutcome {
     fileprivate var words: String {
-        let answer = [status.map { "\($0)" }, code?.rawValue].compactMap(\.self).joined(separator: " ")
+        let response = [status.map { "\($0)" }, code?.rawValue].compactMap(\.self).joined(separator: " ")
         let id = requestID.map { ", request \($0)" } ?? ""
-        return "\(answer) after \(duration.wholeMilliseconds) ms\(id)"
+        return "\(response) after \(duration.wholeMilliseconds) ms\(id)"
     }
 }
 

@@ -56,8 +56,8 @@ struct DemoStory: Sendable {
             "a token of 256 bits, for one use, for one hour"
         }
         try await steps.run("Look whether the link may be used") {
-            let answer = try await client.validateReset(link)
-            return "yes, for \(answer.firstName), until \(answer.expiresAt?.formatted(.iso8601) ?? "")"
+            let response = try await client.validateReset(link)
+            return "yes, for \(response.firstName), until \(response.expiresAt?.formatted(.iso8601) ?? "")"
         }
         try await steps.refused("A weak password", .authWeakPassword) {
             _ = try await client.confirmReset(link, newPassword: try Password("short"))

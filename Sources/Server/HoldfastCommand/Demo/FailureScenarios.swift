@@ -60,8 +60,8 @@ struct FailureScenarios: Sendable {
         let tally = DemoTally()
         var api = APIClient(baseURL: url, transport: .urlSession())
         api.listeners = [tally]
-        let answer = LabResponse(.code(.rateLimitExceeded), retryAfter: .seconds(delay), times: 1, session: "limit-\(run)")
-        let reply: LabSuccess = try await api.get(answer.path())
+        let response = LabResponse(.code(.rateLimitExceeded), retryAfter: .seconds(delay), times: 1, session: "limit-\(run)")
+        let reply: LabSuccess = try await api.get(response.path())
         let waited = tally.waited
         guard reply.attempt == 2, waited >= .seconds(delay) else {
             throw DemoStory.Unexpected(description: "the call went on after \(waited.inSeconds)")
@@ -74,13 +74,13 @@ struct FailureScenarios: Sendable {
         let tally = DemoTally()
         var api = APIClient(baseURL: url, transport: .urlSession())
         api.listeners = [tally]
-        let answer = LabResponse(
+        let response = LabResponse(
             .code(.serverServiceUnavailable),
             retryAfter: .seconds(delay),
             times: 1,
             session: "brown-out-\(run)"
         )
-        let (client, path) = (api, answer.path())
+        let (client, path) = (api, response.path())
         try await withThrowingTaskGroup(of: LabSuccess.self) { first in
             first.addTask { try await client.get(path) }
             try await steps.run("A brown-out: one call is told to come back later, 30 more are made") {

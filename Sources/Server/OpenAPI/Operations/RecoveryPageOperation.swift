@@ -111,7 +111,10 @@ package enum RecoveryPageOperation: String, AccountOperations {
     }
 
     private static let malformed = ReceivedResponse.page(400, "The token is missing, given twice or malformed.")
-    private static let expired = ReceivedResponse.page(410, "The link is unknown, expired or used; the page offers to send a new one.")
+    private static let expired = ReceivedResponse.page(
+        410,
+        "The link is unknown, expired or used; the page offers to send a new one."
+    )
 
     private static let deviceCookie = APIHeader(
         name: "Set-Cookie",

@@ -117,7 +117,13 @@ extension OperationGroup {
             Counters, gauges and histograms in the text format 0.0.4. With `METRICS_TOKEN` the server requires the \
             token as `Authorization: Bearer …`; without one it serves the route in development on a loopback address only.
             """,
-        answers: [ReceivedResponse(200, "The metrics.", ReceivedResponse.Content(mediaType: "text/plain", schema: .text(), example: nil))],
+        answers: [
+            ReceivedResponse(
+                200,
+                "The metrics.",
+                ReceivedResponse.Content(mediaType: "text/plain", schema: .text(), example: nil)
+            )
+        ],
         ownCodes: [.authTokenMissing, .authTokenInvalid],
         isShed: false
     )

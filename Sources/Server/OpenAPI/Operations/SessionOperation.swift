@@ -88,7 +88,9 @@ package enum SessionOperation: String, AccountOperations {
                 summary: "The signed-in account",
                 about: "Returns the account of the access token.",
                 needsSession: true,
-                answers: [ReceivedResponse(200, "The account.", .json(UserResponse.self, example: ["user": AccountExamples.user]))],
+                answers: [
+                    ReceivedResponse(200, "The account.", .json(UserResponse.self, example: ["user": AccountExamples.user]))
+                ],
                 ownCodes: [.authTokenMissing, .authTokenInvalid, .authTokenExpired, .authSessionExpired],
                 asksStore: true
             )

@@ -50,9 +50,9 @@ final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHa
             context.write(data, promise: promise)
             return
         }
-        var (answer, body) = renderer.responseToUnparsable()
-        securityHeaders.add(to: &answer.headerFields)
-        context.write(wrapOutboundOut(.head(answer)), promise: promise)
+        var (response, body) = renderer.responseToUnparsable()
+        securityHeaders.add(to: &response.headerFields)
+        context.write(wrapOutboundOut(.head(response)), promise: promise)
         context.write(wrapOutboundOut(.body(context.channel.allocator.buffer(bytes: body))), promise: nil)
     }
 

@@ -61,7 +61,11 @@ extension JointRateLimiter {
         guard !rows.isEmpty else { return [] }
         let time = time()
         return rows.map { policy, row in
-            SavedRateLimit(key: row.key, state: RateLimitSnapshot(policy: policy, time: time, usage: row.usage), lifetime: row.owed)
+            SavedRateLimit(
+                key: row.key,
+                state: RateLimitSnapshot(policy: policy, time: time, usage: row.usage),
+                lifetime: row.owed
+            )
         }
     }
 }

@@ -65,7 +65,12 @@ struct Users: AsyncParsableCommand {
                 now: { Date() }
             )
             do {
-                let account = try await authentication.add(email: email, password: password, firstName: name, language: Language(locale))
+                let account = try await authentication.add(
+                    email: email,
+                    password: password,
+                    firstName: name,
+                    language: Language(locale)
+                )
                 try await stores.audit.append([AuditEvent(kind: .registered, accountID: account.id, time: Date(), origin: .none)])
                 Terminal.say("\(account.id)")
             } catch let error as AccountError {
