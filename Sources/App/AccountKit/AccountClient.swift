@@ -8,7 +8,7 @@ import StrictJSON
 /// The account API for an app: sign-in, sessions and password reset.
 ///
 /// ```swift
-/// let accounts = AccountClient(api: APIClient(baseURL: url), store: KeychainCredentialStore())
+/// let accounts = AccountClient(api: APIClient(baseURL: url), store: KeychainCredentialStore(service: "com.example.notes"))
 /// let user = try await accounts.signIn(email: try EmailAddress(email), password: try Password(password))
 /// ```
 ///

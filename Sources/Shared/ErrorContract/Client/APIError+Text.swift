@@ -3,7 +3,7 @@ import Timekeeping
 
 /// Chooses the text for an error.
 extension APIError {
-    /// Whether a session of the user may have ended. A 401 to a request without credentials says nothing about a session, unless its code
+    /// Whether a session of the user may have ended. A 401 to a request without credentials doesn't concern a session, unless its code
     /// shows that the body carried a refresh token.
     var isSessionExpired: Bool {
         guard kind == .unauthorized, recovery == .signIn else { return false }
@@ -42,7 +42,7 @@ extension APIError {
     private func codeText(in language: Language, catalogue: ErrorCatalogue) -> String? {
         guard let definition = catalogue[code] else { return nil }
         if kind == .unauthorized, recovery == .signIn {
-            // The texts of these codes say that a session has ended.
+            // The texts of these codes report that a session has ended.
             return catalogue.text(Self.signInText(in: catalogue), in: language)
         }
         // Only the response contains the reason.

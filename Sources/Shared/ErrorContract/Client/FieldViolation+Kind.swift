@@ -93,11 +93,11 @@ extension FieldViolation {
     /// A sentence by which a problem is recognized.
     private struct Sentence: Sendable {
         let kind: Kind
-        /// One of them must occur.
+        /// At least one of these texts must occur.
         let marks: [String]
-        /// One of them must occur as well, if there are any.
+        /// If there are any, at least one of these texts must occur as well.
         var companions: [String] = []
-        /// None of them may occur.
+        /// None of these texts may occur.
         var exceptions: [String] = []
 
         func matches(_ text: String) -> Bool {

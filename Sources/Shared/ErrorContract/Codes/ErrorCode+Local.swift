@@ -1,4 +1,4 @@
-/// Codes that the client gives to failures for which no server supplied one.
+/// Codes that the client assigns to failures without a code of a server.
 extension ErrorCode {
     /// The request or its response was lost on the network.
     public static let networkError = Self("NETWORK_ERROR")

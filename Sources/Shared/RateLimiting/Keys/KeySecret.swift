@@ -74,7 +74,7 @@ package struct KeyDigest: RawRepresentable, Hashable, Sendable, Codable {
         rawValue = even < Self.firstOfKeys ? even | 1 << 63 : even
     }
 
-    /// Stands for all keys without a window: the usage charged to newcomers by
+    /// Stands for all keys without a window: the usage charged to new keys by
     /// ``JointRateLimiter/chargeLost(_:after:at:under:)``.
     static let everyone = KeyDigest(rawValue: 0)
 
