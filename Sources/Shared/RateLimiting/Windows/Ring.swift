@@ -61,8 +61,8 @@ struct Ring: ~Copyable, @unchecked Sendable {
         return kept - low
     }
 
-    /// Removes expired instants. Only admissions call it: afterwards no earlier instant is passed, so the removed instants are
-    /// never needed.
+    /// Removes expired instants. Only admissions call it: afterwards, an earlier instant counts as that of the admission, so the
+    /// removed instants are never needed again.
     @inline(__always)
     private func dropExpired(at now: Int64, window: Int64) {
         guard let header, let newest else { return }

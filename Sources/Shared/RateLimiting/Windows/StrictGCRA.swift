@@ -1,7 +1,8 @@
 /// An evenly paced limit in 8 bytes that never admits more than the quota in any window.
 ///
-/// Uses the generic cell rate algorithm (GCRA) as a virtual scheduler. One unit refills every `T = ceil(window / (quota − burst
-/// + 1))`, so any half-open window contains at most `burst + floor((window − 1) / T) ≤ quota` admitted units.
+/// Uses the generic cell rate algorithm (GCRA) as a virtual scheduler. One unit refills every
+/// `T = ceil(window / (quota − burst + 1))`, so any half-open window contains at most `burst + floor((window − 1) / T) ≤ quota`
+/// admitted units.
 ///
 /// Compared to ``SlidingWindow``, the sustained rate is lower: `quota − burst + 1` units per window instead of `quota`. With a
 /// burst of 1, the sustained rate is the whole quota. A decision takes O(1); a refusal changes nothing.
