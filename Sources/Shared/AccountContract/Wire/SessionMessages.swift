@@ -187,10 +187,6 @@ extension SessionResponse: CustomStringConvertible, CustomReflectable {
     /// A mirror without members.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
-    /// A text without the tokens, since descriptions are logged.
-    /// A mirror without members.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
-}
 
 /// The response to `GET /api/auth/me`.
 public struct UserResponse: Codable, Hashable, Sendable {

@@ -2,7 +2,7 @@ import ErrorContract
 package import StrictJSON
 
 /// A response that is no error of the contract.
-package struct ReceivedResponse: Sendable {
+package struct DescribedResponse: Sendable {
     /// A body.
     package struct Content: Sendable {
         package let mediaType: String
@@ -55,8 +55,8 @@ package struct ReceivedResponse: Sendable {
     }
 
     /// A page in the user's language.
-    static func page(_ status: Int, _ about: Prose, headers: [APIHeader] = []) -> ReceivedResponse {
-        ReceivedResponse(status, about, .page, headers: headers, isLocalized: true)
+    static func page(_ status: Int, _ about: Prose, headers: [APIHeader] = []) -> DescribedResponse {
+        DescribedResponse(status, about, .page, headers: headers, isLocalized: true)
     }
 }
 
