@@ -48,6 +48,22 @@ need_formulae() {
 # fresh_manifest: makes SwiftPM search the parent package for new files, which it does not do by itself.
 fresh_manifest() { touch Package.swift; }
 
+# need_python_tools NAME [REQUIREMENTS]: installs the Python packages of a requirements file (scripts/NAME.txt by default) into an
+# environment of the cache, and sets python_tools to its folder. Does nothing if that version of the file was installed before.
+need_python_tools() {
+    local requirements=${2:-$root/scripts/$1.txt}
+    python_tools=${XDG_CACHE_HOME:-$HOME/.cache}/holdfast/$1
+    # The file is copied last: its copy shows that the installation is complete.
+    cmp -s "$requirements" "$python_tools/requirements.txt" && return
+    command -v apt-get >/dev/null && need_packages python3 python3-venv
+    say "Installing $(head -n 1 "$requirements") and others with pip into $python_tools"
+    rm -rf "$python_tools"
+    mkdir -p "$(dirname "$python_tools")"
+    python3 -m venv "$python_tools"
+    "$python_tools/bin/pip" install --quiet --disable-pip-version-check --requirement "$requirements" >&2
+    cp "$requirements" "$python_tools/requirements.txt"
+}
+
 # need_test_tools: installs the tools of the tests: curl and jq for the README's example, OpenSSL for certificates, Python for a second email
 # parser, databases, a browser, the API checkers, an SMTP server, and the servers of other projects.
 need_test_tools() {
@@ -61,8 +77,8 @@ need_test_tools() {
         need_formulae jq postgresql redis
         command -v chromedriver >/dev/null || brew install --quiet --cask chromedriver
     fi
-    "$root/scripts/api-tools" >/dev/null
-    "$root/scripts/mail-tools" >/dev/null
+    "$root/scripts/python-tools" api-tools >/dev/null
+    "$root/scripts/python-tools" mail-tools >/dev/null
     "$root/scripts/foreign-servers" >/dev/null
 }
 

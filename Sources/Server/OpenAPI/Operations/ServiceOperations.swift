@@ -93,7 +93,7 @@ extension OperationGroup {
         id: "live",
         summary: "Whether the server lives",
         about: "Depends on nothing else.",
-        answers: [status("live", named: "LiveAnswer", "It does.")],
+        answers: [status("live", named: "LiveResponse", "It does.")],
         isShed: false
     )
 
@@ -103,7 +103,7 @@ extension OperationGroup {
         id: "ready",
         summary: "Whether the server can work",
         about: "Checks everything that the server needs; `details.check` of the error names the check that failed.",
-        answers: [status("ready", named: "ReadyAnswer", "It can.")],
+        answers: [status("ready", named: "ReadyResponse", "It can.")],
         ownCodes: [.serverServiceUnavailable],
         isShed: false
     )

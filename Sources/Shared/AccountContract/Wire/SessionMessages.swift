@@ -181,7 +181,7 @@ public struct SessionResponse: Codable, Hashable, Sendable {
 
 extension SessionResponse: CustomStringConvertible, CustomReflectable {
     /// Never the tokens: descriptions end up in logs.
-    public var description: String { "SessionAnswer(hidden)" }
+    public var description: String { "SessionResponse(hidden)" }
     /// Shows no member.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
