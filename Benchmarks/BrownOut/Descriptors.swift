@@ -15,8 +15,8 @@ enum Descriptors {
 
     /// Raises the limit as far as the process may.
     ///
-    /// Too few descriptors end the process: on Linux libdispatch opens `/proc/self/task/…/stat` to see how busy its threads are, and stops
-    /// the process (signal 4) if it can't.
+    /// Too few descriptors end the process: on Linux libdispatch opens `/proc/self/task/…/stat` to see how busy its threads are, and
+    /// stops the process (signal 4) if it can't.
     /// - Throws: ``TooFew`` if the limit is still too low.
     static func allow(_ needed: UInt64) throws {
         var limit = rlimit()

@@ -10,8 +10,8 @@ final class SocketTransport: HTTPTransport {
     private let group: any EventLoopGroup
     private let port: Int
     private let factor: Int
-    /// The largest number of connections of one client, which real clients bound too. Otherwise a server that hangs would cost a descriptor for
-    /// each request.
+    /// The largest number of connections of one client, which real clients bound too. Otherwise a server that hangs would cost a
+    /// descriptor for each request.
     private static let connections = 350
 
     private struct State {
