@@ -1,31 +1,33 @@
 import Synchronization
 
-/// Lets many callers share one operation: the first one starts it, all get its result.
+/// Lets many callers share one operation: the first caller starts it, and all callers get its result.
 ///
-/// The operation goes on when the caller who started it is cancelled: what it gets, such as a rotated token, must not be lost.
-/// A cancelled caller leaves at once; the others hear nothing of it.
-final class SingleFlight<Value: Sendable>: Sendable {
-    typealias Outcome = Result<Value, any Error>
+/// The operation continues when the caller that started it is canceled, because its result, such as a rotated token, must not be lost.
+/// A canceled caller returns at once; the other callers are not affected.
+package final class SingleFlight<Value: Sendable>: Sendable {
+    package typealias Outcome = Result<Value, any Error>
 
     private struct State {
         var waiters: [UInt64: CheckedContinuation<Outcome?, Never>] = [:]
-        /// Those who were cancelled before they were parked.
+        /// The callers that were canceled before they waited.
         var left: Set<UInt64> = []
         var nextID: UInt64 = 0
-        /// The number of the flight that is under way.
+        /// The number of the running operation.
         var flight: UInt64?
         var flights: UInt64 = 0
     }
 
     private let state = Mutex(State())
 
-    /// How many callers wait.
-    var waiting: Int { state.withLock(\.waiters.count) }
-    /// Whether nothing is kept of any caller.
-    var isIdle: Bool { state.withLock { $0.waiters.isEmpty && $0.left.isEmpty && $0.flight == nil } }
+    package init() {}
 
-    /// What a caller is told to do, decided under the caller's own lock and this one.
-    enum Entrance {
+    /// The number of waiting callers.
+    package var waiting: Int { state.withLock(\.waiters.count) }
+    /// Whether nothing is kept of any caller.
+    package var isIdle: Bool { state.withLock { $0.waiters.isEmpty && $0.left.isEmpty && $0.flight == nil } }
+
+    /// What a caller does, decided under the caller's lock and this one.
+    package enum Entrance {
         /// The result is there already; nothing is started.
         case ready(Value)
         /// There will be no result.
@@ -36,14 +38,14 @@ final class SingleFlight<Value: Sendable>: Sendable {
 
     private enum Step { case answer(Outcome?), start(UInt64), parked }
 
-    /// Joins the operation that is under way, or starts one.
+    /// Joins the running operation, or starts one.
     /// - Parameters:
     ///   - isCancellable: Whether a caller leaves as soon as its task is canceled.
-    ///   - entrance: Asked under the lock, before joining, whether the result is there already.
-    ///   - operation: What is run once for all.
-    /// - Returns: The result, and whether somebody else had started the operation.
-    /// - Throws: The operation's error; `CancellationError` as soon as the caller's task is cancelled.
-    func run(
+    ///   - entrance: Called under the lock before the caller joins: returns a result that exists already.
+    ///   - operation: The operation that runs once for all callers.
+    /// - Returns: The result, and whether another caller had started the operation.
+    /// - Throws: The operation's error; `CancellationError` as soon as the caller's task is canceled.
+    package func run(
         isCancellable: Bool = true,
         unless entrance: @Sendable () -> Entrance,
         _ operation: @escaping @Sendable () async throws -> Value
@@ -96,7 +98,7 @@ final class SingleFlight<Value: Sendable>: Sendable {
         case .parked: break
         case .start(let flight):
             shared.store(false, ordering: .relaxed)
-            // The one task in the library without a parent: it must outlive whoever started it.
+            // The one task in the library without a parent: it must outlive the caller that started it.
             Task {
                 let outcome: Outcome
                 do { outcome = .success(try await operation()) } catch { outcome = .failure(error) }

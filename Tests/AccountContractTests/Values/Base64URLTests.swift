@@ -1,8 +1,7 @@
+import AccountContract
 import Foundation
 import HoldfastTesting
 import Testing
-
-@testable import AccountCore
 
 @Suite struct Base64URLTests {
     @Test("Writes what Foundation writes, with the other alphabet and without padding, and reads it back", arguments: 0...67)

@@ -1,9 +1,9 @@
 /// Base64url without padding (RFC 4648 §5): the alphabet of tokens.
-enum Base64URL {
+package enum Base64URL {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
     /// The text of bytes.
-    static func encoded(_ bytes: some Sequence<UInt8>) -> String {
+    package static func encoded(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         var (buffer, bits): (UInt16, Int) = (0, 0)
         for byte in bytes {
@@ -19,11 +19,14 @@ enum Base64URL {
 
     /// The bytes of a text. Bytes have one text only: padding, the letters `+` and `/`, and unused bits that are set are refused.
     /// - Returns: `nil` if the text is not what ``encoded(_:)`` returns for any bytes.
-    static func decoded(_ text: some StringProtocol) -> [UInt8]? {
+    package static func decoded(_ text: some StringProtocol) -> [UInt8]? { decoded(text.utf8) }
+
+    /// The bytes of a text that is given as ASCII.
+    package static func decoded(_ text: some Collection<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.utf8.count * 3 / 4)
+        bytes.reserveCapacity(text.count * 3 / 4)
         var (buffer, bits): (UInt16, Int) = (0, 0)
-        for letter in text.utf8 {
+        for letter in text {
             guard let value = value(of: letter) else { return nil }
             (buffer, bits) = (buffer << 6 | UInt16(value), bits + 6)
             if bits >= 8 {
@@ -31,7 +34,7 @@ enum Base64URL {
                 bytes.append(UInt8(truncatingIfNeeded: buffer >> bits))
             }
         }
-        // Six bits that are left over are a letter that encodes nothing.
+        // Six bits that are left over are a letter that doesn't encode a byte.
         return bits < 6 && buffer & (1 << bits - 1) == 0 ? bytes : nil
     }
 
