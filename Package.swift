@@ -2,7 +2,7 @@
 import PackageDescription
 
 // What an app imports depends on swift-http-types and swift-log alone. All else is behind the trait `Server`: a dependency that no enabled
-// trait refers to is not even fetched. See docs/decisions/0100-one-package-with-traits.md.
+// trait refers to is not even fetched. See docs/decisions/0100-one-package-with-a-server-trait.md.
 let onServers = TargetDependencyCondition.when(traits: ["Server"])
 let onVerifiers = TargetDependencyCondition.when(traits: ["Server", "TokenVerifier"])
 
