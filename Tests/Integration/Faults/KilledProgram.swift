@@ -70,7 +70,10 @@ final class KilledProgram: Sendable {
         }
     }
 
-    /// Has eight clients send requests while the program is killed at random moments.
+    /// So many that some have no request in flight from before the last kill, which waits for the end of its lease.
+    private static let clients = 40
+
+    /// Has clients send requests while the program is killed at random moments.
     /// - Parameters:
     ///   - kills: How often it is killed. Afterwards it runs until all requests have their responses.
     ///   - request: Sends a request, given its number.
@@ -80,7 +83,7 @@ final class KilledProgram: Sendable {
         defer { kill() }
         let progress = Progress()
         return try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<8 {
+            for _ in 0..<Self.clients {
                 group.addTask {
                     while !progress.isLast.load(ordering: .relaxed) {
                         try await request(progress.next.add(1, ordering: .relaxed).oldValue)
