@@ -278,8 +278,8 @@ let package = Package(
             "Server",
             "AccountRoutes",
             [
-                "AccountContract", "AccountCore", "ErrorContract", "Observability", "OpenAPI", "Pages", "RateLimiting",
-                "ServerMiddleware", "StrictJSON", "Timekeeping", crypto, hummingbird, httpTypes, logging,
+                "AccountContract", "AccountCore", "ErrorContract", "Idempotency", "Observability", "OpenAPI", "Pages",
+                "RateLimiting", "ServerMiddleware", "StrictJSON", "Timekeeping", crypto, hummingbird, httpTypes, logging,
             ]
         ),
         module(
@@ -336,8 +336,8 @@ let package = Package(
             "holdfast-notes-app",
             in: "Examples/NotesApp",
             [
-                "AccountContract", "AccountServer", "ErrorContract", "ServerMiddleware", argumentParser, hummingbird, httpTypes,
-                logging, nioCore,
+                "AccountContract", "AccountServer", "ErrorContract", "Idempotency", "SQLiteStores", "ServerMiddleware",
+                argumentParser, grdb, hummingbird, httpTypes, logging, nioCore,
             ]
         ),
         program(

@@ -175,7 +175,7 @@ import Testing
         // snippet: start-idempotency
         let key = try IdempotencyKey(#""order-17""#)
         print(key.text)
-        let store = MemoryIdempotencyStore(bounds: IdempotencyBounds(keys: 10_000, keysPerClient: 100))
+        let store = MemoryIdempotencyStore(bounds: IdempotencyBounds(bytes: 64 << 20))
         print(store.count())
         // snippet end
         #expect(key == (try IdempotencyKey("order-17")))

@@ -28,12 +28,13 @@ import Testing
         }
     }
 
-    @Test("A refusal by a limit is described only where a limit is in force")
+    @Test("A refusal by a limit is described only where a limit is in force or idempotency keys are stored")
     func limits() throws {
         let limited = everything.operations.filter { $0.codes(.everything).contains(.rateLimitExceeded) }
-        #expect(limited.map(\.id) == ["requestPasswordReset", "legacyPasswordReset", "sendRequestForm"])
+        let keyed = ["logout", "requestPasswordReset", "confirmPasswordReset", "legacyPasswordReset"]
+        #expect(limited.map(\.id) == keyed + ["sendRequestForm"])
         let unlimited = APIDescription(settings: .production)
-        #expect(unlimited.operations.allSatisfy { !$0.codes(.production).contains(.rateLimitExceeded) })
+        #expect(unlimited.operations.filter { $0.codes(.production).contains(.rateLimitExceeded) }.map(\.id) == keyed)
     }
 
     @Test("What a configuration does not serve is not described")

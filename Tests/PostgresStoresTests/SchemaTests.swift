@@ -1,6 +1,7 @@
 import AccountCore
 import AccountStoreTesting
 import Foundation
+import Idempotency
 import PostgresDriver
 import Testing
 
@@ -55,6 +56,39 @@ import Testing
             try await temporary.stores.addAccount("bob@example.com")
             let failure = await #expect(throws: StoreFailure.self) { try await PostgresSchema.migrate(temporary.database) }
             #expect(failure?.message.contains("newer version") == true)
+        }
+    }
+
+    @Test("Idempotency keys from before they were counted in bytes are found until they expire, and count for nothing")
+    func idempotencyKeys() async throws {
+        try await withDatabase(isMigrated: false) { temporary async throws in
+            let before = PostgresSchema.steps.prefix { !$0.name.hasPrefix("idempotency keys count") }
+            _ = try await PostgresSchema.migrate(temporary.database, steps: Array(before))
+            let claim = try IdempotencyClaim.sample(owner: .address("ana", network: "home"))
+            let expiry = PostgresValue.time(.after(100))
+            let insertion: PostgresStatement = """
+                INSERT INTO idempotency_key (digest, client, fingerprint, claim, is_finished, ends_at)
+                VALUES ($1, 7, $2, 1, true, $3) ON CONFLICT (digest) DO NOTHING
+                """
+            try await temporary.database.execute(
+                insertion,
+                [.bytes(claim.key.rawValue), .bytes(claim.fingerprint.rawValue), expiry]
+            )
+            #expect(try await PostgresSchema.migrate(temporary.other) == PostgresSchema.steps.map(\.name).suffix(1))
+            // A server of the earlier version goes on beside the others.
+            let other = try IdempotencyClaim.sample("other")
+            try await temporary.database.execute(
+                insertion,
+                [.bytes(other.key.rawValue), .bytes(other.fingerprint.rawValue), expiry]
+            )
+            let store = PostgresIdempotencyStore(temporary.database)
+            #expect(try await store.claim(claim, after: 99) == .finished(nil))
+            #expect(try await store.claim(claim, after: 100) == .claimed)
+            try await store.release(claim)
+            while try await store.sweep(at: .after(100)) {}
+            #expect(try await store.count() == 0)
+            let sizes = try await temporary.database.execute("SELECT size FROM idempotency_pool WHERE size <> 0")
+            #expect(sizes.rows.isEmpty)
         }
     }
 

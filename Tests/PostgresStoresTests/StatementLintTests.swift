@@ -65,7 +65,10 @@ enum StatementLint {
     ]
 
     /// Tables of one row per name or part.
-    private static let named = ["schema_lock", "schema_step", "shared_value", "idempotency_total", "idempotency_client"]
+    private static let named = [
+        "schema_lock", "schema_step", "shared_value", "idempotency_total", "idempotency_client", "idempotency_usage",
+        "idempotency_pool",
+    ]
 
     static func problems(of statement: String) throws -> [String] {
         var problems = try forbidden.filter { try Regex($0.0).ignoresCase().firstMatch(in: statement) != nil }.map(\.1)

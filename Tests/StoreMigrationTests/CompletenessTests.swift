@@ -9,7 +9,7 @@ import Testing
     /// Tables that no copy has row by row, by what becomes of them.
     private let others = [
         "copied as a whole": ["decoy_span", "mail_retry", "installation"],
-        "counted anew": ["idempotency_client", "idempotency_total"],
+        "counted anew": ["idempotency_usage", "idempotency_pool"],
         "left out": ["rate_limit", "rate_limit_process", "steady_time"],
         "of GRDB": ["grdb_migrations"],
     ]

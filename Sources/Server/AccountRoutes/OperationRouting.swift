@@ -1,6 +1,7 @@
 import AccountContract
 import AccountCore
 import Hummingbird
+import Idempotency
 import Logging
 import Observability
 import OpenAPI
@@ -45,10 +46,10 @@ extension RouterMethods where Context: LimitedRequestContext {
         guard let keys else { return group() }
         return switch idempotency {
         case .none: group()
-        case .byClient: idempotent(by: keys, reader: reader) { limits.client(of: $0, in: $1) }
+        case .byClient: idempotent(by: keys, reader: reader) { .client(limits.client(of: $0, in: $1)) }
         case .byResetToken:
             idempotent(by: keys, reader: reader) { request, _ in
-                try await reader.read(ConfirmPasswordResetRequest.self, from: request).token.rawValue
+                .secret(try await reader.read(ConfirmPasswordResetRequest.self, from: request).token.rawValue)
             }
         }
     }

@@ -3,6 +3,7 @@ public import AccountCore
 import ErrorContract
 import HTTPTypes
 public import Hummingbird
+import Idempotency
 import OpenAPI
 public import ServerMiddleware
 
@@ -61,17 +62,19 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     }
 
     @Sendable private func request(_ request: Request, _ context: Context) async throws -> Response {
-        let language = try await accept(request, context)
-        let message = ContractText.resetRequested.text(in: language)
-        guard forms.form(for: request) == .success else {
-            return try .json(MessageResponse(message: message), language: language)
+        try await accept(request, context) { language in
+            let message = ContractText.resetRequested.text(in: language)
+            guard forms.form(for: request) == .success else {
+                return try .json(MessageResponse(message: message), language: language)
+            }
+            return try .json(ResetLinkSentResponse(message: message, lifetime: rules.linkLifetime), language: language)
         }
-        return try .json(ResetLinkSentResponse(message: message, lifetime: rules.linkLifetime), language: language)
     }
 
     @Sendable private func legacyRequest(_ request: Request, _ context: Context) async throws -> Response {
-        let language = try await accept(request, context)
-        return try .json(LegacyResetResponse(message: ContractText.resetRequested.text(in: language)), language: language)
+        try await accept(request, context) { language in
+            try .json(LegacyResetResponse(message: ContractText.resetRequested.text(in: language)), language: language)
+        }
     }
 
     @Sendable private func validate(_ request: Request, _ context: Context) async throws -> Response {
@@ -94,21 +97,34 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         let body = try await reader.read(ConfirmPasswordResetRequest.self, from: request)
         try await limits.admit(in: context)
         let language = localization.language(of: request)
+        let message = ContractText.passwordChanged.text(in: language)
         return try await translatingDomainErrors {
-            let device = try await recovery.confirm(body.token, email: body.email, newPassword: body.newPassword)
-            let message = ContractText.passwordChanged.text(in: language)
-            return try .json(PasswordChangedResponse(message: message, deviceToken: device), language: language)
+            var response = Response(status: .ok)
+            try await recovery.confirm(body.token, email: body.email, newPassword: body.newPassword) { device, write in
+                response = try .json(PasswordChangedResponse(message: message, deviceToken: device), language: language)
+                return try await IdempotentRequest.committing(response, write)
+            }
+            return response
         }
     }
 
-    /// The same work for every address, known or not.
-    private func accept(_ request: Request, _ context: Context) async throws -> Language {
+    /// The same work for every address, known or not. The email, its limits and the idempotency key are committed together.
+    private func accept(
+        _ request: Request,
+        _ context: Context,
+        answering response: (Language) throws -> Response
+    ) async throws -> Response {
         let body = try await reader.read(PasswordResetRequest.self, from: request)
         let language = localization.language(of: request)
         let admission = try await limits.admitReset(of: body.email, request, in: context, sharing: shares)
+        let response = try response(language)
         try await translatingDomainErrors {
-            try await admission.committing { try await recovery.request(email: body.email, language: language) }
+            try await admission.committing {
+                try await IdempotentRequest.committing(response) {
+                    try await recovery.request(email: body.email, language: language)
+                }
+            }
         }
-        return language
+        return response
     }
 }

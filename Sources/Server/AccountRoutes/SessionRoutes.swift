@@ -3,6 +3,7 @@ public import AccountCore
 import ErrorContract
 import HTTPTypes
 public import Hummingbird
+import Idempotency
 import OpenAPI
 public import ServerMiddleware
 
@@ -87,8 +88,9 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     @Sendable private func logout(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(RefreshRequest.self, from: request)
         return try await translatingDomainErrors {
-            try await authentication.signOut(body.refreshToken)
-            return Response(status: .noContent)
+            let response = Response(status: .noContent)
+            try await IdempotentRequest.committing(response) { try await authentication.signOut(body.refreshToken) }
+            return response
         }
     }
 

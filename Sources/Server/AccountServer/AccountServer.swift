@@ -6,7 +6,7 @@ package import Email
 import ErrorContract
 import Foundation
 public import Hummingbird
-import Idempotency
+public import Idempotency
 public import Logging
 package import PasswordHashes
 import PostgresStores
@@ -32,6 +32,8 @@ public struct AccountServer: Sendable {
 
     /// The configuration that the server was created with.
     public let configuration: AccountServerConfiguration
+    /// The secret of the server's idempotency keys, for the keys of an app's own routes: it stays the same over restarts.
+    public let idempotencySecret: IdempotencySecret
     package let stores: Stores
     package let mailbox: MailboxFolder
     package let authentication: Authentication
@@ -105,9 +107,10 @@ public struct AccountServer: Sendable {
         }
         limits = RateLimits(store: limitStore, identity: configuration.limits.identity, metrics: metrics)
         shares = FairShares(of: AccountLimit.resetGlobal.rawValue, clock: time, metrics: metrics)
+        idempotencySecret = IdempotencySecret(keys.idempotencyKeys)
         idempotency = IdempotencyKeys(
             store: stores.idempotency(configuration.idempotency.bounds),
-            secret: IdempotencySecret(keys.idempotencyKeys),
+            secret: idempotencySecret,
             lifetime: configuration.idempotency.lifetime,
             clock: time,
             logger: logger,
@@ -159,6 +162,22 @@ public struct AccountServer: Sendable {
     /// - Throws: `ContractError` with `AUTH_TOKEN_MISSING`, `AUTH_TOKEN_INVALID`, `AUTH_TOKEN_EXPIRED` or the state of the account.
     public func user(of request: Request) async throws -> AccountUser {
         try await authentication.user(of: request)
+    }
+
+    /// Returns the client that the idempotency key of a request belongs to, for an app's own routes: the account of its access token, or the
+    /// address of a request without one.
+    ///
+    /// ```swift
+    /// router.group("/notes").idempotent(by: keys, owner: accounts.idempotencyOwner(of:in:))
+    /// ```
+    /// - Throws: `ContractError`, as ``user(of:)`` does.
+    @Sendable
+    public func idempotencyOwner(of request: Request, in context: some RemoteAddressRequestContext) async throws
+        -> IdempotencyOwner
+    {
+        if request.headers[.authorization] != nil, let id = try await user(of: request).id { return .account(id.rawValue) }
+        let peer = context.remoteAddress.flatMap(IPAddress.init)
+        return .client(configuration.limits.identity.client(peer: peer, headers: request.headers))
     }
 }
 

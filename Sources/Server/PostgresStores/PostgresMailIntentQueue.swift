@@ -1,6 +1,7 @@
 import AccountContract
 public import AccountCore
 public import Foundation
+import Idempotency
 import PostgresDriver
 import Synchronization
 
@@ -22,14 +23,27 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
     }
 
     public func enqueue(_ intent: MailIntent) async throws {
-        let added = try await database.execute(MailIntent.insertion, intent.values)
+        guard let effect = IdempotentEffect.current(in: database.client) else {
+            return try await Self.add(intent) { try await self.database.execute($0, $1) }
+        }
+        try await database.transaction { transaction in
+            try await Self.add(intent) { try await transaction.execute($0, $1) }
+            try await effect.finish(in: transaction)
+        }
+    }
+
+    private static func add(
+        _ intent: MailIntent,
+        by execute: (PostgresStatement, [PostgresValue]) async throws -> PostgresResult
+    ) async throws {
+        let added = try await execute(MailIntent.insertion, intent.values)
         guard added.count == 0 else { return }
         // An attempt whose response was lost has added it, unless the id is another's.
-        let found: Double? = try await database.first(
+        let found = try await execute(
             "SELECT created_at FROM mail_intent WHERE id = $1 AND kind = $2",
             [.uuid(intent.id), .text(intent.subject.kind)]
-        ) { try $0.value(0) }
-        guard found == intent.createdAt.timeIntervalSince1970 else {
+        )
+        guard try found.rows.first?.value(0) == intent.createdAt.timeIntervalSince1970 else {
             throw StoreFailure(isBusy: false, message: "the id of an intent is taken")
         }
     }

@@ -1,6 +1,7 @@
 import AccountContract
 public import AccountCore
 public import Foundation
+import Idempotency
 import PostgresDriver
 
 /// Reset tokens in PostgreSQL.
@@ -105,7 +106,8 @@ public struct PostgresResetTokenStore: ResetTokenStore {
         confirmation: MailIntent,
         at now: Date
     ) async throws -> Bool {
-        try await database.transaction { transaction in
+        let effect = IdempotentEffect.current(in: database.client)
+        return try await database.transaction { transaction in
             let results = try await transaction.execute([
                 (
                     """
@@ -143,6 +145,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
                 ]
             )
             guard changes.last?.count == 1 else { throw StoreFailure(isBusy: false, message: "the id of an intent is taken") }
+            try await effect?.finish(in: transaction)
             return true
         }
     }

@@ -1,5 +1,6 @@
 public import AccountCore
 public import Foundation
+import Idempotency
 import PostgresDriver
 
 /// Sessions in PostgreSQL.
@@ -131,10 +132,12 @@ public struct PostgresSessionStore: SessionStore {
     }
 
     public func end(refresh: TokenDigest) async throws {
+        let effect = IdempotentEffect.current(in: database.client)
         try await database.transaction { transaction in
             let found = try await transaction.execute(Self.lockSession, [refresh.value])
             guard let id: UUID = try found.rows.first?.value(0) else { return }
             try await Self.end([id], in: transaction)
+            try await effect?.finish(in: transaction)
         }
     }
 

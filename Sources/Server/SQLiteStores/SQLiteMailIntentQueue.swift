@@ -1,6 +1,7 @@
 public import AccountCore
 public import Foundation
 import GRDB
+import Idempotency
 import Synchronization
 
 /// Mail intents in SQLite.
@@ -21,7 +22,11 @@ public final class SQLiteMailIntentQueue: MailIntentQueue {
     }
 
     public func enqueue(_ intent: MailIntent) async throws {
-        try await database.write { try intent.insert(into: $0) }
+        let effect = IdempotentEffect.current(in: database)
+        try await database.write { database in
+            try intent.insert(into: database)
+            try effect?.finish(in: database)
+        }
     }
 
     public func claim(limit: Int, at now: Date, leaseEnd: Date, includesResets: Bool) async throws -> [MailIntent] {

@@ -2,6 +2,7 @@ import AccountContract
 public import AccountCore
 public import Foundation
 import GRDB
+import Idempotency
 
 /// Reset tokens in SQLite.
 public struct SQLiteResetTokenStore: ResetTokenStore {
@@ -91,7 +92,8 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
         confirmation: MailIntent,
         at now: Date
     ) async throws -> Bool {
-        try await database.write { database in
+        let effect = IdempotentEffect.current(in: database)
+        return try await database.write { database in
             let time = now.timeIntervalSince1970
             let account = try String.fetchOne(
                 database,
@@ -117,6 +119,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
             )
             try database.execute(sql: "DELETE FROM session WHERE account_id = ?", arguments: [account])
             try confirmation.insert(into: database)
+            try effect?.finish(in: database)
             return true
         }
     }

@@ -1,6 +1,7 @@
 public import AccountCore
 public import Foundation
 import GRDB
+import Idempotency
 
 /// Sessions in SQLite.
 public struct SQLiteSessionStore: SessionStore {
@@ -70,11 +71,13 @@ public struct SQLiteSessionStore: SessionStore {
     }
 
     public func end(refresh: TokenDigest) async throws {
+        let effect = IdempotentEffect.current(in: database)
         try await database.write { database in
             try database.execute(
                 sql: "DELETE FROM session WHERE id = (SELECT session_id FROM refresh_token WHERE digest = ?)",
                 arguments: [refresh.bytes]
             )
+            try effect?.finish(in: database)
         }
     }
 

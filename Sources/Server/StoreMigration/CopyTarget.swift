@@ -86,7 +86,7 @@ struct CopyTarget: Sendable {
 
     private static let emptying: PostgresStatement = """
         TRUNCATE account, account_email, session, refresh_token, reset_token, freeze_token, mail_intent, sent_reset, audit_event,
-            idempotency_key, idempotency_client
+            idempotency_key, idempotency_usage
         """
 
     /// Ends the copy: servers may use the database from now on.
@@ -144,17 +144,22 @@ struct CopyTarget: Sendable {
                 "UPDATE shared_value SET value = $1 WHERE name = 'mail_retry'",
                 [.text(retry.map { "\($0)" })]
             )
-            try await transaction.execute("DELETE FROM idempotency_client WHERE keys >= 0")
+            try await transaction.execute("DELETE FROM idempotency_usage WHERE size IS NOT NULL")
             try await transaction.execute(
                 """
-                INSERT INTO idempotency_client (client, keys) SELECT client, count(*) FROM idempotency_key GROUP BY client
-                ON CONFLICT (client) DO NOTHING
+                INSERT INTO idempotency_usage (owner, size)
+                SELECT owner, sum(size)::bigint FROM (
+                    SELECT client AS owner, size FROM idempotency_key UNION ALL SELECT network, size FROM idempotency_key
+                ) AS counted WHERE owner IS NOT NULL AND size > 0 GROUP BY owner ON CONFLICT (owner) DO NOTHING
                 """
             )
             try await transaction.execute(
                 """
-                UPDATE idempotency_total
-                SET keys = (SELECT count(*) FROM idempotency_key WHERE (get_byte(digest, 0) & 15)::bigint = part) WHERE part >= 0
+                UPDATE idempotency_pool
+                SET size = (
+                    SELECT coalesce(sum(size), 0)::bigint FROM idempotency_key
+                    WHERE (get_byte(digest, 0) & 15)::bigint = part AND (CASE WHEN network IS NULL THEN 0 ELSE 1 END) = pool
+                ) WHERE part >= 0
                 """
             )
         }

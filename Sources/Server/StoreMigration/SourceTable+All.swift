@@ -287,23 +287,25 @@ extension SourceTable {
     private static let idempotencyKeys = SourceTable(
         name: "idempotency_key",
         key: ["digest"],
-        columns: "client, fingerprint, claim, is_finished, ends_at, status, headers, body",
+        columns: "client, fingerprint, claim, is_finished, ends_at, status, headers, body, network, size",
         origin: "idempotency_key",
         targets: [
             TargetTable(
                 name: "idempotency_key",
                 insertion: """
                     INSERT INTO idempotency_key
-                        (digest, client, fingerprint, claim, is_finished, ends_at, status, headers, body)
-                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (digest) DO NOTHING
+                        (digest, client, fingerprint, claim, is_finished, ends_at, status, headers, body, network, size)
+                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (digest) DO NOTHING
                     """,
                 removal: "DELETE FROM idempotency_key WHERE digest = $1",
                 row: """
-                    SELECT digest, client, fingerprint, claim, is_finished, ends_at, status, headers, body FROM idempotency_key
+                    SELECT digest, client, fingerprint, claim, is_finished, ends_at, status, headers, body, network, size
+                    FROM idempotency_key
                     WHERE digest = $1
                     """,
                 page: """
-                    SELECT digest, client, fingerprint, claim, is_finished, ends_at, status, headers, body FROM idempotency_key
+                    SELECT digest, client, fingerprint, claim, is_finished, ends_at, status, headers, body, network, size
+                    FROM idempotency_key
                     WHERE digest > $1 ORDER BY digest LIMIT $2
                     """,
                 start: [.bytes([])],
@@ -312,6 +314,7 @@ extension SourceTable {
                     [
                         try row.bytes(0), try row.integer(1), try row.bytes(2), try row.integer(3), .bool(try row.value(4)),
                         try row.double(5), try row.optionalInteger(6), row.optionalText(7), try row.optionalBytes(8),
+                        try row.optionalInteger(9), try row.integer(10),
                     ]
                 },
                 key: { [try $0.bytes(0)] }

@@ -10,15 +10,15 @@ import Testing
     /// How many days after its last change a row of each table may still be there. One that is not listed is one that nobody has
     /// thought of.
     private static let days: [String: Int] = [
-        "account": .max, "grdb_migrations": .max, "rate_limit_process": .max, "idempotency_total": .max, "decoy_span": .max,
+        "account": .max, "grdb_migrations": .max, "rate_limit_process": .max, "idempotency_pool": .max, "decoy_span": .max,
         "mail_retry": .max, "installation": .max, "steady_time": .max,
-        "reset_token": 1, "sent_reset": 1, "rate_limit": 1, "idempotency_key": 1, "idempotency_client": 1, "mail_intent": 7,
+        "reset_token": 1, "sent_reset": 1, "rate_limit": 1, "idempotency_key": 1, "idempotency_usage": 1, "mail_intent": 7,
         "freeze_token": 7,
         "session": 37, "refresh_token": 37, "audit_event": 365,
     ]
     /// Those that are flat within hours.
     private static let hourly = [
-        "account", "reset_token", "rate_limit", "rate_limit_process", "idempotency_total", "grdb_migrations", "decoy_span",
+        "account", "reset_token", "rate_limit", "rate_limit_process", "idempotency_pool", "grdb_migrations", "decoy_span",
     ]
 
     @Test("A day of traffic, outages and refused requests, four months and a year: no table and no map grows, and all rows leave")

@@ -58,7 +58,7 @@ import Testing
         let secret = IdempotencySecret()
         func key(_ key: String, _ client: String, _ method: String, _ route: String) throws -> RequestDigest {
             let key = try IdempotencyKey(key)
-            return secret.claim(key, client: client, method: method, route: route, path: "/", body: []).key
+            return secret.claim(key, owner: .account(client), method: method, route: route, path: "/", body: []).key
         }
         let keys = [
             try key("a", "c", "POST", "/x"), try key("a", "c", "POST", "/y"), try key("a", "c", "PUT", "/x"),
@@ -69,17 +69,29 @@ import Testing
         let claims = try ["/a", "/ab"].flatMap { path in
             try ["b", ""].map { body in
                 let key = try IdempotencyKey("k")
-                return secret.claim(key, client: "c", method: "POST", route: "/", path: path, body: Array(body.utf8)).fingerprint
+                return secret.claim(key, owner: .account("c"), method: "POST", route: "/", path: path, body: Array(body.utf8))
+                    .fingerprint
             }
         }
         #expect(Set(claims).count == 4)
+    }
+
+    @Test("An account and a secret that read alike have different keys")
+    func owners() throws {
+        let secret = IdempotencySecret()
+        let owners: [IdempotencyOwner] = [.account("x"), .secret("x"), .account("y"), .secret("y")]
+        let keys = try owners.map { owner in
+            let key = try IdempotencyKey("k")
+            return secret.claim(key, owner: owner, method: "POST", route: "/", path: "/", body: []).key
+        }
+        #expect(Set(keys).count == owners.count)
     }
 
     @Test("Under another secret everything is different, and a secret is never told")
     func secrets() throws {
         let (one, other) = (IdempotencySecret(), IdempotencySecret())
         func claim(_ secret: IdempotencySecret) throws -> IdempotencyClaim {
-            secret.claim(try IdempotencyKey("k"), client: "c", method: "POST", route: "/", path: "/", body: [])
+            secret.claim(try IdempotencyKey("k"), owner: .account("c"), method: "POST", route: "/", path: "/", body: [])
         }
         #expect(try claim(one).key == claim(one).key && claim(one).fingerprint == claim(one).fingerprint)
         #expect(try claim(one).key != claim(other).key && claim(one).fingerprint != claim(other).fingerprint)
@@ -91,7 +103,7 @@ import Testing
     func sealed() throws {
         let secret = IdempotencySecret()
         func claim(_ key: String, client: String = "c", by secret: IdempotencySecret) throws -> IdempotencyClaim {
-            secret.claim(try IdempotencyKey(key), client: client, method: "POST", route: "/", path: "/", body: [])
+            secret.claim(try IdempotencyKey(key), owner: .account(client), method: "POST", route: "/", path: "/", body: [])
         }
         let text = "a token that no database shows"
         let answer = try #require(IdempotentResponse(status: 200, headers: [:], body: Array(text.utf8)))
@@ -117,7 +129,6 @@ import Testing
 
     @Test("Bounds of nothing are a programmer's mistake")
     func bounds() async {
-        await #expect(processExitsWith: .failure) { _ = IdempotencyBounds(keys: 10, keysPerClient: 0) }
-        await #expect(processExitsWith: .failure) { _ = IdempotencyBounds(keys: 10, keysPerClient: 11) }
+        await #expect(processExitsWith: .failure) { _ = IdempotencyBounds(bytes: IdempotencyBounds.minimum - 1) }
     }
 }

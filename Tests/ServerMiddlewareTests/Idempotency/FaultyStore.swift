@@ -16,6 +16,8 @@ struct FaultyStore: IdempotencyStore {
         var description: String { "hunter2" }
     }
 
+    var database: ObjectIdentifier? { base.database }
+
     private let base: any IdempotencyStore
     private let fault: Fault
     private let losses = Losses()
@@ -38,7 +40,7 @@ struct FaultyStore: IdempotencyStore {
     func claim(_ claim: IdempotencyClaim, lease: Duration, at now: Date) async throws -> ClaimOutcome {
         switch fault {
         case .failsToClaim: throw Trouble()
-        case .isFull: return .full
+        case .isFull: return .full(.seconds(90_000))
         default:
             let outcome = try await base.claim(claim, lease: lease, at: now)
             if fault == .losesTheFirst, losses.first() { throw Trouble() }

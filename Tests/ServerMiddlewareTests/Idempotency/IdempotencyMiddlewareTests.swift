@@ -146,7 +146,7 @@ import Testing
             #expect(try await !server.order().body.isEmpty)
             let again = try await server.order()
             #expect(again.status == .conflict && again[header: "Retry-After"] == nil)
-            #expect(try again.error["details"]?.objectValue?["state"] == "finished")
+            #expect(try again.error["details"]?.objectValue == RepeatedRequestState.finished.details)
             #expect(server.effects.all == 1)
         }
         let longest = OrderServer { _, _ in Response(status: .ok, body: .init(byteBuffer: .init(repeating: 7, count: 65_536))) }
@@ -213,6 +213,7 @@ import Testing
         let next = OrderServer(store: store)
         let early = try await next.order()
         #expect(early.status == .conflict && early[header: "Retry-After"] == "60")
+        #expect(try early.error["details"]?.objectValue?["state"] == "running")
         next.wall.advance(by: 59)
         #expect(try await next.order()[header: "Retry-After"] == "1")
         #expect(next.effects.all == 0)
@@ -223,16 +224,25 @@ import Testing
 
     @Test("When the store can't take a claim nothing is done: 503 with Retry-After")
     func failingClaim() async throws {
-        for fault in [FaultyStore.Fault.failsToClaim, .isFull] {
-            let server = OrderServer(store: FaultyStore(MemoryIdempotencyStore(), fault: fault))
-            for _ in 0..<2 {
-                let answer = try await server.order()
-                #expect(answer.status == .serviceUnavailable && answer[header: "Retry-After"] != nil)
-                #expect(!answer.text.contains("hunter2"))
-            }
-            #expect(server.effects.all == 0)
-            #expect(try await server.order(key: nil).status == .created)
+        let server = OrderServer(store: FaultyStore(MemoryIdempotencyStore(), fault: .failsToClaim))
+        for _ in 0..<2 {
+            let answer = try await server.order()
+            #expect(answer.status == .serviceUnavailable && answer[header: "Retry-After"] != nil)
+            #expect(!answer.text.contains("hunter2"))
         }
+        #expect(server.effects.all == 0)
+        #expect(try await server.order(key: nil).status == .created)
+    }
+
+    @Test("Refuses a key beyond the client's share with 429, and names an hour at most as the delay")
+    func full() async throws {
+        let server = OrderServer(store: FaultyStore(MemoryIdempotencyStore(), fault: .isFull))
+        let answer = try await server.order()
+        #expect(answer.status == .tooManyRequests && answer[header: "X-Error-Code"] == "RATE_LIMIT_EXCEEDED")
+        #expect(answer[header: "Retry-After"] == "3600")
+        #expect(server.effects.all == 0)
+        #expect(try server.count("full") == 1)
+        #expect(try await server.order(key: nil).status == .created)
     }
 
     @Test("A claim that the store took before it failed is released when the store works again")
@@ -285,7 +295,7 @@ import Testing
 
     @Test("Junk keys stay within the bounds, and a key of another client with them")
     func junk() async throws {
-        let server = OrderServer(store: MemoryIdempotencyStore(bounds: IdempotencyBounds(keys: 1_000, keysPerClient: 100)))
+        let server = OrderServer(store: MemoryIdempotencyStore(bounds: IdempotencyBounds(bytes: 2 << 20)))
         _ = try await server.order(client: "victim")
         for number in 0..<5_000 {
             _ = try await server.order("x", key: "\(number)", client: "junk-\(number % 50)")
@@ -301,7 +311,7 @@ import Testing
         let keys = IdempotencyKeys(store: store, clock: clock) { wall.now }
         let claim = IdempotencySecret().claim(
             try IdempotencyKey("k"),
-            client: "ana",
+            owner: .account("ana"),
             method: "POST",
             route: "/",
             path: "/",

@@ -61,7 +61,7 @@ struct OrderServer: Sendable {
             )
         }
         let group = router.idempotent(by: keys, isRequired: isRequired) { request, _ in
-            HTTPField.Name("Client").flatMap { request.headers[$0] } ?? "ana"
+            .account(HTTPField.Name("Client").flatMap { request.headers[$0] } ?? "ana")
         }
         group.post("/orders", use: route).post("/orders/:id/parts", use: route).post("/invoices", use: route)
         group.put("/orders", use: route).get("/orders", use: route)

@@ -68,35 +68,50 @@ public struct PasswordRecovery: Sendable {
     }
 
     /// Sets a new password by a token. Exactly one of any number of concurrent calls with one token succeeds.
+    /// - Parameter commit: Executes the one write of the confirmation, which is its second argument, and returns the result. The first argument
+    ///   is the device token that is returned, so that a response is known before the write.
     /// - Returns: The device token of the caller. Every earlier one of the account is void.
     /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, which leaves the token usable,
     ///   `AUTH_RESET_TOKEN_INVALID` or `SERVER_SERVICE_UNAVAILABLE`.
     @discardableResult
-    public func confirm(_ token: ResetToken, email: EmailAddress?, newPassword: Password) async throws -> DeviceToken {
+    public func confirm(
+        _ token: ResetToken,
+        email: EmailAddress?,
+        newPassword: Password,
+        committing commit: (DeviceToken, () async throws -> Bool) async throws -> Bool = { try await $1() }
+    ) async throws -> DeviceToken {
         let device = try await metrics.watching(.confirm) {
             await hasExpired(token)
         } _: {
-            try await consume(token, email: email, newPassword: newPassword)
+            try await consume(token, email: email, newPassword: newPassword, committing: commit)
         }
         metrics.count(.confirmed)
         return device
     }
 
-    private func consume(_ token: ResetToken, email: EmailAddress?, newPassword: Password) async throws -> DeviceToken {
+    private func consume(
+        _ token: ResetToken,
+        email: EmailAddress?,
+        newPassword: Password,
+        committing commit: (DeviceToken, () async throws -> Bool) async throws -> Bool
+    ) async throws -> DeviceToken {
         try require(policy.weaknesses(of: newPassword, email: email, firstName: nil))
-        var account = try await find(token, email: email).account
+        let account = try await find(token, email: email).account
         try require(policy.weaknesses(of: newPassword, email: account.email, firstName: account.firstName))
         let hash = try await gate.hash(newPassword, as: .entitled)
         let confirmation = MailIntent(subject: .passwordChanged(account.id), language: account.language, createdAt: steady())
         let digest = TokenDigest(of: token.rawValue)
-        guard try await tokens.confirm(digest, passwordHash: hash, confirmation: confirmation, at: now()) else {
-            throw AccountError.resetTokenInvalid
+        // Of the account as the confirmation leaves it.
+        var confirmed = account
+        confirmed.epoch += 1
+        let device = devices.issue(for: confirmed, device: UUID(), at: now())
+        let isConfirmed = try await commit(device) {
+            try await tokens.confirm(digest, passwordHash: hash, confirmation: confirmation, at: now())
         }
+        guard isConfirmed else { throw AccountError.resetTokenInvalid }
         audit?.note(.passwordReset, of: account.id)
         if account.state == .locked { audit?.note(.recovered, of: account.id) }
-        // As the confirmation has left it.
-        account.epoch += 1
-        return devices.issue(for: account, device: UUID(), at: now())
+        return device
     }
 
     private func find(

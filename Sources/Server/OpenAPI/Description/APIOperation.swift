@@ -83,7 +83,9 @@ public struct APIOperation: Sendable {
         if asksStore { codes.formUnion([.serverDatabaseError, .serverServiceUnavailable]) }
         if !limits(in: settings).isEmpty { codes.insert(.rateLimitExceeded) }
         if idempotency != .none {
-            codes.formUnion([.requestMalformed, .requestConflict, .requestKeyReused, .serverServiceUnavailable])
+            codes.formUnion([
+                .requestMalformed, .requestConflict, .requestKeyReused, .rateLimitExceeded, .serverServiceUnavailable,
+            ])
         }
         // Pages say in words what is wrong, but not that there are too many readers or that they took too long.
         if errorStyle != .page {

@@ -149,7 +149,11 @@ public enum PostgresSchema {
 extension PostgresSchema {
     /// All steps.
     static let steps = [
-        Step(name: "accounts, sessions, tokens, emails, audit, idempotency keys, servers", statements: accounts + emails + shared)
+        Step(
+            name: "accounts, sessions, tokens, emails, audit, idempotency keys, servers",
+            statements: accounts + emails + shared
+        ),
+        Step(name: "idempotency keys count in bytes", statements: idempotencySizes),
     ]
 
     private static let accounts: [PostgresStatement] = [
@@ -322,6 +326,29 @@ extension PostgresSchema {
             ('decoys', NULL), ('mail_retry', NULL), ('presence', NULL), ('sent_resets', NULL),
             ('installation', replace(gen_random_uuid()::text, '-', ''))
         ON CONFLICT (name) DO NOTHING
+        """,
+    ]
+
+    /// The bytes that keys count for: of each client and network, and of accounts (0) and addresses (1). Keys of before, and those of servers of
+    /// the earlier version, count for nothing; they expire within days. Servers of the earlier version still use idempotency_client and
+    /// idempotency_total while the servers are upgraded one after the other.
+    private static let idempotencySizes: [PostgresStatement] = [
+        "ALTER TABLE idempotency_key ADD COLUMN IF NOT EXISTS network bigint",
+        "ALTER TABLE idempotency_key ADD COLUMN IF NOT EXISTS size bigint NOT NULL DEFAULT 0",
+        "CREATE TABLE IF NOT EXISTS idempotency_usage (owner bigint PRIMARY KEY, size bigint NOT NULL)",
+        """
+        CREATE TABLE IF NOT EXISTS idempotency_pool (
+            pool bigint NOT NULL,
+            part bigint NOT NULL,
+            size bigint NOT NULL,
+            PRIMARY KEY (pool, part)
+        )
+        """,
+        """
+        INSERT INTO idempotency_pool (pool, part, size)
+        SELECT pool, part, 0 FROM unnest(ARRAY[0,1]::bigint[]) AS pool,
+            unnest(ARRAY[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]::bigint[]) AS part
+        ON CONFLICT (pool, part) DO NOTHING
         """,
     ]
 }

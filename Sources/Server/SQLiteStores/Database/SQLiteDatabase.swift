@@ -1,12 +1,13 @@
 import AccountCore
 import Foundation
-import GRDB
+public import GRDB
 import RateLimiting
 import Synchronization
 
 /// A SQLite file that the stores share: WAL, and every commit is on disk before it is reported.
 ///
-/// Several processes may open one file; a writer waits up to 5 s for another.
+/// Several processes may open one file; a writer waits up to 5 s for another. An app may create its tables in another file, to
+/// commit its data and its idempotency keys in one transaction.
 public final class SQLiteDatabase: Sendable {
     let pool: DatabasePool
     let groupCommit: GroupCommit
@@ -66,7 +67,7 @@ public final class SQLiteDatabase: Sendable {
 
     /// Reads on a connection and a thread of its own, which may take long; all statements see one state.
     /// - Throws: `StoreFailure` for what SQLite says; errors of the closure are passed on.
-    func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+    public func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         do {
             return try await pool.read(body)
         } catch let error as DatabaseError {
@@ -74,11 +75,11 @@ public final class SQLiteDatabase: Sendable {
         }
     }
 
-    /// Writes in a transaction that is on disk when this returns; concurrent writes share one. All of the closure is done or nothing, and
-    /// it is done once: a caller that is cancelled before it has begun gets a `CancellationError`, one that is cancelled later what came of it.
+    /// Writes in a transaction that is on disk when this returns; concurrent writes share one. All of the closure is done or nothing, and it
+    /// is done once. A caller that is canceled before it has begun gets a `CancellationError`, one that is canceled later the result.
     /// The transaction also stores the ``CommittedUsage`` of the calling task.
     /// - Throws: `StoreFailure` for what SQLite says; errors of the closure are passed on.
-    func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+    public func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         do {
             let value = try await groupCommit.write(body, keeping: CommittedUsage.current)
             writing.succeeded()

@@ -234,6 +234,9 @@ enum SQLiteSchema {
                     """
             )
         }
+        migrator.registerMigration("idempotency keys count in bytes, of clients and networks") { database in
+            try database.execute(sql: idempotencySizes)
+        }
         return migrator
     }
 }
@@ -277,6 +280,44 @@ extension SQLiteSchema {
             UPDATE idempotency_total SET keys = keys - 1;
             UPDATE idempotency_client SET keys = keys - 1 WHERE client = OLD.client;
             DELETE FROM idempotency_client WHERE client = OLD.client AND keys <= 0;
+        END;
+        """
+
+    /// The bytes that keys count for: of each client and network, and of accounts (0) and addresses (1). Keys of before count for nothing; they
+    /// expire within days.
+    static let idempotencySizes = """
+        DROP TRIGGER idempotency_key_added;
+        DROP TRIGGER idempotency_key_removed;
+        DROP TABLE idempotency_client;
+        DROP TABLE idempotency_total;
+        ALTER TABLE idempotency_key ADD COLUMN network INTEGER;
+        ALTER TABLE idempotency_key ADD COLUMN size INTEGER NOT NULL DEFAULT 0;
+
+        CREATE TABLE idempotency_usage (
+            owner INTEGER NOT NULL PRIMARY KEY,
+            size INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE idempotency_pool (
+            id INTEGER NOT NULL PRIMARY KEY CHECK (id IN (0, 1)),
+            size INTEGER NOT NULL
+        ) STRICT;
+        INSERT INTO idempotency_pool (id, size) VALUES (0, 0), (1, 0);
+
+        CREATE TRIGGER idempotency_key_added AFTER INSERT ON idempotency_key WHEN NEW.size > 0 BEGIN
+            UPDATE idempotency_pool SET size = size + NEW.size WHERE id = (NEW.network IS NOT NULL);
+            INSERT INTO idempotency_usage (owner, size) VALUES (NEW.client, NEW.size)
+                ON CONFLICT (owner) DO UPDATE SET size = size + excluded.size;
+            INSERT INTO idempotency_usage (owner, size) SELECT NEW.network, NEW.size WHERE NEW.network IS NOT NULL
+                ON CONFLICT (owner) DO UPDATE SET size = size + excluded.size;
+        END;
+        CREATE TRIGGER idempotency_key_resized AFTER UPDATE OF size ON idempotency_key WHEN NEW.size <> OLD.size BEGIN
+            UPDATE idempotency_pool SET size = size + NEW.size - OLD.size WHERE id = (NEW.network IS NOT NULL);
+            UPDATE idempotency_usage SET size = size + NEW.size - OLD.size WHERE owner IN (NEW.client, NEW.network);
+        END;
+        CREATE TRIGGER idempotency_key_removed AFTER DELETE ON idempotency_key WHEN OLD.size > 0 BEGIN
+            UPDATE idempotency_pool SET size = size - OLD.size WHERE id = (OLD.network IS NOT NULL);
+            UPDATE idempotency_usage SET size = size - OLD.size WHERE owner IN (OLD.client, OLD.network);
+            DELETE FROM idempotency_usage WHERE owner IN (OLD.client, OLD.network) AND size <= 0;
         END;
         """
 }

@@ -109,6 +109,11 @@ public final class RateLimits: Sendable {
 extension ContractError {
     /// The error of a request that a limit refuses, with the usual text.
     public static func limited(by policy: RateLimitPolicy, wait: Duration) -> ContractError {
+        limited(wait: wait)
+    }
+
+    /// The error of a request that is refused until the time has passed, with the usual text.
+    static func limited(wait: Duration) -> ContractError {
         ContractError(.rateLimitExceeded, message: ContractText.limited(wait: wait), retryAfter: wait)
     }
 }
