@@ -2,7 +2,7 @@
 enum Base64URL {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// The text of bytes.
+    /// Encodes bytes.
     static func encoded(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         var (buffer, bits): (UInt16, Int) = (0, 0)
@@ -17,7 +17,7 @@ enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of a text. Bytes have one text only: padding, the letters `+` and `/`, and unused bits that are set are refused.
+    /// Decodes a text. Each sequence of bytes has exactly one text: padding, the letters `+` and `/`, and set unused bits are refused.
     /// - Returns: `nil` if the text is not what ``encoded(_:)`` returns for any bytes.
     static func decoded(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
@@ -31,7 +31,7 @@ enum Base64URL {
                 bytes.append(UInt8(truncatingIfNeeded: buffer >> bits))
             }
         }
-        // Six bits that are left over are a letter that encodes nothing.
+        // Six leftover bits mean that the last letter encodes nothing.
         return bits < 6 && buffer & (1 << bits - 1) == 0 ? bytes : nil
     }
 
