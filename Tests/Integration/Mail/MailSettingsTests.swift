@@ -73,7 +73,7 @@ import Testing
             (["EMAIL_USE_TLS": "maybe"], "EMAIL_USE_TLS", "true or false"),
             (["EMAIL_USE_TLS": "true", "EMAIL_USE_SSL": "true"], "EMAIL_USE_TLS", "exclude each other"),
             (["EMAIL_HOST_PASSWORD": "hunter2"], "EMAIL_HOST_PASSWORD", "needs EMAIL_HOST_USER"),
-            (["EMAIL_HOST_USER": "x", "EMAIL_HOST_PASSWORD": "hunter2"], "EMAIL_HOST_PASSWORD", "in clear"),
+            (["EMAIL_HOST_USER": "x", "EMAIL_HOST_PASSWORD": "hunter2"], "EMAIL_HOST_PASSWORD", "unencrypted"),
             (["EMAIL_TIMEOUT": "0"], "EMAIL_TIMEOUT", "from 1 to 300"), (["EMAIL_CA_FILE": "/nowhere"], "EMAIL_CA_FILE", "PEM"),
             (["EMAIL_FROM": "Crowns"], "EMAIL_FROM", "must name the address"),
             (["EMAIL_FROM": "Crowns <crowns@localhost>"], "EMAIL_FROM", "must name the address"),

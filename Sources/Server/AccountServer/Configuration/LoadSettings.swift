@@ -1,14 +1,14 @@
 import Idempotency
 import ServerMiddleware
 
-/// How many requests are worked on at once.
+/// The number of requests that are processed at once.
 public struct LoadSettings: Sendable {
-    /// How many.
+    /// The number of requests that are processed at once.
     public var requestsInFlight = 512
-    /// How many more may wait for one of them to end.
+    /// The number of requests that may wait for a place.
     public var requestsWaiting = 64
 
-    /// The usual settings.
+    /// Creates the default settings.
     public init() {}
 
     /// Reads the settings.
@@ -18,14 +18,14 @@ public struct LoadSettings: Sendable {
     }
 }
 
-/// How long and how many keys of repeated requests are kept.
+/// The storage of idempotency keys and their responses.
 public struct IdempotencySettings: Sendable {
-    /// How long an answer is repeated.
+    /// The time for which a response is repeated.
     public var lifetime = Duration.seconds(86_400)
-    /// How many keys there are at most; one client has a hundredth of them.
+    /// The largest number of keys; one client can have a hundredth of them.
     public var keys = 100_000
 
-    /// The usual settings.
+    /// Creates the default settings.
     public init() {}
 
     /// Reads the settings.
