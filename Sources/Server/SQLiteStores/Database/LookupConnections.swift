@@ -5,8 +5,8 @@ import Synchronization
 /// Connections for lookups of a few rows on the calling thread. Such a lookup takes some microseconds, less than a switch to another
 /// thread.
 ///
-/// A connection is created when all are in use, so no caller waits. So there are at most as many connections as threads that read at the
-/// same time.
+/// A connection is created when all are in use, so no caller waits. There are at most as many connections as threads that read at the same
+/// time.
 final class LookupConnections: Sendable {
     private let path: String
     private let configuration: Configuration
