@@ -76,7 +76,7 @@ extension AccountServer {
             add("memory_bytes", .gauge, "The memory that the keys of a limit use.", table.bytes)
             add("keys", .gauge, "The keys of a limit.", table.keys)
             add("evictions_total", .counter, "Keys that were evicted, each below half of its quota.", table.evictions)
-            add("fallbacks_total", .counter, "Requests that were counted by the client's network because the limit's table was full.", table.fallbacks)
+            add("fallbacks_total", .counter, "Requests counted by network because the limit's table was full.", table.fallbacks)
         }
         return readings
     }

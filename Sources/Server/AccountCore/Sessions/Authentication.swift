@@ -116,7 +116,7 @@ public struct Authentication: Sendable {
     /// Finds the device that one of several device tokens proves for an address.
     ///
     /// A token of another account, an expired, void or forged one counts as none. Only a token that this server has issued causes a
-    /// lookup, and that one looks up the account of the token: the time says nothing about the address.
+    /// lookup, and that one looks up the account of the token: so the time does not disclose whether the address has an account.
     /// - Returns: The id of the device, or `nil` if no token is valid for the account of the address.
     public func device(provenBy candidates: [DeviceToken], for email: EmailAddress) async throws -> UUID? {
         for candidate in candidates {

@@ -8,7 +8,7 @@ enum RetrievalLint {
         var findings: [AssociationFinding] = []
         guard let address = SplitLink(retrieval.url) else { return findings }
         if address.scheme != "https" {
-            findings.error(.notHTTPS, retrieval.url, "Apple only requests it over https; serve the file with a valid certificate.")
+            findings.error(.notHTTPS, retrieval.url, "Apple only uses https; serve the file with a valid certificate.")
         }
         if let port = address.port {
             findings.error(
@@ -20,7 +20,7 @@ enum RetrievalLint {
         if address.path == "/apple-app-site-association" {
             findings.warning(.otherPath, retrieval.url, "This is the path of iOS 9; serve the file at \(AssociationFile.path).")
         } else if address.path != AssociationFile.path {
-            findings.error(.otherPath, retrieval.url, "Apple does not request this path; serve the file at \(AssociationFile.path).")
+            findings.error(.otherPath, retrieval.url, "Apple ignores this path; serve the file at \(AssociationFile.path).")
         }
         return findings
     }

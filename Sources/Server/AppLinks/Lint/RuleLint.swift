@@ -104,7 +104,7 @@ enum VariableLint {
                     continue
                 }
                 if text.contains("$(") {
-                    findings.error(.badVariable, "\(place)[\(index)]", "A value can't refer to another variable; write the text itself.")
+                    findings.error(.badVariable, "\(place)[\(index)]", "A value can't contain another variable; write the text.")
                 }
             }
             return findings

@@ -75,7 +75,7 @@ struct MailCommand: AsyncParsableCommand {
 
         func validate() throws {
             for id in ids where id.utf8.count < 4 || !id.allSatisfy({ $0.isHexDigit || $0 == "-" }) {
-                throw ValidationError("“\(id)” is not an id: specify at least four characters of an id from 'holdfast mail queue'")
+                throw ValidationError("“\(id)” is not an id: specify four or more characters from 'holdfast mail queue'")
             }
         }
 

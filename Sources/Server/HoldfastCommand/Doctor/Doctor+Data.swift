@@ -162,7 +162,7 @@ extension Doctor {
 
     private func examineLimits(_ folder: URL) -> Finding {
         guard configuration.limits.mode != .off else {
-            return .advice("limits", "are off", "remove RATE_LIMIT_MODE: without limits, passwords and links can be guessed by brute force")
+            return .advice("limits", "are off", "remove RATE_LIMIT_MODE: without limits, passwords can be guessed")
         }
         let journal = folder.appending(path: "limits.journal").path
         guard FileManager.default.fileExists(atPath: journal) else { return .good("limits", "nothing was counted yet") }

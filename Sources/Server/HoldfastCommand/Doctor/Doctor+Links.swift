@@ -52,7 +52,7 @@ extension Doctor {
         )
         let report = LinksReport(retrieval, links: ["\(base.absoluteString.trimmingSuffix("/"))/reset-password?token=abc"])
         guard report.isGood else {
-            return .advice("links", "phones don't open the app for links of \(address)", "holdfast links verify \(base.absoluteString)")
+            return .advice("links", "\(address) opens no app on phones", "holdfast links verify \(base.absoluteString)")
         }
         return .good("links", "\(address) associates links with the app")
     }
@@ -62,7 +62,7 @@ extension Doctor {
         let year = Calendar(identifier: .gregorian).component(.year, from: now)
         let remedy = "set the clock and synchronize it by NTP (timedatectl set-ntp true): links and tokens expire by it"
         guard (2_025...2_100).contains(year) else { return .wrong("clock", "says that it is \(year)", remedy) }
-        guard let told else { return .good("clock", "is at \(now.formatted(.iso8601)); there is no reference to compare it with") }
+        guard let told else { return .good("clock", "is at \(now.formatted(.iso8601)); it was not compared") }
         let difference = Int(now.timeIntervalSince(told).rounded())
         guard abs(difference) > 5 else { return .good("clock", "agrees with the domain of links") }
         let text = "is \(abs(difference)) s \(difference > 0 ? "ahead of" : "behind") the domain of links"

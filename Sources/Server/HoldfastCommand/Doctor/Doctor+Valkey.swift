@@ -58,7 +58,7 @@ extension Doctor {
     private func examinePersistence(_ found: ValkeyInspection) -> Finding {
         found.isPersistent
             ? .good("persistence", "limits survive a restart of \(found.name)")
-            : .good("persistence", "is off: after a restart of \(found.name), each server enforces the usage that it has counted itself")
+            : .good("persistence", "is off: after a restart of \(found.name), servers enforce their own counts")
     }
 }
 

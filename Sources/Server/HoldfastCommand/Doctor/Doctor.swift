@@ -76,7 +76,7 @@ struct Doctor: Sendable {
             let reason = failure?.message ?? "\(type(of: error))"
             let remedy =
                 failure?.kind == .misconfigured
-                ? "no email is sent until this is fixed" : "check EMAIL_HOST, EMAIL_PORT and the firewall; until then, emails wait"
+                ? "no email is sent until this is fixed" : "check EMAIL_HOST, EMAIL_PORT and the firewall; emails wait"
             return .wrong("mail", "\(server): \(reason)", remedy)
         }
     }

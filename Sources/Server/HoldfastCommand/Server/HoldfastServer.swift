@@ -48,7 +48,7 @@ struct HoldfastServer: Sendable, CustomStringConvertible {
     /// The number of connections that the limit of open files allows, besides the files that a busy server needs.
     private static func connectionCapacity(_ logger: Logger) -> Int {
         let open = OpenFiles.raiseLimit()
-        if open < 4_352 { logger.notice("Connections limited by the number of open files", metadata: ["limit": "\(max(64, open - 256))"]) }
+        if open < 4_352 { logger.notice("Few open files: connections limited", metadata: ["limit": "\(max(64, open - 256))"]) }
         return max(64, open - 256)
     }
 

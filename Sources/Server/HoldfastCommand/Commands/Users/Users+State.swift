@@ -18,7 +18,7 @@ extension Users {
 
     /// `holdfast users deactivate`
     struct Deactivate: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Deactivate an account: like suspend, with another error at sign-in.")
+        static let configuration = CommandConfiguration(abstract: "Deactivate an account: sign-in reports that it is inactive.")
 
         @OptionGroup var which: AccountOptions
         @OptionGroup var data: DataOptions
