@@ -5,6 +5,9 @@ import Scheduling
 public import ServiceLifecycle
 
 /// Periodically removes all expired data, a bounded amount in each transaction.
+///
+/// Stores refuse expired tokens and sessions even without it; the service only frees space. Several servers on one database may each run
+/// one.
 public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
     private let sessions: any SessionStore
     private let tokens: any ResetTokenStore

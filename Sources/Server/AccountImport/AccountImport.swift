@@ -4,6 +4,15 @@ public import ErrorContract
 public import Foundation
 
 /// Imports users of another system, a batch per transaction. An interrupted import can be repeated: existing accounts are not changed.
+///
+/// ```swift
+/// let users = AccountImport(into: accounts, language: .english) { Date() }
+/// let progress = try await users.run(ImportFile.read(file)) { place, reason in
+///     print("\(place): \(reason)")
+/// } report: { progress in
+///     print("\(progress.done) of \(progress.total)")
+/// }
+/// ```
 public struct AccountImport: Sendable {
     /// The counts of an import so far.
     public struct Progress: Hashable, Sendable {

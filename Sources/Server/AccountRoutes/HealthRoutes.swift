@@ -59,6 +59,17 @@ public struct Readiness: Sendable {
 }
 
 /// The health routes: liveness, which only responds, and readiness, which runs the checks.
+///
+/// ```swift
+/// let router = Router(context: BasicRequestContext.self)
+/// let readiness = Readiness(checks: [
+///     .init("disk") { _ = try FileManager.default.attributesOfFileSystem(forPath: "/") }
+/// ])
+/// let health = HealthRoutes<BasicRequestContext>(readiness)
+/// health.addLive(to: router)
+/// health.addReady(to: router)
+/// ```
+/// Use liveness to restart a server that hangs, and readiness to stop sending requests to it.
 public struct HealthRoutes<Context: RequestContext>: Sendable {
     private let readiness: Readiness
 

@@ -85,6 +85,8 @@ public protocol ErrorLabRequestContext: RequestContext {
 }
 
 /// A context for servers without another one.
+///
+/// Use it for a router that only serves the lab. For a router with other routes, conform their context to ``ErrorLabRequestContext``.
 public struct ErrorLabContext: ErrorLabRequestContext {
     /// The storage that Hummingbird needs for a request.
     public var coreContext: CoreRequestContextStorage

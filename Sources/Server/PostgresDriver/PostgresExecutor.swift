@@ -1,4 +1,6 @@
 /// A type that executes statements: a client, each in a separate transaction, or a transaction.
+///
+/// Code that takes any executor can run alone or as a part of a caller's transaction.
 public protocol PostgresExecutor: Sendable {
     /// Executes a statement. When this returns for a statement outside of a transaction, its changes are durable.
     ///

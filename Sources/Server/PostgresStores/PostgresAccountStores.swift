@@ -3,6 +3,9 @@ public import Foundation
 import PostgresDriver
 
 /// All account stores in one PostgreSQL database.
+///
+/// Use it if several servers share the accounts; otherwise, `SQLiteAccountStores` of `SQLiteStores` needs no database server. Each
+/// operation takes at least one round trip, and writes wait until the commit is durable.
 public struct PostgresAccountStores: AccountStores {
     public var accounts: any AccountRepository { repository }
     public let sessions: any SessionStore

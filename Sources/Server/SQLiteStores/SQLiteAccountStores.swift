@@ -2,6 +2,9 @@ public import AccountCore
 import GRDB
 
 /// All account stores in one SQLite file.
+///
+/// Use it for servers on one machine; for several machines, use `PostgresAccountStores` of `PostgresStores`. Lookups run on the calling
+/// thread and take some microseconds; writes wait until the shared commit is on disk.
 public struct SQLiteAccountStores: AccountStores {
     public let accounts: any AccountRepository
     public let sessions: any SessionStore

@@ -63,6 +63,8 @@ public final class ScriptedDelivery: MailDelivery {
 }
 
 /// Texts of emails for tests: the subject is `reset` or `changed`, and the text is the token of the link.
+///
+/// Use `MailTemplates` of `Pages` if a test checks the contents of emails.
 public struct PlainRendering: MailRendering {
     /// Creates a rendering.
     public init() {}

@@ -3,6 +3,14 @@ import Synchronization
 /// A clock that only advances when a test advances it.
 ///
 /// Sleepers wake, in the order of their deadlines, when ``advance(by:)`` reaches them.
+///
+/// ```swift
+/// let clock = ManualClock()
+/// let sleeper = Task { try await clock.sleep(until: clock.now.advanced(by: .seconds(60))) }
+/// await clock.waitForSleepers()
+/// clock.advance(by: .seconds(60))
+/// try await sleeper.value
+/// ```
 public final class ManualClock: Clock, Sendable {
     /// An instant of the clock, counted from its start.
     public struct Instant: InstantProtocol {
@@ -162,6 +170,8 @@ public final class SteppedExecutor: TaskExecutor {
 }
 
 /// A clock that runs faster than real time by a factor, so that half a minute of waits over real sockets takes a few seconds.
+///
+/// Use ``ManualClock`` if the test has no real sockets: it takes no time and has no races.
 public struct QuickClock: Clock {
     /// An instant, as the time since the clock's start, on this clock.
     public typealias Instant = ManualClock.Instant

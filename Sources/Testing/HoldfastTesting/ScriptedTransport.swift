@@ -3,6 +3,11 @@ public import ResilientHTTP
 import Synchronization
 
 /// A transport that responds according to a script and records requests.
+///
+/// ```swift
+/// let transport = ScriptedTransport([.answer(status: 200, body: #"[{"id":1,"title":"Buy bread"}]"#)])
+/// ```
+/// Use it for tests of an app or a client, which need no sockets. To test a transport itself, use ``LoopbackServer``.
 public final class ScriptedTransport: HTTPTransport {
     /// The reaction to one request.
     public enum Step: Sendable {

@@ -7,6 +7,9 @@ import Synchronization
 
 /// Records events of accounts in memory and stores them twice a second. So a failed sign-in takes the same time whether or not there is an
 /// account whose event is recorded. If the process is killed, up to half a second of events is lost.
+///
+/// Services record events through ``AuditNoting``; run this service in the service group, so that the last events are stored when the
+/// server ends. To store events without a delay, for example in a command, call ``AuditStore/append(_:)`` instead.
 public final class AuditTrail<C: Clock>: AuditNoting, Service where C.Duration == Duration {
     /// The largest number of pending events. Further events are discarded; the log reports their number.
     public static var capacity: Int { 10_000 }

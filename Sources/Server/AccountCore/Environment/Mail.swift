@@ -48,6 +48,9 @@ public protocol MailRendering: Sendable {
 }
 
 /// Delivers emails, for example to an SMTP server.
+///
+/// `Email` has two implementations: `SMTPDelivery` for production, and `MailboxFolder` for development. ``MailWorker`` calls a delivery
+/// with a deadline and retries it according to the kind of a ``MailDeliveryError``, so an implementation needs no retries.
 public protocol MailDelivery: Sendable {
     /// Delivers an email. When this method returns, the receiving system is responsible for the email.
     /// - Throws: ``MailDeliveryError``.

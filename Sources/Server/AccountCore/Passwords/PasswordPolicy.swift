@@ -2,6 +2,14 @@ public import AccountContract
 public import ErrorContract
 
 /// The requirements for new passwords.
+///
+/// A policy reports all weaknesses of a password at once:
+///
+/// ```swift
+/// let policy = PasswordPolicy(minimumLength: 10)
+/// let weaknesses = policy.weaknesses(of: try Password("password"), email: try EmailAddress("ana@example.com"), firstName: nil)
+/// for weakness in weaknesses { print(weakness.name) }
+/// ```
 public struct PasswordPolicy: Hashable, Sendable {
     /// A reason to refuse a password.
     public enum Weakness: Hashable, Sendable {

@@ -3,6 +3,9 @@ public import ErrorContract
 public import Foundation
 
 /// Password reset: requests a link, validates its token, and sets the new password.
+///
+/// ``request(email:language:)`` only queues an intent, and ``MailWorker`` sends the email later. ``confirm(_:email:newPassword:)`` hashes a
+/// password and so takes tens of milliseconds; the other methods take one access to the store.
 public struct PasswordRecovery: Sendable {
     private let intents: any MailIntentQueue
     private let tokens: any ResetTokenStore

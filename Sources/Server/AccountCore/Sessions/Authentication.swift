@@ -3,6 +3,9 @@ public import ErrorContract
 public import Foundation
 
 /// Accounts and their sessions: registers, signs in, refreshes, signs out, and identifies callers.
+///
+/// Signing in and registering verify or compute a password hash, which takes tens of milliseconds on the threads of a ``HashingGate``.
+/// ``account(accessToken:)`` only verifies a signature and looks up the session and its account.
 public struct Authentication: Sendable {
     /// A signed-in account and the tokens for its client.
     public struct Opened: Sendable {
@@ -116,7 +119,7 @@ public struct Authentication: Sendable {
     /// Finds the device that one of several device tokens proves for an address.
     ///
     /// A token of another account, an expired, void or forged one counts as none. Only a token that this server has issued causes a
-    /// lookup, and that one looks up the account of the token: so the time does not disclose whether the address has an account.
+    /// lookup, which is that of the token's account. So the time does not disclose whether the address has an account.
     /// - Returns: The id of the device, or `nil` if no token is valid for the account of the address.
     public func device(provenBy candidates: [DeviceToken], for email: EmailAddress) async throws -> UUID? {
         for candidate in candidates {

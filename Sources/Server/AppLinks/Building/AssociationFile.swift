@@ -6,6 +6,13 @@ import StrictJSON
 /// See Apple, "Supporting associated domains" and "applinks.Details.Components". The first component matches links with a token in the
 /// query, the second those with a fragment. A link without a token stays in the browser. With the `webcredentials` service, iOS saves the
 /// new password for the domain. The same configuration produces the same bytes.
+///
+/// ```swift
+/// let app = try AppIdentifier("ABCDE12345.com.example.notes")
+/// let file = try AssociationFile(apps: [app])
+/// print(AssociationFile.path, AssociationFile.contentType, file.bytes.count)
+/// ```
+/// For Android, use ``AssetLinks``.
 public struct AssociationFile: Hashable, Sendable {
     /// The path at which Apple requests the file. Serve it without a redirect.
     public static let path = "/.well-known/apple-app-site-association"

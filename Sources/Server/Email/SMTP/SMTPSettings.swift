@@ -1,4 +1,6 @@
 /// The address, encryption and login of an SMTP server.
+///
+/// With `Security.none`, emails and their links are sent unencrypted; use it only for a server on the same machine.
 public struct SMTPSettings: Hashable, Sendable {
     /// The encryption of a connection.
     public enum Security: String, Hashable, Sendable {

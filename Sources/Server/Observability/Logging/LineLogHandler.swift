@@ -12,6 +12,11 @@ public enum LogFormat: String, Hashable, Sendable, CaseIterable {
 /// A log handler that writes each event as one line, and masks values that look like a secret or an address.
 ///
 /// Lines are bounded: the length of the message and of each value, and the number of values. A text that is cut ends in `…`.
+///
+/// ```swift
+/// let logger = Logger(label: "notes") { LineLogHandler(label: $0, format: .json) }
+/// logger.info("Server started", metadata: ["http.port": "8080"])
+/// ```
 public struct LineLogHandler: LogHandler {
     /// Writes a line, which has no line end.
     public typealias Sink = @Sendable (String) -> Void

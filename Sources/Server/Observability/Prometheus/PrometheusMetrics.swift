@@ -6,6 +6,12 @@ import Synchronization
 /// Names follow Prometheus' conventions: counters end in `_total`; timers measure seconds and end in `_seconds`. The number of series is
 /// bounded: further series are not stored, and are counted in `metrics_series_dropped_total`. A name that is used for two kinds of metrics
 /// keeps the first kind.
+///
+/// ```swift
+/// let metrics = PrometheusMetrics(prefix: "notes_")
+/// Counter(label: "notes_added_total", factory: metrics).increment()
+/// print(metrics.text())
+/// ```
 public final class PrometheusMetrics: MetricsFactory {
     private struct Family {
         let kind: PrometheusKind

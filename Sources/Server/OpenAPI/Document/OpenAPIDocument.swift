@@ -2,6 +2,11 @@ import ErrorContract
 public import StrictJSON
 
 /// Writes an ``APIDescription`` as an OpenAPI document.
+///
+/// ```swift
+/// let description = APIDescription(settings: APISettings(appName: "Notes", version: "1.0.0"))
+/// let document = OpenAPIDocument(description).json
+/// ```
 public struct OpenAPIDocument: Sendable {
     let description: APIDescription
     let errors: ErrorComponents

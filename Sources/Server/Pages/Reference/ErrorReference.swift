@@ -1,6 +1,12 @@
 public import ErrorContract
 
 /// The reference of error codes, derived from a catalogue: as Markdown, and as the pages to which problem details link.
+///
+/// ```swift
+/// let reference = ErrorReference(catalogue: .standard)
+/// let markdown = reference.markdown
+/// ```
+/// To serve the reference as pages, pass it to ``ErrorPages``.
 public struct ErrorReference: Sendable {
     let catalogue: ErrorCatalogue
 

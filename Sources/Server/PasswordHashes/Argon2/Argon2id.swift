@@ -4,6 +4,13 @@ private import CArgon2
 ///
 /// The memory of hashes with the standard parameters is reused: at most one block of 19 MiB per core. See
 /// docs/decisions/0093-argon2-in-memory-that-is-kept.md.
+///
+/// ```swift
+/// let argon2 = Argon2id(parameters: .init(memory: 8 * 1_024 * 1_024, passes: 1))
+/// let hash = try argon2.hash("correct horse battery")
+/// print(argon2.verify("correct horse battery", against: hash))
+/// ```
+/// To verify hashes of other systems, use ``ImportedHash``.
 public struct Argon2id: Sendable {
     /// The cost of a hash.
     public struct Parameters: Hashable, Sendable {

@@ -4,6 +4,12 @@ import Foundation
 ///
 /// Supports Django's `pbkdf2_sha256$ROUNDS$SALT$HASH`, `bcrypt$…` and `bcrypt_sha256$…`, and plain bcrypt of the kinds `$2a$`, `$2b$` and
 /// `$2y$`.
+///
+/// ```swift
+/// let imported = try ImportedHash("$2b$04$abcdefghijklmnopqrstuuABCDEFGHIJKLMNOPQRSTUVWXYZ01234")
+/// print(imported.verify("another password"))
+/// ```
+/// For Argon2id hashes, including those of other systems, use ``Argon2id``.
 public enum ImportedHash: Hashable, Sendable {
     /// A PBKDF2 hash in Django's format.
     case pbkdf2(PBKDF2)

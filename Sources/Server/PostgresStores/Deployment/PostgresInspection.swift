@@ -1,6 +1,8 @@
 import PostgresDriver
 
 /// The state and the settings of a PostgreSQL server that matter to an operator, read without changing anything.
+///
+/// `holdfast doctor` reports it.
 public struct PostgresInspection: Sendable {
     /// The version, as in `15.4`.
     public let version: String

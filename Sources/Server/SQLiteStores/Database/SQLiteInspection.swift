@@ -2,6 +2,8 @@ import AccountCore
 import GRDB
 
 /// The state of a database file, read without changing it.
+///
+/// Unlike ``SQLiteDatabase``, it doesn't migrate the tables. `holdfast doctor` reports it.
 public struct SQLiteInspection: Sendable {
     /// The result of `PRAGMA quick_check`; empty if the file is undamaged.
     public let damage: [String]

@@ -2,6 +2,10 @@ public import Hummingbird
 public import RateLimiting
 
 /// A policy, and the key under which it counts a request.
+///
+/// ```swift
+/// RateLimitMiddleware(limits, .client("search-ip"), .everybody("search-global"))
+/// ```
 public struct RateLimitSource<Context: LimitedRequestContext>: Sendable {
     let claim: @Sendable (Request, Context, RateLimits) async throws -> RateLimitClaim?
 

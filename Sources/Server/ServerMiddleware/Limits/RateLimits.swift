@@ -114,6 +114,9 @@ extension ContractError {
 }
 
 /// An admitted request.
+///
+/// Discard it if the request is charged in any case. Use ``committing(_:)`` if a crash must not separate the work from its usage, and
+/// ``refund(_:)`` if the counted event did not happen.
 public struct RateLimitAdmission: Sendable {
     fileprivate let limits: RateLimits
     fileprivate let claims: [RateLimitClaim]

@@ -6,6 +6,9 @@ import Observability
 
 /// Converts all errors that are thrown inside of it to responses of the contract: errors of routes, of the framework (unknown path, wrong
 /// method, body too large), and internal errors, whose cause is logged and not sent.
+///
+/// ``ContractRouter`` and ``ContractGroup`` already contain it. Add it to a plain `Router` inside of ``RequestIDMiddleware`` and
+/// ``RateLimitFieldsMiddleware``.
 public struct ContractErrorMiddleware<Context: RequestContext>: RouterMiddleware {
     private let renderer: ContractErrorRenderer
     private let routes: RouteIndex?

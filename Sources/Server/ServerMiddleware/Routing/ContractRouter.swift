@@ -142,6 +142,9 @@ extension ContractRequestContext {
 }
 
 /// The context of an app that stores no further data about a request.
+///
+/// Write a type that conforms to ``ContractRequestContext`` if middleware must pass data to routes, or ``LimitedRequestContext`` for rate
+/// limits.
 public struct BasicContractContext: ContractRequestContext {
     public var coreContext: CoreRequestContextStorage
 

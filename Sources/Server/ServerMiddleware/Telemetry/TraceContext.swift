@@ -5,6 +5,8 @@ public import Instrumentation
 import Logging
 
 /// The trace of a request and the current span in it ([W3C Trace Context](https://www.w3.org/TR/trace-context/)).
+///
+/// ``TraceContextMiddleware`` sets it for each request, and ``TraceContextInstrument`` forwards it to other services.
 public struct TraceContext: Hashable, Sendable {
     /// 32 lowercase hexadecimal digits, not all zero.
     public let traceID: String

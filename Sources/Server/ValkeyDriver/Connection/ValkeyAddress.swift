@@ -1,6 +1,10 @@
 import Foundation
 
 /// The address of a Valkey or Redis server, and the login of a client. Its description contains nothing of it.
+///
+/// ```swift
+/// let address = try ValkeyAddress(url: "valkey://localhost:6379")
+/// ```
 public struct ValkeyAddress: Hashable, Sendable {
     /// The host name or IP address.
     public let host: String
