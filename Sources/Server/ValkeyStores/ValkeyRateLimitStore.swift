@@ -27,7 +27,7 @@ public import ValkeyDriver
 ///     logger: logger
 /// )
 /// let store = ValkeyRateLimitStore(rules, client: client, secret: secret, clock: ContinuousClock(), logger: logger)
-/// let answer = try await store.admit([RateLimitClaim("reset-email", key: digest)])
+/// let response = try await store.admit([RateLimitClaim("reset-email", key: digest)])
 /// ```
 public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == Duration {
     let client: ValkeyClient
