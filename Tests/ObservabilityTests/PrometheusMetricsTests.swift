@@ -24,7 +24,7 @@ import Testing
                 app_calls_total{method="GET",route="/b"} 2
                 # TYPE app_load gauge
                 app_load 1.5
-                # HELP app_metrics_series_dropped_total Series that were not kept since there are too many, or their name has another kind.
+                # HELP app_metrics_series_dropped_total Series that were not stored because there were too many, or their name had another kind.
                 # TYPE app_metrics_series_dropped_total counter
                 app_metrics_series_dropped_total 0
                 # HELP app_wait_seconds Waits.

@@ -11,9 +11,9 @@ import ServerMiddleware
 typealias Handler<Context> = @Sendable (Request, Context) async throws -> Response
 
 extension RouterMethods where Context: LimitedRequestContext {
-    /// Routes every operation of a part of the table, with its limits and its idempotency keys.
+    /// Adds a route for each operation of a group of the contract, with its limits and its idempotency keys.
     /// - Parameters:
-    ///   - idempotency: Where responses to keys are stored; `nil` if keys are ignored.
+    ///   - idempotency: The store of responses by key; `nil` to ignore keys.
     ///   - handler: Returns the handler of an operation.
     func add<Operations: AccountOperations>(
         _ operations: Operations.Type,
@@ -30,7 +30,7 @@ extension RouterMethods where Context: LimitedRequestContext {
         }
     }
 
-    /// A group whose requests count under the limits when their handlers admit them.
+    /// Returns a group whose requests are counted by the limits when their handlers admit them.
     private func limited(by names: [AccountLimit], _ limits: RateLimits) -> RouterGroup<Context> {
         guard !names.isEmpty else { return group() }
         return group().add(middleware: AuditOriginMiddleware(limits: limits))
@@ -56,7 +56,7 @@ extension RouterMethods where Context: LimitedRequestContext {
 }
 
 extension RateLimitSource {
-    /// The source of a limit whose key the request's head gives; `nil` if the handler claims it.
+    /// The source of a limit whose key is in the request's head; `nil` if the handler claims the limit.
     fileprivate init?(_ limit: AccountLimit) {
         switch limit.key {
         case .client: self = .client(limit.rawValue)

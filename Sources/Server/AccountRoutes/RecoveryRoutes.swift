@@ -7,7 +7,7 @@ import Idempotency
 import OpenAPI
 public import ServerMiddleware
 
-/// Password reset: request, validate, confirm, and the request of apps in the field.
+/// The routes of password reset: request, validate, confirm, and the request route of apps in the field.
 public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     private let recovery: PasswordRecovery
     private let limits: RateLimits
@@ -21,14 +21,14 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
     /// Creates the routes.
     /// - Parameters:
     ///   - recovery: The service behind the routes.
-    ///   - limits: Have a rule for each `AccountLimit`.
+    ///   - limits: The limits; they need a rule for each `AccountLimit`.
     ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if it refuses all clients alike.
-    ///   - idempotency: Lets reset requests and confirmations be repeated with their keys. The response to a validation names the
+    ///   - idempotency: Allows reset requests and confirmations to be repeated with their keys. The response to a validation names the
     ///     user, and is not stored.
     ///   - reader: Decodes bodies.
     ///   - localization: Chooses the language of texts.
-    ///   - forms: Where bodies have the success form a request is answered in it as well.
-    ///   - rules: How long links live.
+    ///   - forms: The formats of responses: where errors have the success form, the response to a reset request has it, too.
+    ///   - rules: The lifetimes of links.
     public init(
         recovery: PasswordRecovery,
         limits: RateLimits,
@@ -49,7 +49,7 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         self.rules = rules
     }
 
-    /// Adds the routes to a router or a group. Errors of the request of apps in the field belong in the success form.
+    /// Adds the routes to a router or a group. The errors of the request route of apps in the field should have the success form.
     public func add(to router: some RouterMethods<Context>) {
         router.add(RecoveryOperation.self, limits: limits, idempotency: idempotency, reader: reader) { operation in
             switch operation {

@@ -80,7 +80,7 @@ import Testing
             #expect(try await office.worker().processDue() == 1)
             #expect(try office.mailCount == mails)
             #expect(try await office.stores.intents.count() == 0)
-            #expect(office.logged.contains("Mail given up") == (mails == 0))
+            #expect(office.logged.contains("Email abandoned") == (mails == 0))
         }
     }
 

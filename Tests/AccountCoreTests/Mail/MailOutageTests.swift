@@ -66,7 +66,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
             #expect(try await office.stores.intents.count() == 0)
             let alarms = office.logs.entries.filter { $0.level == .error }
             #expect(alarms.isEmpty == (kind == .unavailable))
-            #expect(office.logs.entries.filter { $0.message == "Mail server takes mails again" }.count == 1)
+            #expect(office.logs.entries.filter { $0.message == "Email server available again" }.count == 1)
             #expect(!office.logged.contains("ana"))
         }
     }
@@ -123,8 +123,8 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
             #expect(try office.mailbox.mails().map(\.recipient) == ["new@example.com"])
             let left = try await office.stores.intents.mails(limit: 9)
             #expect(left.map(\.state) == [.failed], "who has no account leaves no trace")
-            #expect(left.map(\.reason) == ["expired before it could be handed over"])
-            #expect(office.logged.contains("Mail given up"))
+            #expect(left.map(\.reason) == ["its link expired before delivery"])
+            #expect(office.logged.contains("Email abandoned"))
         }
     }
 
@@ -190,7 +190,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
             #expect(try await round == 1)
             let left = try await office.stores.intents.mails(limit: 9)
             #expect(left.map(\.state) == [.waiting])
-            #expect(left.map(\.reason) == ["handing over took longer than its lease"])
+            #expect(left.map(\.reason) == ["delivery took longer than the lease"])
             #expect(
                 office.stores.read { $0.resetTokens.count } == 1,
                 "it may have arrived: its link works"
@@ -234,7 +234,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
             try await office.worker().processDue()
             #expect(try office.mailCount == 1)
             #expect(try await office.stores.intents.count() == 0)
-            #expect(office.logged.contains("Older links could not be ended"))
+            #expect(office.logged.contains("Older reset links not removed"))
         }
     }
 

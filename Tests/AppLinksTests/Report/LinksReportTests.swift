@@ -84,7 +84,7 @@ import Testing
             + #"{"link":"\#(links[0])","outcome":"opens","apps":["ABCDE12345.com.example.app"],"details":0,"component":1,"comment":null},"#
             + #"{"link":"\#(links[1])","outcome":"unmatched","misses":[{"details":0,"component":0,"key":"/"},"#
             + #"{"details":0,"component":1,"key":"/"}]},{"link":"\#(links[2])","outcome":"refused","code":"other_host","#
-            + #""message":"The host is www.example.com, the file is that of example.com; every host needs a file of its own."}]}"#
+            + #""message":"The host is www.example.com, the file is that of example.com; every host needs its own file."}]}"#
         let bytes = report.json.encoded()
         #expect(String(decoding: bytes, as: UTF8.self) == expected)
         #expect(try JSONParser().parse(bytes) == report.json)

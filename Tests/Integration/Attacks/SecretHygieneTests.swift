@@ -49,7 +49,7 @@ import Testing
             }
             #expect(searched > 4_096)
             let log = server.log.text
-            #expect(log.contains("Mail handed over"))
+            #expect(log.contains("Email delivered"))
             for secret in secrets + ["ana@example.com"] { #expect(!log.contains(secret)) }
         }
     }

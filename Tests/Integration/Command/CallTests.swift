@@ -19,7 +19,7 @@ import Testing
             let run = try await Binary.run(["call", "GET", server.origin + "/a?x=1"], in: folder)
             #expect(run.status == 0, "\(run.errors)")
             #expect(run.output.contains("attempt 1: 503 SERVER_SERVICE_UNAVAILABLE after"))
-            #expect(run.output.contains(/waits [34]\.\d\d\d s: the server asked to be left alone/))
+            #expect(run.output.contains(/waits [34]\.\d\d\d s: the server requested a pause/))
             #expect(run.output.contains("attempt 2: 200 after"))
             #expect(run.output.contains("200, 14 bytes, application/json\n\n{\"name\":\"Ana\"}"))
             #expect(!run.output.contains("\u{1B}"), "colours are for terminals")
@@ -35,7 +35,7 @@ import Testing
         try await withServer([answer("429 X", ["Retry-After: 3600"], body: body)]) { server, folder in
             let run = try await Binary.run(["call", "GET", server.origin], in: folder)
             #expect(run.status == 1)
-            #expect(run.output.contains("not repeated: the server asks for a longer wait than the client sleeps through"))
+            #expect(run.output.contains("not repeated: the server requests a longer delay than the client waits"))
             #expect(run.output.contains("429 RATE_LIMIT_EXCEEDED\n"))
             #expect(run.output.contains(/message +Slow down\./) && run.output.contains(/request id +r7/))
             #expect(run.output.contains(/retry at +\d{4}-\d\d-\d\dT[0-9:]+Z, in 3600 s/))

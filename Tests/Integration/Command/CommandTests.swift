@@ -18,8 +18,8 @@ import Testing
             #expect(run.output.contains("429 RATE_LIMIT_EXCEEDED"))
             #expect(run.output.contains("… intenta de nuevo en 1 hora.".replacing("… ", with: "")))
             #expect(run.output.contains("all 20 succeeded after one refresh that they shared"))
-            #expect(run.output.contains("as the server said, then 200"))
-            #expect(run.output.contains("30 were held back at once, each told when; 1 request reached the server"))
+            #expect(run.output.contains("from Retry-After, then 200"))
+            #expect(run.output.contains("30 were refused by the client with a retry time; 1 request reached the server"))
             #expect(run.output.contains("Every step ended as it should."))
         }
     }

@@ -16,15 +16,15 @@ import Testing
             let dryRun = try await withServing(in: folder) { _ in
                 try await Binary.run(["users", "import", "db.sqlite3", "--dry-run"], in: folder)
             }
-            #expect(dryRun.output == "1000 would be added, 0 there before, 0 refused\n", "\(dryRun.errors)")
+            #expect(dryRun.output == "1000 would be added, 0 existing, 0 refused\n", "\(dryRun.errors)")
             let first = try await Binary.run(["users", "import", "db.sqlite3"], in: folder)
-            #expect(first.output == "1000 added, 0 there before, 0 refused\n", "\(first.errors)")
+            #expect(first.output == "1000 added, 0 existing, 0 refused\n", "\(first.errors)")
             #expect(first.status == 0)
             // Once more, and from the dump: who is there stays.
             let again = try await Binary.run(["users", "import", "db.sqlite3"], in: folder)
-            #expect(again.output == "0 added, 1000 there before, 0 refused\n")
+            #expect(again.output == "0 added, 1000 existing, 0 refused\n")
             let dump = try await Binary.run(["users", "import", "dump.json"], in: folder)
-            #expect(dump.output == "0 added, 50 there before, 0 refused\n", "\(dump.errors)")
+            #expect(dump.output == "0 added, 50 existing, 0 refused\n", "\(dump.errors)")
             #expect(dump.status == 0)
 
             try await withServer {

@@ -28,14 +28,14 @@ import Testing
             try Data(csv.replacing("Bo\n        den", with: "Bo-den").utf8).write(to: folder.appending(path: "people.csv"))
             let run = try await Binary.run(["users", "import", "people.csv"], in: folder)
             #expect(run.status == 1)
-            #expect(run.output == "3 added, 0 there before, 6 refused\n")
+            #expect(run.output == "3 added, 0 existing, 6 refused\n")
             let lines = run.errors.split(separator: "\n").map { $0.prefix { $0 != ":" } }
             #expect(lines == ["line 4", "line 5", "line 6", "line 7", "line 8", "line 9"], "\(run.errors)")
             #expect(run.errors.contains("line 5: has the address of line 2"))
             #expect(run.errors.contains("2,000,000 rounds"))
             #expect(!run.errors.contains("@example.com"))
             let again = try await Binary.run(["users", "import", "people.csv"], in: folder)
-            #expect(again.output == "0 added, 3 there before, 6 refused\n")
+            #expect(again.output == "0 added, 3 existing, 6 refused\n")
             let list = try await Binary.run(["users", "list", "--json"], in: folder)
             let people = try JSONBody(Array(list.output.utf8))
             #expect(people["0.first_name"] == "Ana" || people["1.first_name"] == "Ana" || people["2.first_name"] == "Ana")
@@ -59,7 +59,7 @@ import Testing
                 """
             try Data(text.utf8).write(to: folder.appending(path: "people.jsonl"))
             let run = try await Binary.run(["users", "import", "people.jsonl"], in: folder)
-            #expect(run.output == "5 added, 0 there before, 3 refused\n")
+            #expect(run.output == "5 added, 0 existing, 3 refused\n")
             let lines = run.errors.split(separator: "\n").map { $0.prefix { $0 != ":" } }
             #expect(lines == ["line 3", "line 5", "line 9"], "\(run.errors)")
             let list = try await Binary.run(["users", "list"], in: folder).output.split(separator: "\n").map {
@@ -123,14 +123,14 @@ import Testing
             }
             try database.close()
             let run = try await Binary.run(["users", "import", "people"], in: folder)
-            #expect(run.output == "1 added, 0 there before, 1 refused\n", "\(run.errors)")
+            #expect(run.output == "1 added, 0 existing, 1 refused\n", "\(run.errors)")
             #expect(run.errors.contains("row 2"), "\(run.errors)")
         }
     }
 
     private func expectTwoOutOfUse(_ folder: URL) async throws {
         let run = try await Binary.run(["users", "import", "people"], in: folder)
-        #expect(run.output == "3 added, 0 there before, 1 refused\n", "\(run.errors)")
+        #expect(run.output == "3 added, 0 existing, 1 refused\n", "\(run.errors)")
         #expect(run.errors.contains("is_active is neither yes nor no"))
         let list = try await Binary.run(["users", "list"], in: folder).output.split(separator: "\n").map {
             $0.split(separator: " ")
@@ -147,7 +147,7 @@ import Testing
                 at: "/bin/bash",
                 in: folder
             )
-            #expect(run.output == "1 added, 0 there before, 0 refused\n", "\(run.errors)")
+            #expect(run.output == "1 added, 0 existing, 0 refused\n", "\(run.errors)")
         }
     }
 

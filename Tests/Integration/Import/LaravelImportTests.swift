@@ -30,7 +30,7 @@ import Testing
         try await withFolder(sharesStores: true) { folder in
             try Data(text.utf8).write(to: folder.appending(path: "users"))
             let run = try await Binary.run(["users", "import", "users"], in: folder)
-            #expect(run.output == "4 added, 0 there before, 0 refused\n", "\(run.errors)")
+            #expect(run.output == "4 added, 0 existing, 0 refused\n", "\(run.errors)")
             try await withServer {
                 $0.dataFolder = folder.appending(path: "data")
             } _: { server in

@@ -57,7 +57,7 @@ import Testing
                     }
                 }
                 // The worker has tried, in vain; nobody outside can see for whom.
-                let ends = fault == .gone || fault == .spam ? "Mail given up" : "Mail postponed"
+                let ends = fault == .gone || fault == .spam ? "Email abandoned" : "Email postponed"
                 try await eventually { server.log.text.contains(ends) }
                 #expect(try mails.received().isEmpty)
             }

@@ -198,7 +198,7 @@ import Testing
                 #expect(response.status == 200)
                 #expect(response["RateLimit"] == nil)
             }
-            #expect(server.log.text.contains("Limit would refuse"))
+            #expect(server.log.text.contains("Rate limit would be exceeded"))
             #expect(server.log.text.contains("reset-email"))
             #expect(!server.log.text.contains("198.51.100.1"))
             #expect(!server.log.text.contains("example.com"))

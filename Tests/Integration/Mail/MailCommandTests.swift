@@ -75,12 +75,12 @@ import Testing
         try await withQueue { folder, stores, ids in
             let waiting = try await Binary.run(["mail", "retry"], in: folder)
             #expect(waiting.status == 0)
-            #expect(waiting.output == "1 mail is due now.\n")
+            #expect(waiting.output == "1 email is due now.\n")
             let failed = try await Binary.run(["mail", "retry", "--failed"], in: folder)
-            #expect(failed.output == "1 mail is due now.\n")
+            #expect(failed.output == "1 email is due now.\n")
             let due = try await stores.intents.claim(limit: 9, at: Date(), leaseEnd: Date().addingTimeInterval(9))
             #expect(Set(due.map(\.id)) == [ids[0], ids[2]])
-            #expect(try await Binary.run(["mail", "retry"], in: folder).output == "0 mails are due now.\n")
+            #expect(try await Binary.run(["mail", "retry"], in: folder).output == "0 emails are due now.\n")
         }
     }
 
@@ -88,11 +88,11 @@ import Testing
     func one() async throws {
         try await withQueue { folder, stores, ids in
             let id = ids[2].uuidString.lowercased()
-            #expect(try await Binary.run(["mail", "retry", String(id.prefix(8))], in: folder).output == "1 mail is due now.\n")
+            #expect(try await Binary.run(["mail", "retry", String(id.prefix(8))], in: folder).output == "1 email is due now.\n")
             #expect(try await stores.intents.mails(limit: 9).map(\.state) == [.waiting, .taken, .waiting])
             let taken = try await Binary.run(["mail", "retry", ids[1].uuidString], in: folder)
             #expect(taken.status == 1)
-            #expect(taken.errors.contains("in a server's hand"))
+            #expect(taken.errors.contains("is in flight"))
         }
     }
 
@@ -102,8 +102,8 @@ import Testing
             for (arguments, status, text) in [
                 (["queue", "--data", "elsewhere"], 1, "There is no data in"),
                 (["retry", "--data", "elsewhere"], 1, "There is no data in"),
-                (["retry", "00000000"], 1, "There is no mail 00000000"), (["retry", "xyz!"], 64, "is no id"),
-                (["retry", "abc"], 64, "is no id"), (["queue", "--limit", "0"], 64, "--limit must be"),
+                (["retry", "00000000"], 1, "There is no email 00000000"), (["retry", "xyz!"], 64, "is not an id"),
+                (["retry", "abc"], 64, "is not an id"), (["queue", "--limit", "0"], 64, "--limit must be"),
             ] as [([String], Int32, String)] {
                 let run = try await Binary.run(["mail"] + arguments, in: folder)
                 #expect(run.status == status, "\(arguments)")
@@ -115,7 +115,7 @@ import Testing
             _ = try Stores(folder.appending(path: "data"))
             let run = try await Binary.run(["mail", "queue"], in: folder)
             #expect(run.status == 0 && run.output.isEmpty)
-            #expect(run.errors == "No mail waits, and none has failed.\n")
+            #expect(run.errors == "No emails are pending or failed.\n")
             #expect(try await Binary.run(["mail", "queue", "--json"], in: folder).output == "[]\n")
         }
     }

@@ -45,7 +45,7 @@ import Testing
                 #expect(try server.server.accounts.mailbox.mails().isEmpty)
                 let log = server.log.text
                 for secret in ["ana@", "nobody@", "a login's password", link.token.rawValue] { #expect(!log.contains(secret)) }
-                #expect(log.contains("Mail handed over"))
+                #expect(log.contains("Email delivered"))
             }
         }
     }
@@ -84,7 +84,7 @@ import Testing
                 #expect(recipients.count == 15)
                 #expect(try await stores.intents.count() == 0)
                 #expect(try await stores.intents.mails(limit: 99).count == 5)
-                #expect(log.text.contains("Mail server takes mails again"))
+                #expect(log.text.contains("Email server available again"))
             }
         }
     }

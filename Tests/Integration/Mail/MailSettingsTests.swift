@@ -73,13 +73,13 @@ import Testing
             (["EMAIL_USE_TLS": "maybe"], "EMAIL_USE_TLS", "true or false"),
             (["EMAIL_USE_TLS": "true", "EMAIL_USE_SSL": "true"], "EMAIL_USE_TLS", "exclude each other"),
             (["EMAIL_HOST_PASSWORD": "hunter2"], "EMAIL_HOST_PASSWORD", "needs EMAIL_HOST_USER"),
-            (["EMAIL_HOST_USER": "x", "EMAIL_HOST_PASSWORD": "hunter2"], "EMAIL_HOST_PASSWORD", "in clear"),
+            (["EMAIL_HOST_USER": "x", "EMAIL_HOST_PASSWORD": "hunter2"], "EMAIL_HOST_PASSWORD", "unencrypted"),
             (["EMAIL_TIMEOUT": "0"], "EMAIL_TIMEOUT", "from 1 to 300"), (["EMAIL_CA_FILE": "/nowhere"], "EMAIL_CA_FILE", "PEM"),
-            (["EMAIL_FROM": "Crowns"], "EMAIL_FROM", "must name the address"),
-            (["EMAIL_FROM": "Crowns <crowns@localhost>"], "EMAIL_FROM", "must name the address"),
-            (["EMAIL_FROM": "A <a@example.com> B"], "EMAIL_FROM", "must name the address"),
-            (["EMAIL_FROM": "A\nB <a@example.com>"], "EMAIL_FROM", "must name the address"),
-            (["TEMPLATES_DIR": "/nowhere"], "TEMPLATES_DIR", "must be a folder"),
+            (["EMAIL_FROM": "Crowns"], "EMAIL_FROM", "must be the sender of emails"),
+            (["EMAIL_FROM": "Crowns <crowns@localhost>"], "EMAIL_FROM", "must be the sender of emails"),
+            (["EMAIL_FROM": "A <a@example.com> B"], "EMAIL_FROM", "must be the sender of emails"),
+            (["EMAIL_FROM": "A\nB <a@example.com>"], "EMAIL_FROM", "must be the sender of emails"),
+            (["TEMPLATES_DIR": "/nowhere"], "TEMPLATES_DIR", "must be an existing folder"),
         ]
     )
     func refused(_ environment: [String: String], name: String, text: String) {

@@ -164,7 +164,7 @@ import Testing
             try Data("this is no database, whatever its name says".utf8).write(to: file)
             let run = try await Binary.run(["migrate"], in: folder)
             #expect(run.status == 1)
-            #expect(run.errors.contains("could not be brought up to date"))
+            #expect(run.errors.contains("could not be migrated"))
         }
     }
 }

@@ -72,7 +72,7 @@ import Testing
             }
             #expect(secrets.count > 7)
             let all = lines.joined(separator: "\n")
-            #expect(all.contains("Mail handed over") && all.contains("/api/auth/login"))
+            #expect(all.contains("Email delivered") && all.contains("/api/auth/login"))
             for secret in secrets { #expect(!all.contains(secret), "\(secret)") }
             let events = lines.filter { $0.contains("Account event") }
             for kind in ["registered", "reset_link_sent", "password_reset", "sign_in_failed", "signed_in"] {

@@ -21,7 +21,7 @@ import Testing
         }
         #expect(server.count("rate_limit_decisions", "ip", decision: "shadow_refused") == 3)
         #expect(server.count("rate_limit_decisions", "ip", decision: "refused") == 0)
-        let lines = server.logs.entries.filter { "\($0.message)" == "Limit would refuse" }
+        let lines = server.logs.entries.filter { "\($0.message)" == "Rate limit would be exceeded" }
         #expect(lines.count == 1)
         #expect(lines.first?.metadata["limit.policy"] == "ip")
         for entry in server.logs.entries { #expect(!"\(entry)".contains("198.51")) }

@@ -1,14 +1,14 @@
 import Idempotency
 import ServerMiddleware
 
-/// How many requests are worked on at once.
+/// The number of requests that are processed at once.
 public struct LoadSettings: Sendable {
-    /// How many.
+    /// The number of requests that are processed at once.
     public var requestsInFlight = 512
-    /// How many more may wait for one of them to end.
+    /// The number of requests that may wait for a place.
     public var requestsWaiting = 64
 
-    /// The usual settings.
+    /// Creates the default settings.
     public init() {}
 
     /// Reads the settings.
@@ -25,7 +25,7 @@ public struct IdempotencySettings: Sendable {
     /// The megabytes (2^20 bytes) of all keys; see `IdempotencyBounds` for the shares of clients.
     public var megabytes = 256
 
-    /// The usual settings.
+    /// Creates the default settings.
     public init() {}
 
     /// Reads the settings.

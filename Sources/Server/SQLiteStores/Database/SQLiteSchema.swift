@@ -1,6 +1,6 @@
 import GRDB
 
-/// The tables, as steps that are only ever added to.
+/// The tables, as migrations. Existing migrations are never changed.
 enum SQLiteSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -145,7 +145,7 @@ enum SQLiteSchema {
             )
         }
         migrator.registerMigration("mail intents lie in the order of their making") { database in
-            // An index of ids would be written to at random, a page for each request.
+            // An index of ids would be written at random positions: one page per request.
             try database.execute(
                 sql: """
                     CREATE TABLE ordered_mail_intent (
@@ -202,7 +202,7 @@ enum SQLiteSchema {
             )
         }
         migrator.registerMigration("mails in turn by network, holders of leases, sent reset mails, steady time") { database in
-            // `is_fresh`: a reset mail that was never tried. These are taken in turn by network; all others when they are due.
+            // `is_fresh`: a reset email that was never tried. These are taken in turn by network; all others when they are due.
             try database.execute(
                 sql: """
                     ALTER TABLE mail_intent ADD COLUMN holder TEXT;
@@ -242,7 +242,7 @@ enum SQLiteSchema {
 }
 
 extension SQLiteSchema {
-    /// The keys, and how many there are of each client and in all, so that neither the count nor the fullest client needs a scan.
+    /// The keys, and their counts per client and in all, so that neither a count nor the client with the most keys requires a scan.
     static let idempotencyKeys = """
         CREATE TABLE idempotency_key (
             digest BLOB NOT NULL PRIMARY KEY,
