@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("An attempt is refused early if, and only if, it would be refused")
+    @Test("Refuses an attempt early if and only if it would be refused later")
     func early() {
         for seed in 0..<20 as Range<UInt64> {
             var random = SplitMix64(seed: seed)
@@ -96,7 +96,7 @@ import Testing
         #expect(queue.enter("user", from: "home"))
     }
 
-    @Test("A full queue makes room for a network with fewer attempts")
+    @Test("A full queue evicts an entry for a network with fewer attempts")
     func displacement() {
         let queue = Queue()
         queue.enter("running", from: "flood 0")
@@ -108,7 +108,7 @@ import Testing
         #expect(queue.drain().prefix(17).contains("user"), "after one of each other network at most")
     }
 
-    @Test("Every network has the same share, with any number of floods", arguments: [1, 4, 16])
+    @Test("Every network has the same share, however many networks flood", arguments: [1, 4, 16])
     func shares(floods: Int) {
         let queue = Queue(width: 4)
         var served: [String: Int] = [:]
@@ -129,7 +129,7 @@ import Testing
         #expect(served["user", default: 0] >= 1_000 / (floods + 1) - 1)
     }
 
-    @Test("Callers that have proven a right come first, and are not refused for attempts")
+    @Test("Callers with proven credentials come first and are not evicted for attempts")
     func entitled() {
         let queue = Queue()
         queue.enter("running", from: "flood")
@@ -141,7 +141,7 @@ import Testing
         #expect(entitled == 64, "they are bounded, too")
     }
 
-    @Test("A canceled job leaves its place, waiting or not yet there")
+    @Test("A canceled job leaves the queue, whether it waits or has yet to enter")
     func cancellation() {
         let queue = Queue(limit: 2)
         queue.enter("running", from: nil)
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test("Holds no more than can be hashed in the longest wait, by the measured rate")
+    @Test("Holds at most the jobs that fit the longest wait at the measured rate")
     func boundByTime() {
         let queue = Queue(width: 2, longestWait: .seconds(1))
         for number in 0..<100 { queue.enter("\(number)", from: "n\(number)") }
@@ -178,7 +178,7 @@ import Testing
         #expect((8...20).contains(queue.count), "\(queue.count) at \(queue.rate) per second")
     }
 
-    @Test("Refused clients that return when told are all served at the rate of hashing")
+    @Test("Serves all clients that obey their retry delay, at the rate of hashing")
     func returningClients() {
         let queue = Queue(width: 4, longestWait: .seconds(1))
         // 40 hashes per second; at first the rate is measured.
@@ -206,7 +206,7 @@ import Testing
         #expect(refusals <= 400 + 40, "each client is refused once, and hardly one twice: \(refusals)")
     }
 
-    @Test("Clients that ignore their delays don't keep out a network that obeys")
+    @Test("Clients that ignore their delays don't lock out a network that obeys")
     func impatientClients() {
         let queue = Queue(width: 4, longestWait: .seconds(1))
         var returns: [(time: Duration, name: String)] = (0..<50).map { (.seconds(1), "client \($0)") }

@@ -9,8 +9,8 @@ import Timekeeping
 @testable import AccountCore
 
 /// The brown-out of `scripts/attack brown-out` in simulated time: our clients sign in at a server that hashes at a fifth of its rate.
-@Suite("A server that hashes at a fifth of its rate") struct HashingBrownOutTests {
-    @Test("Our clients get 90 % of the hashes that are possible", arguments: 0..<2)
+@Suite("Hashing at a fifth of the normal rate") struct HashingBrownOutTests {
+    @Test("Serves the known clients 90% of the possible hashes", arguments: 0..<2)
     func goodput(seed: Int) throws {
         let outcome = try BrownOut(clients: 100, capacity: 50, seed: UInt64(seed)).run()
         #expect(outcome.goodput >= 0.9, "\(outcome.goodput)")

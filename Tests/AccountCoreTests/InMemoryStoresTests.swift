@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test("An operation that the closure fails changes nothing")
+    @Test("An operation whose closure throws changes nothing")
     func failures() async throws {
         let failure = StoreFailure(isBusy: true, message: "busy")
         let stores = InMemoryAccountStores { operation in

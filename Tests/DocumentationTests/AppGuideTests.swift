@@ -71,7 +71,7 @@ import Timekeeping
         #expect(LabScenario.all().count > 10)
     }
 
-    @Test("ResilientHTTP: repeats an operation that fails for a passing reason")
+    @Test("ResilientHTTP: retries an operation after a transient failure")
     func resilientHTTP() async throws {
         let transport = ScriptedTransport([
             .answer(status: 503, headers: [.retryAfter: "0"]), .answer(status: 200, body: #"{"title":"Buy bread"}"#),

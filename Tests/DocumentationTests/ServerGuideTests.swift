@@ -40,7 +40,7 @@ import Testing
         #expect(!weaknesses.isEmpty)
     }
 
-    @Test("AccountRoutes: adds the routes of health")
+    @Test("AccountRoutes: adds the health routes")
     func accountRoutes() {
         // snippet: start-account-routes
         let router = Router(context: BasicRequestContext.self)

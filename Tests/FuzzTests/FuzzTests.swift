@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct FuzzTests {
     private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 600
 
-    @Test("No input breaks a reader of untrusted bytes, or violates a property", arguments: fuzzTargets.keys.sorted())
+    @Test("No input breaks a reader of untrusted bytes or violates a property", arguments: fuzzTargets.keys.sorted())
     func short(name: String) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-fuzz-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -29,7 +29,7 @@ import Testing
         #expect(finding == nil)
     }
 
-    @Test("The script has every target")
+    @Test("The script lists every target")
     func script() throws {
         let script = try String(contentsOf: Self.root.appending(path: "scripts/fuzz"), encoding: .utf8)
         #expect(script.contains("targets=(\(fuzzTargets.keys.sorted().joined(separator: " ")))"))

@@ -5,7 +5,7 @@ import Testing
 /// Over real sockets, on a clock that runs four times as fast as the world.
 @Suite("A failing refresh endpoint over AsyncHTTPClient", .timeLimit(.minutes(10))) struct RefreshStormTests {
     @Test(
-        "Fails no call whose deadline allows it, and refreshes one at a time",
+        "Fails no call whose deadline allows a retry, and refreshes one at a time",
         arguments: RefreshStorm.Failure.allCases,
         [(1, 20), (3, 20), (2, 200)]
     )

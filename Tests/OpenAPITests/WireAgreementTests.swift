@@ -10,7 +10,7 @@ import Testing
 @Suite struct WireAgreementTests {
     private let reader = SchemaReader(document: OpenAPIDocument(APIDescription(settings: .everything)).json)
 
-    @Test("What the wire types write has the members that the schemas describe")
+    @Test("Encoded wire types have the members that the schemas describe")
     func answers() throws {
         let email = try EmailAddress("ana@example.com")
         let user = AccountUser(id: UserID(UUID()), email: email, firstName: "Ana")
@@ -28,7 +28,7 @@ import Testing
         try expect(sent, by: wrapped)
     }
 
-    @Test("What the wire types ask for has the members that the schemas describe")
+    @Test("Decoded wire types require the members that the schemas describe")
     func requests() throws {
         let (email, password) = (try EmailAddress("ana@example.com"), try Password("correct horse battery"))
         let token = try ResetToken("token")
@@ -55,7 +55,7 @@ import Testing
         #expect(written == Set(described.members.map(\.key)), "\(reference)")
     }
 
-    @Test("Every note about a member is about a member that a wire type has")
+    @Test("Every note about a member names a member of a wire type")
     func notes() {
         let schemas = Dictionary(
             (APIDescription(settings: .everything).operations + APIDescription(settings: .wrapped).operations)
@@ -72,7 +72,7 @@ import Testing
         #expect(Set(MemberNote.all.keys).subtracting(known) == [])
     }
 
-    @Test("For texts in ASCII the pattern of addresses takes exactly what the server takes")
+    @Test("For ASCII texts the address pattern accepts exactly what the server accepts")
     func emailPattern() throws {
         let pattern = try Regex(AccountValues.emailPattern)
         var random = SplitMix64(seed: 1)
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("The pattern of first names takes what the server takes, but for what only a table of Unicode tells apart")
+    @Test("The first-name pattern equals the server's rule, except for Unicode tables")
     func firstNamePattern() throws {
         let pattern = try Regex(AccountValues.firstNamePattern).matchingSemantics(.unicodeScalar)
         var random = SplitMix64(seed: 2)

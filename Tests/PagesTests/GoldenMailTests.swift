@@ -9,7 +9,7 @@ import Testing
 /// After a wanted change: `UPDATE_GOLDEN=1 swift test --filter GoldenMailTests`, then look at the diff.
 @Suite struct GoldenMailTests {
     @Test(
-        "Each mail is to the byte the one that was reviewed",
+        "Each email equals its reviewed version byte for byte",
         arguments: Language.supported,
         ["password-reset", "password-changed"]
     )

@@ -32,7 +32,7 @@ import Testing
             : try templates.sampleChanged(name: name, language: language)
     }
 
-    @Test("An operator's template takes the place of the usual one, with all that the usual one knows")
+    @Test("An operator's template replaces the default one and gets the same values")
     func values() throws {
         let files = [
             "password-reset.html.mustache": "<p>{{firstName}}, {{appName}}: <a href=\"{{actionLink}}\">{{lifetime}}</a></p>",
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("The usual templates pass, used as an operator's")
+    @Test("The default templates are valid as an operator's")
     func usual() throws {
         let files = [
             "mail.html.mustache": String(decoding: PackageResources.mail_html_mustache, as: UTF8.self),

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 @Suite struct OvertakenSignInTests {
-    @Test("A sign-in with the old password that a reset overtakes opens no session")
+    @Test("A sign-in with the old password opens no session after a concurrent reset")
     func overtaken() async throws {
         let meanwhile = Mutex<(@Sendable () async throws -> Void)?>(nil)
         let stores = InMemoryAccountStores { operation in

@@ -35,7 +35,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
 
 @Suite(.timeLimit(.minutes(2))) struct MailOutageTests {
     @Test(
-        "While the server takes no mail, one at a time asks whether it is back; then every mail that is still of use goes out, once",
+        "One email probes during an outage; afterwards each valid email is sent once",
         arguments: [MailDeliveryError.Kind.unavailable, .misconfigured]
     )
     func outage(_ kind: MailDeliveryError.Kind) async throws {
@@ -71,9 +71,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
         }
     }
 
-    @Test(
-        "Who asks for a retry in an outage has the server asked at once, and once; the rest of before goes on if it is still down"
-    )
+    @Test("A retry request probes the server once; if it is down, the outage continues")
     func retry() async throws {
         try await withPostOffice { office in
             for number in 0..<10 {
@@ -106,7 +104,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
         }
     }
 
-    @Test("A mail whose link has expired in an outage is given up with its reason, and those behind it go out")
+    @Test("Abandons an email whose link expired in an outage and sends those behind it")
     func expired() async throws {
         try await withPostOffice { office in
             for name in ["old", "new"] { try await office.stores.addAccount("\(name)@example.com") }
@@ -128,7 +126,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
         }
     }
 
-    @Test("Mails go out several at a time, each once")
+    @Test("Sends several emails concurrently, each once")
     func width() async throws {
         try await withPostOffice { office in
             for number in 0..<30 {
@@ -141,7 +139,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
         }
     }
 
-    @Test("Each mail has a lease of its own, which begins when its turn comes: slow ones before it take nothing of it")
+    @Test("Each email's lease starts at its turn, so slow emails before it use none of it")
     func ownLease() async throws {
         try await withPostOffice { office in
             for name in ["ana", "bob", "eve"] {
@@ -156,7 +154,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
         }
     }
 
-    @Test("A delivery that outlasts its lease is cancelled before another worker may begin")
+    @Test("Cancels a delivery that outlasts its lease before another worker may start")
     func lease() async throws {
         try await withPostOffice { office in
             try await office.stores.addAccount()
@@ -198,7 +196,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
         }
     }
 
-    @Test("A link that may have arrived works, and so does the one of the next try")
+    @Test("After an uncertain delivery, both its link and that of the retry work")
     func uncertain() async throws {
         try await withPostOffice { office in
             try await office.stores.addAccount()
@@ -219,7 +217,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
         }
     }
 
-    @Test("A mail that was handed over stays so, whatever fails behind it")
+    @Test("A delivered email stays delivered if pruning fails afterwards")
     func pruneFails() async throws {
         // The insert of the token passes, the end of older ones does not.
         let stores = InMemoryAccountStores { operation in
@@ -238,7 +236,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
         }
     }
 
-    @Test("A worker that is cancelled tells of it quietly, and its mail comes back with its lease")
+    @Test("A canceled worker logs only debug entries, and its email returns with its lease")
     func cancelled() async throws {
         try await withPostOffice { office in
             try await office.stores.addAccount()

@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("While the server is busy a mail is followed by none for a while; when it is not, all that are due go out")
+    @Test("Pauses after an email while the server is busy; otherwise sends all that are due")
     func rest() async throws {
         try await withPostOffice { office in
             for name in ["ana", "ben", "cleo"] {

@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("Sends the quota of all networks evenly, and a newcomer's email among the next")
+    @Test("Sends the quota of all networks evenly, with a new network among the next")
     func overall() async throws {
         try await withPostOffice { office in
             // 100 a minute is paced: 10 in 6 s.

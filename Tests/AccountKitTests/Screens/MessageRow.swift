@@ -51,15 +51,15 @@ extension MessageRow {
 }
 
 @MainActor
-@Suite("Texts that must come out exactly")
+@Suite("Exact texts of the screens")
 struct MessageTableTests {
-    @Test("Every row comes out of the screens exactly", arguments: MessageRow.all, [Language.spanish, .english])
+    @Test("The screens show every row exactly", arguments: MessageRow.all, [Language.spanish, .english])
     func comesOutExactly(row: MessageRow, language: Language) async throws {
         let shown = try await row.shown(language)
         #expect(shown == row.expected(in: language))
     }
 
-    @Test("Both languages fill every row")
+    @Test("Every row has a text in both languages")
     func filled() {
         for row in MessageRow.all {
             #expect(row.spanish.count == row.english.count, "\(row.testDescription)")

@@ -35,12 +35,12 @@ struct ViewSourceTests {
         }
     }
 
-    @Test("Every screen applies the modifier that runs work and alerts at its root", arguments: screens)
+    @Test("Every screen applies the modifier that runs actions and alerts at its root", arguments: screens)
     func rootModifier(name: String) throws {
         #expect(try Self.source(name).contains("\n            .screen("), "\(name).swift")
     }
 
-    @Test("Only the root of a screen runs work: no button, row or alert has a task")
+    @Test("Only the root of a screen runs actions: no button, row or alert has a task")
     func noTasksInRows() throws {
         let allowed = [
             "Screen.swift": [
@@ -66,7 +66,7 @@ struct ViewSourceTests {
         }
     }
 
-    @Test("The modifier of a screen sets form style, locale, direction, announcements and focus")
+    @Test("A screen's modifier sets form style, locale, direction, announcements and focus")
     func modifier() throws {
         let text = try Self.source("Screen")
         for part in [
@@ -82,7 +82,7 @@ struct ViewSourceTests {
         }
     }
 
-    @Test("Every password field is privacy-sensitive, has a content type, and keeps its place while it is hidden")
+    @Test("Password fields are privacy-sensitive, have a content type and a fixed place")
     func passwords() throws {
         let text = try Self.source("Fields")
         let body = String(try #require(text.split(separator: "struct ").first { $0.hasPrefix("PasswordField") }))
@@ -114,7 +114,7 @@ struct ViewSourceTests {
         #expect(text.matches(of: /\.emailContent\(\)/).count == 2, "the address and the username of the reset screen")
     }
 
-    @Test("Every field that is typed into has a submit label, handles Return and takes the focus")
+    @Test("Every text field has a submit label, handles Return and takes the focus")
     func returnKey() throws {
         let fields = try Self.source("Fields")
         #expect(fields.matches(of: /\.submitLabel\(submitLabel\)/).count == 2)
@@ -142,7 +142,7 @@ struct ViewSourceTests {
         #expect(username < password)
     }
 
-    @Test("Every screen has a prominent main button, whose title shows the progress", arguments: screens.dropLast())
+    @Test("Every screen has a prominent main button whose title shows the progress", arguments: screens.dropLast())
     func mainButton(name: String) throws {
         let button = try Self.source("PrimaryButton")
         #expect(button.contains(".buttonStyle(.borderedProminent)") && button.contains(".frame(maxWidth: .infinity)"))
@@ -165,7 +165,7 @@ struct ViewSourceTests {
         }
     }
 
-    @Test("Everything that VoiceOver meets has a label, and what is invisible is hidden from it")
+    @Test("VoiceOver elements have labels, and invisible ones are hidden from it")
     func labels() throws {
         for (name, text) in try Self.sources() {
             for call in Self.calls(of: "ProgressView", in: text) where call.contains("ProgressView()") {

@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test("Patterns match what their definition matches", arguments: [11, 12, 13] as [UInt64])
+    @Test("Patterns match the same links as their reference definition", arguments: [11, 12, 13] as [UInt64])
     func reference(seed: UInt64) throws {
         var generator = SplitMix64(seed: seed)
         var matched = 0

@@ -11,7 +11,7 @@ import Testing
             !["errors", "lab", "reference"].contains { name.hasSuffix("/\($0).html.mustache") }
         }
 
-    @Test("A template has no words of its own", arguments: templates)
+    @Test("A template contains no literal text", arguments: templates)
     func words(name: String) throws {
         let template = try String(contentsOf: Repository.root.appending(path: name), encoding: .utf8)
         let rest =
@@ -34,7 +34,7 @@ import Testing
         #expect(Self.templates.count >= 4)
     }
 
-    @Test("A view shows no words of its own")
+    @Test("A view shows no literal text")
     func views() throws {
         let shown = /\b(?:Text|Button|Label|Toggle|TextField|SecureField|Link|navigationTitle|accessibilityLabel)\("/
         for file in Repository.files("swift", under: ["Sources/App/AccountUI"]) where !file.path.contains("Lab") {

@@ -11,7 +11,7 @@ import Testing
     /// What ends otherwise than in English, by the custom of the language.
     private static let endsOtherwise: [String: Set<Language>] = ["Regards,": [.german]]
 
-    @Test("A text is written in every language", arguments: WrittenText.all)
+    @Test("A text exists in every language", arguments: WrittenText.all)
     func complete(text: WrittenText) {
         let missing = Language.supported.filter { text.forms[$0]?[.other]?.isEmpty != false }
         #expect(missing == [], text.says("missing in \(missing)"), sourceLocation: text.place)
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("A text differs from the English one, except for words that two languages share", arguments: WrittenText.all)
+    @Test("A text differs from the English one, except for words that languages share", arguments: WrittenText.all)
     func translated(text: WrittenText) {
         let same = Language.supported.dropFirst().filter { text.forms[$0]?[.other] == text.english }
         #expect(
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("A text that counts has the forms that its language tells apart, or one for all", arguments: WrittenText.all)
+    @Test("A text with a count has its language's plural forms, or one for all", arguments: WrittenText.all)
     func plurals(text: WrittenText) {
         guard text.english.contains("{count}") else {
             #expect(
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("A text is set as its language sets it", arguments: WrittenText.all)
+    @Test("A text follows the typography of its language", arguments: WrittenText.all)
     func typography(text: WrittenText) {
         for (language, forms) in text.forms {
             for form in forms.values {
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("The contract knows all of its texts, so that an app can be told which it has not translated")
+    @Test("The contract lists all of its texts, so an app can find untranslated ones")
     func known() {
         let written = WrittenText.all.filter { $0.file.hasPrefix("Sources/Shared/ErrorContract/") }.map(\.english)
         let known = ErrorCatalogue.standard.untranslated(in: Language("xx"))

@@ -15,7 +15,7 @@ struct ForeignServersPageTests {
     private static let begin = "<!-- table: made by ForeignServersPageTests -->\n"
     private static let end = "<!-- table end -->"
 
-    @Test("The page shows exactly what Spanish and English users see")
+    @Test("The page shows exactly the texts that Spanish and English users see")
     func upToDate() async throws {
         let text = try String(contentsOf: Self.page, encoding: .utf8)
         let start = try #require(text.range(of: Self.begin)).upperBound
@@ -59,7 +59,7 @@ struct ForeignServersPageTests {
     }
 
     @Test(
-        "No user sees a text of unknown or other language, or an expired session without credentials",
+        "No text is in an unknown or other language or reports a false expired session",
         arguments: ForeignSituation.all
     )
     func safe(situation: ForeignSituation) async throws {

@@ -10,19 +10,19 @@ import Testing
 #endif
 
 /// The servers themselves, so that the page of foreign servers describes responses that exist.
-@Suite("Real servers of others", .timeLimit(.minutes(10)))
+@Suite("Real third-party servers", .timeLimit(.minutes(10)))
 struct RealServerTests {
-    @Test("Django REST framework with SimpleJWT responds as the page says, and users see what it says")
+    @Test("Django REST framework with SimpleJWT responds and is shown as on the page")
     func django() async throws {
         try await ForeignServer.with(ForeignServer.python("django_server")) { try await check(ForeignSituation.django, at: $0) }
     }
 
-    @Test("FastAPI with slowapi responds as the page says, and users see what it says")
+    @Test("FastAPI with slowapi responds and is shown as on the page")
     func fastAPI() async throws {
         try await ForeignServer.with(ForeignServer.python("fastapi_server")) { try await check(ForeignSituation.fastAPI, at: $0) }
     }
 
-    @Test("nginx responds as the page says, and users see what it says")
+    @Test("nginx responds and is shown as on the page")
     func nginx() async throws {
         try await ForeignServer.with(ForeignServer.nginx) { try await check(ForeignSituation.nginx, at: $0) }
     }

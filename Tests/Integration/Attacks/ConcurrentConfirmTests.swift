@@ -14,7 +14,7 @@ import Testing
     private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 20
 
     @Test(
-        "Incident: two confirms that both succeed (HackerOne #3692149, Kratos). Of any number at once one does, with one mail",
+        "Incident HackerOne #3692149, Kratos: exactly one concurrent confirm succeeds",
         arguments: [50, 200]
     )
     func exactlyOneWins(_ callers: Int) async throws {
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("Two servers on one database let one of 50 concurrent confirms succeed, with one mail, 20 rounds")
+    @Test("On two servers with one database, one of 50 concurrent confirms succeeds")
     func twoProcesses() async throws {
         try await withFolder { folder in
             let environment = [

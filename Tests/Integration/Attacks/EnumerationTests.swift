@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct EnumerationTests {
     @Test(
-        "A reset request is answered with the same bytes for a known and an unknown address",
+        "A reset request has the same response bytes for known and unknown addresses",
         arguments: [
             ("/api/request-password-reset/", false), ("/reset_password/", false), ("/reset-password/request", true),
         ]
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("A wrong password and a missing account are answered with the same bytes")
+    @Test("A wrong password and a missing account have the same response bytes")
     func sameLogin() async throws {
         try await withServer {
             $0.limits.policies[.loginAccount] = AccountLimit.loginAccount.policy(2, perSeconds: 900)

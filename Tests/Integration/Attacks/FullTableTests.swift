@@ -29,7 +29,7 @@ import Testing
         return limits.admit(claims).isAdmitted
     }
 
-    @Test("112,000 junk sign-ins leave room for users of fresh networks, and forgive no client at its limit")
+    @Test("112,000 junk sign-ins neither lock out new networks nor reset limited clients")
     func junk() throws {
         let limits = limits(memory: 1 << 20)
         let victim = try client("2001:db9::1")
@@ -51,7 +51,7 @@ import Testing
         #expect(usage.tables.first { $0.policy == "login-account" }?.evictions ?? 0 > 100_000)
     }
 
-    @Test("Junk that uses more than half of its quota counts by network, and users of others are served")
+    @Test("Junk over half of its quota counts by network, and other networks are served")
     func half() throws {
         let memory = 3 << 19
         let limits = limits(memory: memory)

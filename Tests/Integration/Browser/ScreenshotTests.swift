@@ -12,7 +12,7 @@ import Testing
 
 @Suite struct ScreenshotTests {
     @Test(
-        "Every page fits a phone and a desktop, light and dark, without scrolling sideways",
+        "Every page fits phone and desktop, light and dark, without sideways scrolling",
         arguments: [390, 1_280],
         [false, true]
     )
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("In Hebrew the pages are turned round, and fit a phone and a desktop too", arguments: [390, 1_280])
+    @Test("In Hebrew the pages are mirrored and fit phone and desktop", arguments: [390, 1_280])
     func rightToLeft(width: Int) async throws {
         try await withServer {
             $0.appScheme = "crowns"

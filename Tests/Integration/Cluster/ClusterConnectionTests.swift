@@ -4,7 +4,7 @@ import Testing
 
 /// The connections between servers and PostgreSQL break, run out, or report conflicts.
 @Suite(.timeLimit(.minutes(120))) struct ClusterConnectionTests {
-    @Test("Connections cut at random bytes lose nothing, and leak nothing")
+    @Test("Connections cut at random bytes neither lose nor leak anything")
     func cuts() async throws {
         let server = try await PostgresServer.shared()
         let database = try await server.createDatabaseName()
@@ -31,9 +31,7 @@ import Testing
         }
     }
 
-    @Test(
-        "200 concurrent requests for one connection end in time, with 503 if they must"
-    )
+    @Test("200 concurrent requests for one connection end in time, some with 503")
     func exhaustion() async throws {
         let server = try await PostgresServer.shared()
         let database = try await server.createDatabaseName()

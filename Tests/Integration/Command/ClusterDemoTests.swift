@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(10))) struct ClusterDemoTests {
-    @Test("The demo of a cluster survives each failure, prints the numbers and ends with 0")
+    @Test("The demo of a cluster survives each failure, prints the metrics and ends with 0")
     func story() async throws {
         try await withFolder { folder in
             let run = try await Binary.run(["demo", "--cluster"], environment: ["TMPDIR": folder.path], in: folder)

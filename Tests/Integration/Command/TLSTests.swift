@@ -22,7 +22,7 @@ import Testing
         try await Binary.run(["--silent", "--show-error", "--max-time", "20"] + arguments, at: "/usr/bin/curl", in: folder)
     }
 
-    @Test("With a certificate and its key the server speaks HTTPS, in the contract, and nothing else")
+    @Test("With a certificate and its key the server accepts only HTTPS")
     func serves() async throws {
         try await withFolder { folder in
             try await makeCertificate(in: folder)
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "Takes suites of TLS 1.2 with forward secrecy and authenticated encryption only",
+        "Accepts only TLS 1.2 suites with forward secrecy and authenticated encryption",
         arguments: [
             ("ECDHE-ECDSA-AES128-GCM-SHA256", true), ("ECDHE-ECDSA-CHACHA20-POLY1305", true), ("ECDHE-ECDSA-AES128-SHA", false),
         ]
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("A page may be sent to the origin that is served")
+    @Test("A page may post to the origin that is served")
     func origin() async throws {
         try await withFolder { folder in
             try await makeCertificate(in: folder)
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("What can't be used is told with the setting's name, and a key is not quoted")
+    @Test("Reports an unusable certificate or key with its setting, without quoting the key")
     func refused() async throws {
         try await withFolder { folder in
             try await makeCertificate(in: folder)
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test("Doctor tells when the certificate ends", arguments: [(30, "ok"), (2, "advice")])
+    @Test("Doctor reports when the certificate expires", arguments: [(30, "ok"), (2, "advice")])
     func expiry(days: Int, verdict: String) async throws {
         try await withFolder { folder in
             try await makeCertificate(days: days, in: folder)

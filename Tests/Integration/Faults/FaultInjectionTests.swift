@@ -67,7 +67,7 @@ import Timekeeping
     private static let share = max(1, rounds / Transport.allCases.count)
 
     @Test(
-        "Whatever is cut, what has a key is done once, and what has none is never sent again by itself",
+        "For any cut, keyed requests execute once and unkeyed ones are not resent",
         arguments: Transport.allCases
     )
     func cuts(transport: Transport) async throws {

@@ -44,7 +44,7 @@ import Testing
         return model
     }
 
-    @Test("A lost response to a successful confirm is success", arguments: retries, cuts)
+    @Test("A lost response to a successful confirm is a success", arguments: retries, cuts)
     @MainActor
     func confirm(retry: RetryPolicy, cut: FaultProxy.Cut) async throws {
         try await withApp(retry) { @MainActor server, proxy, client in
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("Without idempotency a confirm refused after a lost response offers to sign in", arguments: retries)
+    @Test("Without idempotency, a confirm refused after a lost response offers sign-in", arguments: retries)
     @MainActor
     func confirmWithoutKeys(retry: RetryPolicy) async throws {
         try await withApp(retry, honorsKeys: false) { @MainActor server, proxy, client in
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test("Register with a lost response shows that the address is taken if the password is another one")
+    @Test("Register with a lost response reports a registered address on another password")
     func registerTaken() async throws {
         try await withApp(.never) { server, proxy, client in
             try await server.register("ana@example.com")
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test("A reset request whose response was lost sends one email")
+    @Test("A reset request with a lost response sends one email")
     func request() async throws {
         try await withApp(RetryPolicy(backoff: Backoff(base: .zero))) { server, proxy, client in
             try await server.register("ana@example.com")
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test("A refresh whose response was lost is repeated, and the session goes on")
+    @Test("A refresh with a lost response is retried, and the session continues")
     func refresh() async throws {
         try await withApp(RetryPolicy(backoff: Backoff(base: .zero))) { server, proxy, client in
             try await server.register("ana@example.com")

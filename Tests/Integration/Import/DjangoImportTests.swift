@@ -9,7 +9,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct DjangoImportTests {
-    @Test("1,000 users of a Django database are imported, sign in with the passwords they had, and get hashes of our own")
+    @Test("1,000 imported Django users sign in with their passwords and get new hashes")
     func database() async throws {
         try await withFolder(sharesStores: true) { folder in
             try await makeDjangoUsers(in: folder)

@@ -25,7 +25,7 @@ import Testing
 
         """#
 
-    @Test("People of Laravel sign in with the passwords they had; who was deleted there does not", arguments: [csv, lines])
+    @Test("Users of Laravel sign in with their passwords, except deleted ones", arguments: [csv, lines])
     func passwords(_ text: String) async throws {
         try await withFolder(sharesStores: true) { folder in
             try Data(text.utf8).write(to: folder.appending(path: "users"))

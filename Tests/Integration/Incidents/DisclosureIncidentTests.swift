@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "Incident: mail can't be sent (GHSA-rrqc-c2jx-6jgv). Known and unknown are answered alike, however it fails",
+        "Incident GHSA-rrqc-c2jx-6jgv: failing email reveals no account",
         arguments: MailFault.allCases
     )
     func mailIsDown(_ fault: MailFault) async throws {
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("Incident: a limit that /64 networks evade (CVE-2026-45364). 10,000 addresses of one are one client, however written")
+    @Test("Incident CVE-2026-45364: the 10,000 addresses of a /64 are one client")
     func manyAddresses() async throws {
         try await withMemoryServer {
             $0.trustLoopback()
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("Incident: 429 for existing accounts alone (supabase/auth#2398). Ten requests in a row are answered alike")
+    @Test("Incident supabase/auth#2398: ten requests get equal responses, known or not")
     func limitedAlike() async throws {
         try await withServer {
             $0.trustLoopback()
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test("Incident: a code readable in an answer (CVE-2026-105211). A token is in its mail, and nowhere else")
+    @Test("Incident CVE-2026-105211: a token is in its email and nowhere else")
     func canary() async throws {
         try await withServer {
             $0.resetEmailLimit = nil
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test(
-        "Incident: tokens at rest (GHSA-wfm4-pq59-wg6r, Sulu). Nothing that stands in the database resets a password",
+        "Incident GHSA-wfm4-pq59-wg6r, Sulu: no stored data can reset a password",
         .readsDatabaseFile
     )
     func dumpedDatabase() async throws {
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test("Incident: HTML in a mail (GHSA-4hmq-ggrm-qfc6, Directus). A name is refused, or text", .readsDatabaseFile)
+    @Test("Incident GHSA-4hmq-ggrm-qfc6, Directus: HTML in a name is refused or escaped", .readsDatabaseFile)
     func injectedNames() async throws {
         let harmless = [
             #"<a href="//evil.example">Click</a>"#, "<script>alert(1)</script>", "{{html}}", "{{{html}}}", "{{#buttons}}",
@@ -222,7 +222,7 @@ import Testing
     }
 
     @Test(
-        "Incident: who has an account, told by the sign-in (CVE-2026-23511, ZITADEL). Every state answers a wrong password alike",
+        "Incident CVE-2026-23511, ZITADEL: every account state refuses passwords alike",
         .readsDatabaseFile
     )
     func signInTells() async throws {

@@ -12,7 +12,7 @@ import Testing
     /// Each request begins an order of its own, that of it and those after it.
     private static let orders = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 10_000
 
-    @Test("Incident: reset without the mail (CVE-2026-18963). In any order of requests a password changes by a live token alone")
+    @Test("Incident CVE-2026-18963: in any order, only a live token changes a password")
     func anyOrder() async throws {
         let (perServer, workers) = (1_000, 2)
         let servers = (Self.orders + perServer - 1) / perServer

@@ -11,7 +11,7 @@ import Testing
 
 @Suite struct ErrorLabModelTests {
     @Test(
-        "The app's model tries every scenario against the server, does what the contract says, and finds every promise kept",
+        "The app's model runs every scenario as the contract describes",
         arguments: LabScenario.groups.map(\.rawValue)
     )
     func promises(group: String) async throws {
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("The model takes the server's scenarios")
+    @Test("The model uses the server's scenarios")
     func load() async throws {
         try await withServer { server in
             let model = await ErrorLabModel(baseURL: server.url, transport: .urlSession(), language: .english)

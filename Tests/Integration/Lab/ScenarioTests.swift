@@ -11,7 +11,7 @@ import Testing
 
 @Suite struct ScenarioTests {
     @Test(
-        "Every scenario of the lab's table brings what it promises, through the client and over a socket",
+        "Every scenario behaves as described, through the client and over a socket",
         arguments: LabScenario.groups.map(\.rawValue)
     )
     func promises(group: String) async throws {
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("The server tells the same table")
+    @Test("The server lists the same scenarios")
     func listing() async throws {
         try await withServer { server in
             let listing: LabListing = try await APIClient(baseURL: server.url, transport: .urlSession()).get("/dev/lab/scenarios")

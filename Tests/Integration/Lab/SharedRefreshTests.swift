@@ -10,14 +10,14 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct SharedRefreshTests {
-    @Test("Fifty calls that share one refresh are told one, and no token that was used twice")
+    @Test("Reports one refresh and no reused token for fifty calls that share a refresh")
     func shared() async throws {
         let reply = try await lastReply(isShared: true)
         #expect(reply.refreshes == 1)
         #expect(reply.reuses == 0)
     }
 
-    @Test("Fifty calls that each refresh for themselves are found out")
+    @Test("Detects fifty calls that each refresh for themselves")
     func unshared() async throws {
         let reply = try await lastReply(isShared: false)
         #expect(reply.refreshes == 1)

@@ -21,7 +21,7 @@ import Testing
         "account", "reset_token", "rate_limit", "rate_limit_process", "idempotency_total", "grdb_migrations", "decoy_span",
     ]
 
-    @Test("A day of traffic, outages and refused requests, four months and a year: no table and no map grows, and all rows leave")
+    @Test("In a year of traffic and outages no table or map grows, and all rows expire")
     func life() async throws {
         try await SimulatedServer.run { simulated in
             var traffic = try await SteadyTraffic(simulated)

@@ -49,7 +49,7 @@ import Testing
         while try await signIn(server, as: email).status == 401 {}
     }
 
-    @Test("Refuses after 50 wrong passwords of all networks, known or unknown address alike")
+    @Test("Refuses an address, known or not, after 50 wrong passwords of all networks")
     func refused() async throws {
         try await withServer(hashing: ReadableHashing()) {
             Self.configure(&$0, failures: 50)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("Counts wrong passwords only, no right ones, whatever the account's state")
+    @Test("Counts only wrong passwords, whatever the account's state")
     func onlyFailures() async throws {
         try await withServer(hashing: ReadableHashing()) {
             Self.configure(&$0, failures: 2)
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test("A device token of any response signs the owner in while others guess")
+    @Test("A device token of any response signs the owner in during an attack")
     func owner() async throws {
         try await withServer(hashing: ReadableHashing()) {
             Self.configure(&$0)
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test("A device has ten failures in 15 minutes; a refresh brings no others")
+    @Test("A device has ten failures in 15 minutes, and a refresh adds none")
     func device() async throws {
         try await withServer(hashing: ReadableHashing()) {
             Self.configure(&$0)
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test("A foreign, expired, void or garbled token gets the response of none")
+    @Test("A foreign, expired, void or malformed token gets the response of none")
     func noToken() async throws {
         try await withServer(hashing: ReadableHashing()) {
             Self.configure(&$0, failures: 9)
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test("Refuses a device token that is no text; null counts as none")
+    @Test("Refuses a device token that is not a text; null counts as none")
     func wrongType() async throws {
         try await withServer(hashing: ReadableHashing()) {
             Self.configure(&$0)
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test("An owner on a new device gets in by a reset, also by its repeated response")
+    @Test("An owner on a new device signs in by a reset, also by its repeated response")
     func reset() async throws {
         try await withServer(hashing: ReadableHashing()) {
             Self.configure(&$0)
@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    @Test("The reset page stores the token as a cookie, which signs in")
+    @Test("The reset page stores the token in a cookie, which signs in")
     func page() async throws {
         try await withServer(hashing: ReadableHashing()) {
             Self.configure(&$0)
@@ -302,7 +302,7 @@ import Testing
 
     private func body(_ email: String) -> String { #"{"email":"\#(email)","password":"correct horse battery"}"# }
 
-    @Test("Attempts that end before the check are charged to the client, not to the account")
+    @Test("Charges attempts that end before the check to the client, not to the account")
     func unchecked() async throws {
         let hashing = HeldHashing()
         let cores = ProcessorCount.available

@@ -33,7 +33,7 @@ import Testing
         try FileManager.default.contentsOfDirectory(atPath: stores.folder.serverLocks.path)
     }
 
-    @Test("An email in flight at a kill is sent by the next server at once")
+    @Test("The next server sends an email that was in flight at a kill at once")
     func restart() async throws {
         try await MailServer.run { mails in
             try await withFolder { folder in
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("Takes over the email of another server when that is killed, and not before")
+    @Test("Takes over the email of another server only when that is killed")
     func shared() async throws {
         try await MailServer.run { mails in
             try await withFolder { folder in

@@ -10,7 +10,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite(.timeLimit(.minutes(60))) struct MailKillTests {
-    @Test("A server killed at random points under load loses no mail, repeats only those in hand, and leaves its database sound")
+    @Test("A server killed under load loses no email and repeats only those in flight")
     func kills() async throws {
         let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 5
         try await MailServer.run { mails in

@@ -7,7 +7,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct MetricsTests {
-    @Test("A story is counted step by step, and no figure names anybody")
+    @Test("Counts a story step by step, and no metric identifies a user")
     func story() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("Every line is what the exposition format allows, and no name is said twice")
+    @Test("Every line follows the exposition format, and no name occurs twice")
     func format() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("An expired link is told apart from an unknown one, in the figures alone")
+    @Test("Distinguishes expired from unknown links in the metrics only")
     func expired() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("In production the figures are there for the token alone")
+    @Test("In production only the token gives access to the metrics")
     func token() async throws {
         let token = "a token of the operator, 32 or more"
         try await withServer {

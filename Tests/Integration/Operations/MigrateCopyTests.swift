@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct MigrateCopyTests {
     private let environment = ["ENVIRONMENT": "development", "RATE_LIMIT_MODE": "off"]
 
-    @Test("Moves a server that writes, through kills; sessions, links and passwords work on PostgreSQL")
+    @Test("Moves a server to PostgreSQL through kills; sessions, links and passwords work")
     func move() async throws {
         let database = try await PostgresServer.shared().createDatabase()
         try await withFolder { folder in
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("Reports what it would copy, refuses a server on a half of the data, and goes back")
+    @Test("Reports the planned copy, refuses a server on partial data, and can go back")
     func aroundIt() async throws {
         let database = try await PostgresServer.shared().createDatabase()
         try await withFolder { folder in

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("An error is told to a screen reader and tied to its field")
+    @Test("Announces an error to screen readers and links it to its field")
     func errorAssociation() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "Text stands out from its ground, light and dark (WCAG 2.2: 4.5 to 1, edges of fields 3 to 1)",
+        "Text and field edges meet WCAG 2.2 contrast, light and dark",
         arguments: [
             (
                 "/reset-password",

@@ -9,7 +9,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct DeclaredResponseTests {
-    @Test("Every bad input is answered as its operation is described")
+    @Test("Every bad input gets a response that its operation documents")
     func badInput() async throws {
         try await withServer {
             $0.resetEmailLimit = nil
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test("What accounts, sessions, links and limits are answered with is described, success and error")
+    @Test("Documents the responses of accounts, sessions, links and limits")
     func stories() async throws {
         try await withServer { server in
             let register = #"{"email":"ana@example.com","password":"correct horse battery","first_name":"Ana"}"#

@@ -30,7 +30,7 @@ enum ServedAs: String, CaseIterable, CustomTestStringConvertible {
 }
 
 @Suite struct RouteDescriptionTests {
-    @Test("Every route is described, and every description has a route", arguments: ServedAs.allCases)
+    @Test("Every route has a description, and every description a route", arguments: ServedAs.allCases)
     func routes(served: ServedAs) async throws {
         try await withFolder { folder in
             var configuration = AccountServerConfiguration(port: 0, dataFolder: folder)

@@ -10,7 +10,7 @@ import Testing
 @Suite(.serialized) struct SchemathesisTests {
     private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) }
 
-    @Test("Every answer is as the document describes it, and no request that breaks it is taken")
+    @Test("Every response matches the document, and no request that violates it is accepted")
     func everyOperation() async throws {
         try await withServer {
             $0.resetEmailLimit = nil
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test("So it is in the other forms of errors, with limits in force", arguments: ErrorForm.allCases.dropFirst())
+    @Test("The same is true for the other error forms, with limits enforced", arguments: ErrorForm.allCases.dropFirst())
     func forms(form: ErrorForm) async throws {
         try await withServer {
             $0.errorForm = form
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("So it is for who asks for problems")
+    @Test("The same is true for clients that accept problem details")
     func problems() async throws {
         try await withServer {
             $0.resetEmailLimit = nil

@@ -23,7 +23,7 @@ import Testing
         return try await server.post("/api/auth/register", body)
     }
 
-    @Test("When as many requests are worked on as may be, the next is refused, and health is not")
+    @Test("Refuses requests past the maximum in flight, but not health checks")
     func shed() async throws {
         let hashing = ScriptedHashing()
         try await withServer(hashing: hashing) {
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("Who waits for room too long is refused")
+    @Test("Refuses a request that waits too long for capacity")
     func late() async throws {
         let hashing = ScriptedHashing()
         try await withServer(hashing: hashing) {
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("When too many hashes wait, the next is refused")
+    @Test("Refuses a hash when too many are queued")
     func hashing() async throws {
         let hashing = ScriptedHashing()
         try await withServer(hashing: hashing) { server in
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("A commit that can't be confirmed is a timeout, and a busy database is unavailable: only that is safe to repeat")
+    @Test("An unconfirmed commit is a timeout, and a busy database a 503 safe to retry")
     func unknownOutcome() {
         let unknown = ContractError(StoreFailure(isBusy: true, isOutcomeUnknown: true, message: "lost"))
         #expect(unknown.code == .serverTimeout && unknown.retryAfter == .seconds(1))
@@ -86,7 +86,7 @@ import Testing
         #expect(busy.code == .serverServiceUnavailable && busy.retryAfter == .seconds(1))
     }
 
-    @Test("When the database is busy, its keys are gone, or it does not answer", .readsDatabaseFile)
+    @Test("Returns 503 when the database is busy, keyless or unresponsive", .readsDatabaseFile)
     func database() async throws {
         try await withServer { server in
             let queue = try DatabaseQueue(beside: server.server)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("Whatever a route of another app throws for 503", arguments: ["service", "maintenance", "framework"])
+    @Test("Returns 503 for every such error that another app's route throws", arguments: ["service", "maintenance", "framework"])
     func thrown(kind: String) async throws {
         let router = ContractRouter(context: BasicContractContext.self)
         router.get("/") { _, _ -> Response in

@@ -63,7 +63,7 @@ import Testing
         ("/reset_password/", ["Content-Type: application/x-www-form-urlencoded"], "email=ana%40example.com&submit=Send"),
     ]
 
-    @Test("The old endpoint answers old apps in the form they read, wrapped and flat, and the mail brings a link, no password")
+    @Test("The old endpoint responds wrapped and flat and emails a link, not a password")
     func request() async throws {
         try await withServer {
             $0.resetEmailLimit = nil
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("An address without an account is answered with the same bytes, and no mail is sent")
+    @Test("An unknown address gets the same response bytes and no email")
     func unknown() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test("The link of the mail is used in a browser: the page's form sets the password")
+    @Test("The page's form sets the password after the email's link opens in a browser")
     func browser() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test("Refusals come in the form that old apps show: a field, or the place of the limit, and a text in their language")
+    @Test("Refusals have the form of old apps: a field or limit, and a text")
     func refusals() async throws {
         try await withServer {
             $0.resetEmailLimit = AccountLimit.resetEmail.policy(1, perSeconds: 3_600)
@@ -145,9 +145,7 @@ import Testing
         }
     }
 
-    @Test(
-        "With ERROR_FORMAT=success a whole server speaks to old apps, and a token that is no good is called by its literal text"
-    )
+    @Test("With ERROR_FORMAT=success all errors have the form and texts of old apps")
     func wholeServer() async throws {
         try await withServer {
             $0.errorForm = .success

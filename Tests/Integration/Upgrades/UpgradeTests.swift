@@ -46,7 +46,7 @@ struct ReleasedFolder: Sendable, CustomTestStringConvertible {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct UpgradeTests {
-    @Test("A folder of each version exists, the present one included")
+    @Test("There is a folder of each version, including the current one")
     func versions() async throws {
         try await withFolder { folder in
             let run = try await Binary.run(["--version"], in: folder)
@@ -76,7 +76,7 @@ struct ReleasedFolder: Sendable, CustomTestStringConvertible {
     }
 
     @Test(
-        "Serves a released folder without migrating it first: session, link, limit and email",
+        "Serves an unmigrated folder of a release: session, link, limit and email",
         .readsDatabaseFile,
         arguments: try ReleasedFolder.all
     )

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct LabeledBodyTests {
-    @Test("A body of a known shape is read as its label says", arguments: LabeledBody.all)
+    @Test("Reads a body of a known structure as labeled", arguments: LabeledBody.all)
     func read(body: LabeledBody) {
         let (read, expected) = (body.decoded, body.expected)
         #expect(read.status == expected.status)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("Of the five facts of an answer enough are read right: status and delay always, code and id in 97 %, fields in 95 %")
+    @Test("Reads status and delay always, the code and id of 97%, the fields of 95%")
     func score() {
         var total = Score()
         var captured = Score()

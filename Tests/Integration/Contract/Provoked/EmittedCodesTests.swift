@@ -12,7 +12,7 @@ import Testing
     /// Codes of which people read on a page, and programs in a header.
     static let onPages: Set<ErrorCode> = [.resourceForbidden]
 
-    @Test("Every code that a source of the server names is provoked by a test")
+    @Test("A test provokes every code that a source of the server names")
     func everyCodeIsProvoked() throws {
         let root = Repository.root
         let names = try Self.names(in: root.appending(path: "Sources/Shared/ErrorContract/Catalogue/Standard"))

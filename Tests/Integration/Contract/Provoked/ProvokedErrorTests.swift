@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct ProvokedErrorTests {
     @Test(
-        "Every error that the account server answers with is read back as the same error, whatever its form and language",
+        "Every error of the account server reads back equal in every form and language",
         arguments: ErrorForm.allCases
     )
     func table(form: ErrorForm) async throws {
