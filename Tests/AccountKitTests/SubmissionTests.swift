@@ -66,7 +66,7 @@ struct SubmissionTests {
     }
 
     @Test(
-        "A submission may have taken effect once a request was sent and no response to it arrived",
+        "A submission may have taken effect after a request without a response",
         arguments: [
             ([lost], true), ([.failure(TransportError(.timeout, message: "x", wasSent: true))], true),
             ([.failure(TransportError(.unreachable, message: "x", wasSent: false))], false),

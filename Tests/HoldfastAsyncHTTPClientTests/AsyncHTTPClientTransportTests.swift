@@ -39,7 +39,7 @@ import Testing
         await server.close()
     }
 
-    @Test("A client over it repeats a GET with a lost response, but not a POST without a key")
+    @Test("A client over it retries a GET with a lost response, not a POST without a key")
     func outcomes() async throws {
         let fine = LoopbackServer.Step.answer("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}")
         let server = try LoopbackServer([.reset(""), fine, .reset("")])

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("With existing apps' quotas at most 30 of 40 calls to an endpoint leave per minute")
+    @Test("With existing apps' quotas at most 30 of 40 calls to an endpoint leave a minute")
     func throttles() async throws {
         let responses = (0..<40).map { _ in [answer("200 OK", body: "{}")] }
         let server = try LoopbackServer(connections: responses)

@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(
-        "What would go wrong is told with file, line, and what to do",
+        "Reports errors with file, line and the way to fix them",
         arguments: [
             (
                 "mail.html.mustache", "a\n{{actionLnk}}{{actionLink}}",
@@ -121,7 +121,7 @@ import Testing
         #expect(refusal.description.contains(problem), "\(refusal)")
     }
 
-    @Test("Other files of the folder are left alone, and all problems are told at once")
+    @Test("Ignores other files of the folder, and reports all problems at once")
     func several() throws {
         _ = try folder(["README.md": "{{x}}", ".mail.html.mustache.swp": "{{x}}"]).get()
         guard case .failure(let refusal) = try folder(["mail.html.mustache": "{{a}}\n{{b}}", "mail.txt.mustache": "{{c}}"]) else {
@@ -131,7 +131,7 @@ import Testing
         #expect(refusal.problems.count == 3, "\(refusal)")
     }
 
-    @Test("No template, however broken, does any harm", arguments: 0..<200)
+    @Test("No template crashes the reader, however broken", arguments: 0..<200)
     func garbage(_ seed: Int) throws {
         let pieces = [
             "{{", "}}", "{{{", "}}}", "#", "^", "/", "!", ">", "=", "button", "link", ".", "\n", " ", "{{#a}}", "é", "(", ")",

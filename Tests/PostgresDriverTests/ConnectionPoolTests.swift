@@ -28,7 +28,7 @@ import Testing
         #expect(pool.handle(.opened(1), at: .zero) == [.lease(1, 3)])
     }
 
-    @Test("Refuses a waiter at its deadline, and forgets a canceled one")
+    @Test("Refuses a waiter at its deadline, and removes a canceled one")
     func deadline() {
         var pool = pool()
         _ = pool.handle(.acquire(1, deadline: .seconds(2)), at: .zero)
@@ -81,7 +81,7 @@ import Testing
         #expect(actions.count == 2 && actions.last == .open(3))
     }
 
-    @Test("Does not lease a connection again that was returned broken, retired, or is old")
+    @Test("Does not reuse a connection that was returned broken, retired or old")
     func reuse() {
         for isOld in [false, true] {
             var pool = pool(maximum: 1)
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("Refuses all after a shutdown, and closes what returns")
+    @Test("After a shutdown, refuses all waiters and closes returned connections")
     func shutDown() {
         var pool = pool(maximum: 1)
         _ = pool.handle(.acquire(1, deadline: .seconds(5)), at: .zero)
@@ -108,7 +108,7 @@ import Testing
         #expect(pool.count == 0)
     }
 
-    @Test("Keeps its promises in random histories", arguments: UInt64(1)...40)
+    @Test("Keeps its invariants in random histories", arguments: UInt64(1)...40)
     func histories(seed: UInt64) {
         var history = PoolHistory(seed: seed)
         for _ in 0..<3_000 { history.step() }

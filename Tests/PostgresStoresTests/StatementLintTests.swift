@@ -6,7 +6,7 @@ import Testing
 
 /// The rules by which the same statements run on PostgreSQL, CockroachDB, YugabyteDB and Citus.
 @Suite struct StatementLintTests {
-    @Test("Every statement and every table keeps to the rules of distribution")
+    @Test("Every statement and every table follows the rules of distribution")
     func statements() throws {
         let statements = try Self.statements()
         #expect(statements.count > 80)
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "A planted violation is found",
+        "Detects a planted violation",
         arguments: [
             "CREATE TABLE event (id bigserial PRIMARY KEY)", "CREATE TABLE event (id bigint GENERATED ALWAYS AS IDENTITY)",
             "SELECT nextval('event_id')", "SELECT pg_advisory_lock(1)", "LISTEN changes", "NOTIFY changes", "LOCK TABLE account",

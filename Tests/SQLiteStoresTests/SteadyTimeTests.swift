@@ -60,7 +60,7 @@ final class SetClocks: Sendable {
         }
     }
 
-    @Test("Continues after a boot by what the wall clock advanced since the last record")
+    @Test("Continues after a boot by the wall clock's advance since the last record")
     func boot() async throws {
         try await withStores { stores in
             let clocks = SetClocks()
@@ -89,7 +89,7 @@ final class SetClocks: Sendable {
         }
     }
 
-    @Test("Continues by the wall clock where boots have no names, and never runs backwards")
+    @Test("Continues by the wall clock where boots have no ids, and never runs backward")
     func nameless() async throws {
         try await withStores { stores in
             let clocks = SetClocks()
@@ -106,7 +106,7 @@ final class SetClocks: Sendable {
 /// What clock steps do to due times and grace windows, with the services that a server puts together.
 @Suite(.timeLimit(.minutes(1))) struct ClockStepTests {
     @Test(
-        "Accepts a used refresh token for ten seconds, whatever the clock is set to",
+        "Accepts a used refresh token for ten seconds, for any clock setting",
         arguments: [-3_600.0, -5, 5, 3_600]
     )
     func graceWindow(_ step: Double) async throws {
@@ -133,7 +133,7 @@ final class SetClocks: Sendable {
     }
 
     @Test(
-        "Sends a failed email after its backoff, whatever the clock is set to",
+        "Sends a failed email after its backoff, for any clock setting",
         arguments: [-7_200.0, 7_200],
         [false, true]
     )
@@ -164,7 +164,7 @@ final class SetClocks: Sendable {
         }
     }
 
-    @Test("Sends an email from before a step forward, and none past the life of its link")
+    @Test("Sends an email from before a clock step, and none past the life of its link")
     func expiry() async throws {
         try await withStores { stores in
             let clocks = SetClocks()

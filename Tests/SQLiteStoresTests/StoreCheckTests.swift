@@ -21,7 +21,7 @@ import Testing
         try await withStores { try await check.run(SQLiteIdempotencyStore($0.database, bounds: check.bounds)) }
     }
 
-    @Test("The store in memory passes every check of stores of idempotency keys", arguments: IdempotencyStoreCheck.all)
+    @Test("The in-memory store passes every check of stores of idempotency keys", arguments: IdempotencyStoreCheck.all)
     func idempotencyInMemory(_ check: IdempotencyStoreCheck) async throws {
         try await check.run(MemoryIdempotencyStore(bounds: check.bounds))
     }
@@ -34,13 +34,13 @@ import Testing
         }
     }
 
-    @Test("The limiter in memory passes every check of stores of limits", arguments: RateLimitStoreCheck.all)
+    @Test("The in-memory limiter passes every check of stores of limits", arguments: RateLimitStoreCheck.all)
     func limitsInMemory(_ check: RateLimitStoreCheck) async throws {
         let clock = ManualClock()
         try await check.run(JointRateLimiter(check.rules, clock: clock)) { clock.advance(by: $0) }
     }
 
-    @Test("A hundred thousand junk keys wash out no key of another client")
+    @Test("A hundred thousand junk keys evict no key of another client")
     func junk() async throws {
         let store = MemoryIdempotencyStore(bounds: IdempotencyBounds(keys: 500, keysPerClient: 100))
         try await store.answer(try .sample("mine", client: "victim"))

@@ -14,7 +14,7 @@ import Testing
         "of GRDB": ["grdb_migrations"],
     ]
 
-    @Test("Every table and column of SQLite is copied or named as left out, and what is copied is sealed")
+    @Test("Copies or explicitly excludes every table and column of SQLite, and seals copies")
     func everyColumn() async throws {
         try await withInstallation { installation in
             let columns = try await DatabaseQueue(path: installation.file.path).read { database in

@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("Rows that change, go and come while the copy is interrupted arrive as they are at its end")
+    @Test("Rows that change during an interrupted copy arrive in their final state")
     func changedRows() async throws {
         try await withInstallation { installation in
             let source = installation.source
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("A copy that is interrupted at any point goes on there, beside a server that writes")
+    @Test("An interrupted copy continues at any point, beside a server that writes")
     func interrupted() async throws {
         try await withInstallation { installation in
             let source = installation.source
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test("A difference is found, nothing is sealed, and the server goes on")
+    @Test("A difference prevents the seal, and the server continues")
     func difference() async throws {
         try await withInstallation { installation in
             let source = installation.source
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test("A sealed database reads, refuses writes as busy, and writes again without the seal")
+    @Test("A sealed database reads, refuses writes as busy, and writes after the seal ends")
     func seal() async throws {
         try await withInstallation { installation in
             let source = installation.source
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test("A final pass that takes too long ends without a seal, and the next copy goes on")
+    @Test("A final pass that takes too long ends without a seal, and the next copy resumes")
     func longPause() async throws {
         try await withInstallation { installation in
             try await installation.source.addAccount()
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test("A copy whose log is gone starts again")
+    @Test("A copy whose log is missing starts again")
     func startAgain() async throws {
         try await withInstallation { installation in
             let source = installation.source
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test("Refuses a database that others use, and a second copy at once")
+    @Test("Refuses a database in use by others, and a second concurrent copy")
     func refusals() async throws {
         try await withInstallation { installation in
             try await installation.source.addAccount()

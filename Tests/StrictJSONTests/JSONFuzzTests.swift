@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "Whatever the bytes are, nothing traps, and what was read is written and read again as the same",
+        "For any bytes nothing traps, and a read value survives a round trip",
         arguments: [1, 2, 3, 4]
     )
     func roundTrip(seed: UInt64) throws {
@@ -55,7 +55,7 @@ import Testing
         #expect(readable < 4_900, "the mutations break some texts")
     }
 
-    @Test("Whatever the bytes are, the error decoder keeps the status and invents nothing", arguments: [5, 6])
+    @Test("For any bytes the error decoder keeps the status and invents nothing", arguments: [5, 6])
     func decoder(seed: UInt64) {
         var generator = SplitMix64(seed: seed)
         for _ in 0..<2_500 {

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "Refuses TLS with a hint, and everything that is not understood",
+        "Refuses TLS with a hint, and every unknown part",
         arguments: [
             ("rediss://:secret@host", "TLS proxy"), ("valkeys://:secret@host", "TLS proxy"), ("http://secret@host", "valkey://"),
             ("valkey://", "host"), ("secret", "URL"), ("valkey://:secret@host/zero", "database"),

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "Accepts a component that matches links of its own",
+        "Accepts a component that matches links no earlier one matches",
         arguments: [
             #"[{"/":"/a/*","exclude":true},{"/":"*"}]"#,
             #"[{"/":"/a/?*"},{"/":"/a"}]"#,

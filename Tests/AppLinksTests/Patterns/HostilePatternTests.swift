@@ -55,7 +55,7 @@ import Testing
         #expect(try !AssociationMatcher(Array(file.utf8)).answer("https://a.test/?" + items).apps.isEmpty)
     }
 
-    @Test("Matches correctly across the word boundaries of the set of positions", arguments: [62, 63, 64, 65, 127, 128, 129, 191, 192])
+    @Test("Matches correctly across the word boundaries of the positions", arguments: [62, 63, 64, 65, 127, 128, 129, 191, 192])
     func wordBoundaries(length: Int) throws {
         let text = String(repeating: "a", count: length)
         #expect(try !answer(pattern: "/" + text, path: text).apps.isEmpty)

@@ -86,7 +86,10 @@ import Timekeeping
         }
     }
 
-    @Test("Prefers a header over the body, whatever the body contains", arguments: RetryAfterCase.all.filter { $0.group == "body" })
+    @Test(
+        "Prefers a header over the body, whatever the body contains",
+        arguments: RetryAfterCase.all.filter { $0.group == "body" }
+    )
     func headerFirst(row: RetryAfterCase) {
         var row = row
         row.lines = ["X-RateLimit-Reset: 42"]

@@ -10,7 +10,7 @@ import Testing
     )
 
     @Test(
-        "Looks up a text by language, then by the shortened tag, otherwise in English",
+        "Finds a text by language, then by the shortened tag, otherwise in English",
         arguments: [
             ("es", "Hola {name}"), ("es-MX", "Hola {name}"), ("es_mx", "Hola {name}"), ("PT", "Olá {name}"),
             ("en", "Hello {name}"), ("fr", "Hello {name}"), ("", "Hello {name}"), ("-", "Hello {name}"),

@@ -54,7 +54,7 @@ import Testing
         #expect(Language("ru").pluralCategory(of: Int.min) == .many)
     }
 
-    @Test("A text uses the plural form of its own language, or else the form for many")
+    @Test("A text uses the plural form of its language, or else the form for many")
     func forms() {
         let text = LocalizedText(
             en: PluralForms(one: "one day", other: "{count} days"),

@@ -130,7 +130,7 @@ import Testing
         body?.objectValue?["details"]?.objectValue
     }
 
-    @Test("The success form names a limit `rate_limit` and other fieldless problems """)
+    @Test("The success form names a limit `rate_limit` and leaves other fields empty")
     func successFields() {
         #expect(
             text(.success, Self.limited) == #"{"success":false,"error_code":429,"errors":[{"field":"rate_limit","#

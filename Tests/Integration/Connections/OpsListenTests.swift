@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("Is reachable with 64 connections of its own while all public ones are in use")
+    @Test("Is reachable through 64 reserved connections while all public ones are in use")
     func separateConnections() async throws {
         try await withOps(configure: { $0.connections.capacity = 16 }) { server, ops in
             let connections = HeldConnections(to: server.url)

@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("A retry makes pending emails due, --failed also failed ones, but not claimed ones")
+    @Test("A retry makes pending emails due, --failed also failed ones, never claimed ones")
     func retry() async throws {
         try await withQueue { folder, stores, ids in
             let waiting = try await Binary.run(["mail", "retry"], in: folder)

@@ -9,7 +9,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct AccessibilityTests {
-    @Test("Every page has a language, a title, one main heading, and a label for every field", arguments: Language.supported)
+    @Test("Every page has a language, a title, one main heading and a label for each field", arguments: Language.supported)
     func structure(language: Language) async throws {
         try await withServer { server in
             try await server.register("ana@example.com")

@@ -13,7 +13,7 @@ import Testing
     private static let keyCounts = [50, 3, 1, 3]
 
     @Test(
-        "Under joint limits no window of any key holds more than its quota, the wait is tight for all, a refusal charges nobody",
+        "With joint limits no window exceeds its quota, and a refusal charges nothing",
         arguments: Adversary.allCases
     )
     func joint(adversary: Adversary) {
@@ -24,7 +24,7 @@ import Testing
         #expect(attack.admitted > 100)
     }
 
-    @Test("64 tasks at once, in bursts: no window of any key holds more than its quota, and no refusal leaves a charge behind")
+    @Test("With 64 tasks in bursts no window exceeds its quota, and refusals charge nothing")
     func tasks() async {
         let clock = ManualClock()
         let limiter = JointRateLimiter(Self.policies.map { RateLimitRule($0) }, clock: clock)

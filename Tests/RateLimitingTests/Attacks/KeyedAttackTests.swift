@@ -12,7 +12,7 @@ import Testing
     ]
 
     @Test(
-        "Whoever attacks, no window of any key holds more than the quota, a wait is tight both ways, a refusal writes nothing",
+        "For any attack no window exceeds its quota, waits are exact, refusals are free",
         arguments: policies,
         Adversary.allCases
     )

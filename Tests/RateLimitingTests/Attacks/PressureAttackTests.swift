@@ -11,7 +11,7 @@ import Testing
     ]
 
     @Test(
-        "What a key is admitted beyond its quota is at most the usage evicted from it",
+        "A key exceeds its quota at most by the usage that was evicted from it",
         arguments: policies,
         [PressedLimiter.Kind.capacity, .memory]
     )
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "Below the budget each decision is that of unbounded memory",
+        "Below the budget each decision equals that of unbounded memory",
         arguments: policies.filter { $0.algorithm == .slidingWindow },
         [PressedLimiter.Kind.capacity, .memory]
     )

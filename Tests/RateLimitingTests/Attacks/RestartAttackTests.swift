@@ -10,7 +10,7 @@ import Testing
     ]
 
     @Test(
-        "Through restarts, kills, boots and steps of the wall clock no window of any key holds more than its quota",
+        "Through restarts, kills, boots and clock steps no window exceeds its quota",
         arguments: [false, true]
     )
     func restarts(boots: Bool) {

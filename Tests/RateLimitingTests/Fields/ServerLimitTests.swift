@@ -236,12 +236,12 @@ import Testing
         ServerFields("Shopify's garbage", "X-Shopify-Shop-Api-Call-Limit: 32/40/2"), ServerFields("nothing", ""),
     ]
 
-    @Test("Every draft and dialect is understood, and garbage counts as absent", arguments: drafts + vendors + edges)
+    @Test("Reads every draft and dialect, and treats garbage as absent", arguments: drafts + vendors + edges)
     func lenient(fields: ServerFields) {
         #expect(ServerLimit.decode(now: Self.now, field: fields.values) == fields.limits)
     }
 
-    @Test("Whatever bytes the fields hold, reading them ends, and tells no negative time")
+    @Test("Reading any bytes terminates and returns no negative time")
     func fuzz() {
         var generator = SplitMix64(seed: 8)
         let alphabet = Array("0123456789.,;=:\"\\() rtqwpk-+eEZTGMTs\u{301}\u{0}".unicodeScalars)

@@ -24,7 +24,7 @@ import Testing
         RateLimitClaim(policy.name, key: key, cost: cost, isRefundable: true)
     }
 
-    @Test("A refund returns exactly what the admission took, once", arguments: policies)
+    @Test("A refund returns exactly the charge of the admission, once", arguments: policies)
     func once(policy: RateLimitPolicy) throws {
         let limiter = limiter()
         _ = limiter.admit([claim(policy)])
@@ -38,7 +38,7 @@ import Testing
         #expect(charge.policies.isEmpty)
     }
 
-    @Test("A refund names its policies; the others stay charged, and can be refunded later")
+    @Test("A refund names its policies; others stay charged and can be refunded later")
     func chosen() throws {
         let limiter = limiter()
         let charge = try #require(limiter.admit(Self.policies.map { claim($0) }).charge)
@@ -103,7 +103,7 @@ import Testing
         #expect(second.limiter.count(of: policy.name) == 1)
     }
 
-    @Test("With random admissions, pauses and refunds each key stands as if what was refunded had not been", arguments: policies)
+    @Test("After random refunds each key equals one without the refunded admissions", arguments: policies)
     func property(policy: RateLimitPolicy) {
         var generator = SplitMix64(seed: UInt64(policy.quota))
         let limiter = limiter()
@@ -137,7 +137,7 @@ import Testing
         #expect(oracle.values.contains { $0.refunds > 20 })
     }
 
-    @Test("Under a GCRA a refund falls short by no more than the time since the admission", arguments: [strict, even])
+    @Test("Under GCRA a refund is short by at most the time since the admission", arguments: [strict, even])
     func short(policy: RateLimitPolicy) throws {
         for pause in 1...8 {
             let limiter = limiter()

@@ -31,7 +31,7 @@ import Testing
         return admitted
     }
 
-    @Test("No window holds more than the quota under the strict GCRA, and the wait is tight to the nanosecond", arguments: limits)
+    @Test("Under the strict GCRA no window exceeds the quota, and the wait is exact", arguments: limits)
     func strict(quota: Int, burst: Int, length: Int64) throws {
         let policy = RateLimitPolicy.requests(quota, per: .nanoseconds(length), algorithm: .strictGCRA(burst: burst))
         var window = StrictGCRA()

@@ -53,7 +53,7 @@ enum Arrival: CaseIterable, Sendable {
     }
 
     @Test(
-        "Whoever asks, no half-open window holds more than the quota, and the answer is that of the plainest exact limiter",
+        "Decides like the simplest exact limiter, and no half-open window is exceeded",
         arguments: [(1, 1), (1, 1_000), (2, 7), (3, 3_600_000_000_000), (10, 60_000_000_000), (64, 1_000)] as [(Int, Int64)],
         Arrival.allCases
     )

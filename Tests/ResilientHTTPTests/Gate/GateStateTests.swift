@@ -23,7 +23,7 @@ import Testing
         if case .admitted(let pass) = response { pass } else { nil }
     }
 
-    @Test("An open gate lets every request through and stores nothing")
+    @Test("An open gate lets every request pass and stores nothing")
     func open() {
         var gate = GateState()
         for _ in 0..<1_000 { #expect(gate.admit(at: .zero) == .admitted(.free)) }
@@ -31,7 +31,7 @@ import Testing
         #expect(gate.isWideOpen)
     }
 
-    @Test("A named delay closes the gate for that time and a stretch, never for less", arguments: [0.0, 0.3, 1.0])
+    @Test("A named delay closes the gate for that time plus a stretch, never for less", arguments: [0.0, 0.3, 1.0])
     func named(chance: Double) throws {
         var gate = GateState()
         let end = try #require(refuse(&gate, at: .zero, chance: chance))
@@ -47,7 +47,7 @@ import Testing
         #expect(refuse(&gate, delay: .seconds(30), at: .zero, chance: 1) == .seconds(36))
     }
 
-    @Test("Trap: asked again and again at the time that it named: a gate that is refused while it opens stays closed for longer")
+    @Test("Trap: a gate that is refused while it opens stays closed for longer")
     func longer() throws {
         var gate = GateState()
         var now = try #require(refuse(&gate, at: .zero))
@@ -63,7 +63,7 @@ import Testing
         #expect(refuse(&gate, at: now) == now + .seconds(6), "wide open, the earlier closures don't count")
     }
 
-    @Test("Without a named delay the pauses double from 1 s to 8 s, and requests in flight don't lengthen them")
+    @Test("Without a delay, pauses double from 1 s to 8 s; requests in flight don't add")
     func unnamed() throws {
         let backoff = GateRules().unnamed
         var gate = GateState()
@@ -81,7 +81,7 @@ import Testing
         #expect(gate.admit(at: now) == .closed(.seconds(1)), "a success ends the doubling")
     }
 
-    @Test("Trap: waiters let out all at once: after it opens one request goes out, then twice as many per success")
+    @Test("Trap: after it opens, one request passes, then twice as many per success")
     func slowStart() throws {
         var gate = GateState()
         let now = try #require(refuse(&gate, at: .zero))
@@ -97,7 +97,7 @@ import Testing
         #expect(gate.isWideOpen)
     }
 
-    @Test("Requests that were in flight when it closed take no place of a probe")
+    @Test("Requests in flight when it closes take no place of a probe")
     func inFlight() throws {
         var gate = GateState()
         for _ in 0..<200 { _ = gate.admit(at: .zero) }
@@ -109,7 +109,7 @@ import Testing
         #expect(gate.room(at: now) == 2)
     }
 
-    @Test("Trap: a herd when a shared Retry-After ends: a thousand gates with the same delay open one after the other")
+    @Test("Trap: a thousand gates with the same Retry-After open one after another")
     func herd() {
         var random = SplitMix64(seed: 1)
         var openings = [Int: Int]()
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test("A vital request passes a closed gate once the named time is over, and its success opens the gate")
+    @Test("A vital request passes after the named delay, and its success opens the gate")
     func vital() throws {
         var gate = GateState()
         _ = refuse(&gate, at: .zero)
@@ -144,7 +144,7 @@ import Testing
         #expect(pass(gate.admit(at: .seconds(2)))?.isProbe == true)
     }
 
-    @Test("Reopened, a gate lets one probe through at once")
+    @Test("A reopened gate lets one probe pass at once")
     func reopened() throws {
         var gate = GateState()
         _ = refuse(&gate, delay: .seconds(50), at: .zero)
@@ -152,7 +152,7 @@ import Testing
         #expect(pass(gate.admit(at: .seconds(1)))?.isProbe == true && gate.admit(at: .seconds(1)) == .opening)
     }
 
-    @Test("A host that serves some requests and refuses others is paced at the rate that it serves")
+    @Test("A host that refuses some requests is paced at the rate that it serves")
     func paced() {
         var gate = GateState()
         for request in 0..<20 { gate.noteSuccess(at: .milliseconds(50 * request)) }
@@ -163,7 +163,7 @@ import Testing
         #expect((12...20).contains(sent), "\(sent)")
     }
 
-    @Test("Nothing refused for a while, a paced gate opens within seconds")
+    @Test("Without refusals, a paced gate opens within seconds")
     func pacedRecovery() {
         var gate = GateState()
         for request in 0..<20 { gate.noteSuccess(at: .milliseconds(50 * request)) }
@@ -184,7 +184,7 @@ import Testing
         #expect(refuse(&gate, mayPace: true, at: .seconds(9)) != nil, "what was served long ago does not count")
     }
 
-    @Test("In any order of events nothing goes out while the gate is closed, and it opens again")
+    @Test("For any order of events, no request passes a closed gate, and it reopens")
     func random() {
         for seed in 0..<200 {
             var random = SplitMix64(seed: UInt64(seed))

@@ -9,7 +9,7 @@ import Timekeeping
 
 @testable import ResilientHTTP
 
-@Suite("Cancelling anywhere in the pipeline", .timeLimit(.minutes(10))) struct PipelineCancellationTests {
+@Suite("Cancellation anywhere in the pipeline", .timeLimit(.minutes(10))) struct PipelineCancellationTests {
     private let clock = ManualClock()
     private let gate = GateMiddleware()
     private let throttler: Throttler
@@ -51,7 +51,7 @@ import Timekeeping
     private var waitingInLine: Int { throttler.statuses().reduce(0) { $0 + $1.waiting } }
     private var countedInFlight: Int { throttler.statuses().reduce(0) { $0 + $1.details.inFlight } }
 
-    @Test("Ten thousand calls, cancelled at random, leave no task, no waiter, no sleeper and no slot behind")
+    @Test("10,000 calls canceled at random leave no task, waiter, sleeper or slot")
     func churn() async throws {
         var random = SplitMix64(seed: 10)
         var (places, cancelled) = (Places(), 0)

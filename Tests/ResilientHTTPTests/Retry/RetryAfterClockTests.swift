@@ -9,7 +9,7 @@ import Timekeeping
 
 /// Whole calls against a server that names a delay, on a clock that moves from deadline to deadline: nothing is sent early, and nobody sleeps
 /// past a deadline.
-@Suite("Retry-After, on a clock that is moved by hand") struct RetryAfterClockTests {
+@Suite("Retry-After on a manual clock") struct RetryAfterClockTests {
     /// 2025-11-04T10:30:00Z
     private static let start = Date(timeIntervalSince1970: 1_762_252_200)
 
@@ -91,7 +91,7 @@ import Timekeeping
     }
 
     @Test(
-        "The delay is waited out in full if it fits the minute and the deadline, else the call ends at once with the time in the error",
+        "Waits the full delay if minute and deadline allow it, else ends at once",
         arguments: [0, 1, 59, 61, 3_600],
         Wording.allCases
     )
@@ -119,7 +119,7 @@ import Timekeeping
     /// Random cases; more of them with `HOLDFAST_ROUNDS`.
     private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 10_000
 
-    @Test("In random cases, with and without gate and breaker, nothing is sent early and nobody sleeps past the deadline")
+    @Test("In random cases nothing is sent early, and no caller sleeps past its deadline")
     func random() throws {
         var random = SplitMix64(seed: 20)
         var (repeated, refused) = (0, 0)
@@ -141,7 +141,7 @@ import Timekeeping
         #expect(repeated > Self.rounds / 10 && refused > Self.rounds / 10)
     }
 
-    @Test("The closed gate of the default pipeline lets nothing out early either, and the call still ends before its deadline")
+    @Test("The default pipeline's gate sends nothing early and respects the deadline")
     func gate() throws {
         var random = SplitMix64(seed: 21)
         var repeated = 0

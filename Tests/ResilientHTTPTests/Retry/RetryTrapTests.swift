@@ -42,7 +42,7 @@ import Timekeeping
     }
 
     @Test(
-        "Trap: a `Date`-less or skewed HTTP-date: the local clock counts only where the answer tells no time of its own",
+        "Trap: the local clock counts only for a date in a response without Date",
         arguments: [-86_400, -90, 0, 90, 86_400, 31_536_000]
     )
     func skewedDate(skew: Int) throws {
@@ -70,7 +70,7 @@ import Timekeeping
     }
 
     @Test(
-        "Trap: clocks that jump: a wall clock that is set during a wait makes it neither longer nor shorter",
+        "Trap: a step of the wall clock during a delay does not change the delay",
         arguments: [-1, 1]
     )
     func jump(direction: Double) throws {
@@ -90,7 +90,7 @@ import Timekeeping
     }
 
     @Test(
-        "Trap: clocks that stop in device sleep: its time counts, so what is over when the device wakes is not sent",
+        "Trap: device sleep counts, so an expired call is not sent after waking",
         arguments: [(Duration.seconds(60), 2), (.seconds(3_600), 1)]
     )
     func deviceSleep(asleep: Duration, requests: Int) throws {
@@ -107,7 +107,7 @@ import Timekeeping
         #expect((call.error == nil) == (requests == 2))
     }
 
-    @Test("Trap: stale Authorization on a replay: a repeated request carries the token of that moment")
+    @Test("Trap: a repeated request sends the current token, not a stale one")
     func staleAuthorization() async throws {
         let environment = ClientEnvironment(clock: MonotonicClock(clock), wallClock: { Self.start })
         let session = Session(
@@ -130,7 +130,7 @@ import Timekeeping
         #expect(transport.requests.map { $0.headerFields[.authorization] } == ["Bearer at1", "Bearer at9"])
     }
 
-    @Test("A retry never carries the tokens of a user who signed in meanwhile: the call ends with its session")
+    @Test("A retry never sends another user's token: the call ends with its session")
     func otherUser() async throws {
         let environment = ClientEnvironment(clock: MonotonicClock(clock), wallClock: { Self.start })
         let session = Session(store: MemoryCredentialStore(.number(1)), environment: environment, refresh: { _ in .number(9) })
@@ -146,7 +146,7 @@ import Timekeeping
     }
 
     @Test(
-        "Trap: a clock-skew fix that retries every refusal of who asks: it is sent once, whatever time the answer tells",
+        "Trap: sends a refused request once, whatever time the response reports",
         arguments: [ErrorCode.authInvalidCredentials, .apiKeyInvalid, .resourceForbidden]
     )
     func skewFix(code: ErrorCode) async throws {
@@ -162,7 +162,7 @@ import Timekeeping
     }
 
     @Test(
-        "Trap: loops that spin when the budget is empty: a failing server is asked twice a second at most",
+        "Trap: with an empty budget, sends a failing server at most two requests a second",
         arguments: [500, 503]
     )
     func spinning(status: Int) throws {

@@ -15,7 +15,7 @@ import Timekeeping
     /// More of them with `HOLDFAST_ROUNDS`.
     private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 10_000
 
-    @Test("No session is resurrected, no call carries another user's token, and no user is signed out by mistake")
+    @Test("Restores no ended session, mixes no users' tokens and signs no user out wrongly")
     func histories() async throws {
         let lanes = 4
         let findings = try await withThrowingTaskGroup(of: [String].self) { group in

@@ -16,7 +16,7 @@ import Testing
         let name = "session-1"
     }
 
-    @Test("Counts calls per user, over a restart")
+    @Test("Counts calls per user, also over a restart")
     func example() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "page-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -16,7 +16,7 @@ import Timekeeping
     ]
 
     @Test(
-        "A client that learns from headers uses 97 % of a limit that it didn't know, and at most a thousandth of its calls are refused",
+        "Learns a limit from headers, uses 97% of it, and at most 0.1% are refused",
         arguments: [1, 2, 5, 10, 32, 100]
     )
     func learns(callers: Int) async throws {
@@ -24,7 +24,7 @@ import Timekeeping
     }
 
     @Test(
-        "So it does in older drafts and vendors' dialects, which don't tell all",
+        "Learns also from older drafts and vendors' dialects with fewer facts",
         arguments: [LimitedServer.Dialect.draft7, .draft6, .vendor, .vendorInstant],
         [1, 10, 100]
     )

@@ -18,7 +18,7 @@ import Testing
         _ = FileManager.default.createFile(atPath: folder + "/sent-\(UUID().uuidString)", contents: nil)
     }
 
-    @Test("Processes that are killed at a random moment make no more calls together than one may")
+    @Test("Processes killed at random moments make no more calls together than one may")
     func killed() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "killed-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
