@@ -68,7 +68,7 @@ import Testing
             #expect(error?.kind == kind && error?.code == errorCode && error?.status == nil)
             #expect((error?.underlying as? TransportError)?.code == code)
             let isTransient = [APIError.Kind.network, .noInternet, .timeout].contains(kind)
-            // The same certificate will not be trusted a moment later.
+            // The certificate will not be trusted on a retry either.
             #expect(error?.isRetryable == (isTransient && code != .untrusted))
             #expect(APIError(TransportError(code, message: "x", wasSent: true)).kind == kind, "caught by itself")
         }

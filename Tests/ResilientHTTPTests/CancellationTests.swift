@@ -5,7 +5,7 @@ import ResilientHTTP
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct CancellationTests {
-    /// Never answers; ends when it is cancelled.
+    /// Never responds, and ends when it is canceled.
     private struct Silence: HTTPTransport {
         let clock: ManualClock
 
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    /// Answers at once with a body that begins and never ends, and tells when somebody reads it.
+    /// Responds at once with a body that starts and never ends, and signals when the body is read.
     private struct Endless: HTTPTransport {
         let status: Int
         let chunks: AsyncThrowingStream<[UInt8], any Error>

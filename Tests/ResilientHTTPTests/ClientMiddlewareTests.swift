@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite struct ClientMiddlewareTests {
-    /// Notes when it is passed, on the way out and on the way back.
+    /// Records requests and responses that pass through it.
     private final class Diary: ClientMiddleware {
         private let entries = Mutex<[String]>([])
         var text: [String] { entries.withLock { $0 } }
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// Does in place of the rest of the way what it was told.
+    /// Runs a closure instead of the rest of the chain.
     private struct Stub: ClientMiddleware {
         var answer: @Sendable () throws -> (HTTPResponse, ResponseBody)
 

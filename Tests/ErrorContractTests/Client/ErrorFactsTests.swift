@@ -4,7 +4,7 @@ import HTTPTypes
 import StrictJSON
 import Testing
 
-/// Facts of an error for code that knows little of this library.
+/// Facts of an error for code that knows little about this library.
 @Suite("Facts of an error")
 struct ErrorFactsTests {
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)

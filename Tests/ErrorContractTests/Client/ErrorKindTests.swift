@@ -2,7 +2,7 @@ import ErrorContract
 import Foundation
 import Testing
 
-/// A kind, what it brings by itself, and what a person is shown for it.
+/// A kind, its default facts, and the title, text and actions that users see for it.
 struct KindRow: Sendable, CustomTestStringConvertible {
     var kind: APIError.Kind
     var code: String

@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// One situation and what a person must be shown.
+/// A situation and its expected presentation.
 struct PresentationRow: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var error: APIError

@@ -34,7 +34,7 @@ import Testing
         #expect(shown.secondaryLabel(in: language) == secondary)
     }
 
-    /// Every way in which a call fails: each code as a server answers it, and each kind of failure without an answer.
+    /// Every kind of failed call: each code as a server sends it, and each kind of failure without a response.
     private static let failures: [APIError] =
         ErrorCatalogue.standard.definitions.flatMap { definition in
             [nil, Duration.seconds(45)].map { PresentationRow.answered(definition.status, definition.code, retryAfter: $0) }
@@ -50,7 +50,7 @@ import Testing
     func everything(error: APIError) {
         let shown = Language.supported.map { ($0, error.presentation(in: $0, now: Self.now)) }
         #expect(Set(shown.map(\.1.message)).count == Language.supported.count)
-        // "Error" is Spanish too.
+        // "Error" is the same word in Spanish.
         #expect(Set(shown.map(\.1.title)).count >= Language.supported.count - 1)
         for (language, presentation) in shown {
             let labels = [presentation.primaryLabel(in: language), presentation.secondaryLabel(in: language)].compactMap(\.self)

@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Which text is shown for a response of another server: the own one, the server's, or one for the field.
+/// The text that is shown for another server's response: the library's own, the server's, or that of the field.
 @Suite("Texts for errors of other servers")
 struct ServerTextTests {
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)
@@ -271,7 +271,7 @@ struct ServerTextTests {
     }
 }
 
-/// A 401 to a request that carried no credentials.
+/// A 401 to a request without credentials.
 @Suite("A 401 without credentials")
 struct UncredentialedTests {
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)

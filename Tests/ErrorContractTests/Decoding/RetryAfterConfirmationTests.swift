@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// A closed gate is bounded: a delay of more than 60 s needs a response of the API itself.
+/// Only a response of the API itself can close a gate for more than 60 s.
 @Suite struct RetryAfterConfirmationTests {
     /// 2025-11-04T10:30:00Z
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)

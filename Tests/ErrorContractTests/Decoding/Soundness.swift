@@ -1,11 +1,11 @@
 import ErrorContract
 
-/// What must be true of an error that was read, whatever the answer was.
+/// Rules for every decoded error, whatever the response.
 enum Soundness {
-    /// The first rule that an error breaks, or `nil`.
+    /// Returns the first rule that an error violates, or `nil`.
     /// - Parameters:
-    ///   - error: What was read.
-    ///   - status: The HTTP status of the answer.
+    ///   - error: The decoded error.
+    ///   - status: The HTTP status of the response.
     static func fault(in error: DecodedError, status: Int) -> String? {
         let claims = (200...299).contains(status) && (400...599).contains(error.status)
         let isLimitUnder400 = status == 400 && error.status == 429 && error.family == .graphQL
@@ -21,7 +21,7 @@ enum Soundness {
         return nil
     }
 
-    /// The longest text that a person is shown, in bytes.
+    /// The length of the longest text that is shown to users, in bytes.
     static let longestText = 2_048
 
     private static let insides = [

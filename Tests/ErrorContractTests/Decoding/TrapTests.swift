@@ -4,7 +4,7 @@ import HTTPTypes
 import StrictJSON
 import Testing
 
-/// Mistakes that other clients made with error answers, each under its name.
+/// Mistakes that other clients made with error responses.
 @Suite struct TrapTests {
     /// 2025-11-04T10:30:00Z
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)
@@ -133,7 +133,7 @@ import Testing
 
     @Test("Trap: reads at most 64 KiB, however large the body")
     func bounded() {
-        /// Counts how far it is read.
+        /// A collection that records how far it is read.
         final class Body: Collection {
             var furthest = 0
             let count = 50_000_000

@@ -4,7 +4,7 @@ import HTTPTypes
 import StrictJSON
 import Testing
 
-/// A body that means nothing.
+/// A body without a meaning.
 struct UnreadableBody: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var bytes: [UInt8]

@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// One documented refusal per vendor; the table in `Resources/retry-after.jsonl` holds the variants and what is no delay.
+/// One documented refusal per vendor. The table in `Resources/retry-after.jsonl` contains the variants and the invalid values.
 @Suite struct VendorDelayTests {
     /// 2025-11-04T10:30:00Z
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)

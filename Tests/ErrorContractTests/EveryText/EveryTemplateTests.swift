@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What stands in the templates and views themselves, where no language could be chosen.
+/// The literal texts of templates and views, which would be the same in every language.
 @Suite struct EveryTemplateTests {
-    /// The pages and mails for people; reference, codes and lab are read by developers, in English.
+    /// The pages and emails for users. The reference, the pages of codes and the lab are for developers, in English.
     private static let templates = Repository.files("mustache", under: ["Sources/Server/Pages"])
         .map(Repository.name(of:)).filter { name in
             !["errors", "lab", "reference"].contains { name.hasSuffix("/\($0).html.mustache") }

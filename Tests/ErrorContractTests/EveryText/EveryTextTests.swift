@@ -2,13 +2,13 @@ import ErrorContract
 import Foundation
 import Testing
 
-/// Every text of the sources, found by reading them, so that none can be forgotten.
+/// Every text of the sources. The tests find the texts by parsing the sources, so that none is missed.
 @Suite struct EveryTextTests {
-    /// What is the same in English and in another language.
+    /// Texts that are the same in English and in another language.
     private static let sameAsEnglish: [String: Set<Language>] = [
         "Error": [.spanish], "OK": [.spanish, .portuguese, .french, .german], "{count} minutes": [.french],
     ]
-    /// What ends otherwise than in English, by the custom of the language.
+    /// Texts whose punctuation at the end differs from English by the custom of the language.
     private static let endsOtherwise: [String: Set<Language>] = ["Regards,": [.german]]
 
     @Test("A text exists in every language", arguments: WrittenText.all)
@@ -34,7 +34,7 @@ import Testing
     func placeholders(text: WrittenText) {
         for (language, forms) in text.forms {
             for (category, form) in forms {
-                // "one hour", "two hours" may be words.
+                // "one hour" and "two hours" may be words without a number.
                 let optional: Set<String> = category == .other ? [] : ["{count}"]
                 let (given, expected) = (Self.placeholders(form), Self.placeholders(text.english))
                 #expect(
@@ -81,7 +81,7 @@ import Testing
                 if language == .spanish {
                     #expect(form.contains("?") == form.contains("¿") && form.contains("!") == form.contains("¡"), note)
                 }
-                // French keeps these apart by a space that does not break; every other language does not.
+                // French separates these by a no-break space; no other language does.
                 let apart = form.matches(of: /\u{A0}[?!:;]/).count
                 let all = form.matches(of: /[?!:;]/).count
                 #expect(apart == (language == .french ? all : 0), note, sourceLocation: text.place)
@@ -104,13 +104,14 @@ import Testing
         Set(text.matches(of: /\{[^{}]*\}/).map { String($0.output) })
     }
 
-    /// Marks that steer directions belong to values, not to texts; nor does a text need other characters that nobody sees.
+    /// Returns whether a scalar is invisible. Direction marks belong to values, not to texts, and texts need no other invisible
+    /// characters.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         [.format, .control].contains(scalar.properties.generalCategory)
     }
 }
 
 extension WrittenText {
-    /// A finding, with the place that it was made at.
+    /// Returns a finding with its location.
     fileprivate func says(_ finding: String) -> Comment { "\(file):\(line): \(finding) (“\(english)”)" }
 }

@@ -1,7 +1,7 @@
 import ErrorContract
 import Testing
 
-/// The reader that the tests of all texts rely on.
+/// Tests the parser that the tests of all texts use.
 @Suite struct WrittenTextTests {
     @Test("Finds texts in any syntax, with their lines")
     func found() {

@@ -30,7 +30,7 @@ import Testing
     }
 }
 
-/// Values whose direction is not that of the text around them.
+/// Values with another direction than the text around them.
 @Suite struct IsolationTests {
     private static let text = LocalizedText(en: "Hello {name}, 3 new", he: "שלום {name}, יש 3 חדשים")
 

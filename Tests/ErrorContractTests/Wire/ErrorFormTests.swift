@@ -47,7 +47,7 @@ import Testing
         String(decoding: form.body(of: payload).encoded(), as: UTF8.self)
     }
 
-    /// The headers that go with every error.
+    /// Returns the headers that every error has.
     private func headers(_ payload: ErrorPayload, _ form: ErrorForm) -> HTTPFields {
         var headers: HTTPFields = [
             .contentType: form.contentType, .errorCode: payload.code.rawValue, .requestID: payload.requestID,

@@ -7,7 +7,7 @@ import Testing
     private static let minute = RateLimitPolicy.requests(10, per: .seconds(60), name: "minute")
     private var generator = SplitMix64(seed: 1)
 
-    /// Sends and ends a call at one instant, if it may go.
+    /// Sends and ends a call at one instant, if the limit admits it.
     private mutating func call(_ limit: inout AdaptiveLimit, at now: Int64, end: CallEnd = .answered()) -> Hold? {
         switch limit.admit(at: now) {
         case .admitted(let call):

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(60))) struct JointAttackTests {
-    /// The account, its address, and all together; a paced one.
+    /// Limits per account, per address and overall, and a paced one.
     private static let policies: [RateLimitPolicy] = [
         .requests(3, per: .seconds(3_600), name: "account"), .requests(20, per: .seconds(60), name: "address"),
         .requests(600, per: .seconds(60), name: "all"),
@@ -60,7 +60,7 @@ import Testing
         #expect(oracles[0].contains { $0.most == 3 } && oracles[1].contains { $0.most == 20 })
     }
 
-    /// - Returns: How many units each key of each rule was admitted.
+    /// - Returns: The units admitted for each key of each rule.
     private static func hammer(
         _ limiter: JointRateLimiter<ManualClock>,
         at now: Int64,
@@ -81,7 +81,7 @@ import Testing
     }
 }
 
-/// An adversary at several keys of several rules, watched by an oracle for each.
+/// An adversary that attacks several keys of several rules, with an oracle for each.
 private struct JointAttack {
     private let policies: [RateLimitPolicy]
     private let keyCounts: [Int]
@@ -135,8 +135,8 @@ private struct JointAttack {
         return response
     }
 
-    /// Asks again, a nanosecond before the wait is over, and when it is.
-    /// - Returns: How many decisions that took.
+    /// Repeats the request a nanosecond before the delay ends, and when it ends.
+    /// - Returns: The number of decisions made.
     private mutating func probe(
         _ keys: [Int],
         _ costs: [Int],

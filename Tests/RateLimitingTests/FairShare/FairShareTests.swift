@@ -5,7 +5,7 @@ import Testing
 @Suite struct FairShareTests {
     private let window = Duration.seconds(60)
 
-    /// Whether a request at an instant is admitted as a fair share.
+    /// Returns whether a request at an instant is admitted as a fair share.
     private func admits(_ shares: inout FairShare, _ number: Int, at now: Duration = .zero, quota: Int = 600) -> Bool {
         shares.reserve(network(number), at: now, quota: quota, window: window) != nil
     }
@@ -70,7 +70,7 @@ import Testing
         var exact = FairShare(capacity: 1 << 20)
         var small = FairShare(capacity: 64)
         var model = UnboundedShares()
-        /// When the table that is short of memory last admitted each network.
+        /// The last admission of each network by the table with limited memory.
         var admitted: [Int: Duration] = [:]
         var now = Duration.zero
         for round in 0..<Rounds.share(5, of: 8) {
@@ -92,7 +92,7 @@ import Testing
     }
 }
 
-/// The same decisions from a list of all admissions.
+/// Makes the same decisions from a list of all admissions.
 private struct UnboundedShares {
     private var admissions: [(network: Int, time: Duration)] = []
 

@@ -186,7 +186,7 @@ import Testing
         ServerFields("a reset that is over", "X-RateLimit-Reset: 1600000000", ServerLimit(reset: .zero)),
     ]
 
-    /// What the grammar of structured fields makes possible (RFC 9651), and what is against it.
+    /// Unusual but valid structured fields (RFC 9651), and invalid ones.
     static let edges: [ServerFields] = [
         ServerFields(
             "separators in quotes, a bare name, blanks",

@@ -16,7 +16,7 @@ import Testing
         return JointRateLimiter([rule], capacity: capacity, memory: memory, clock: clock)
     }
 
-    /// A client by its number in its /56, the number of that in its /48, and the /48.
+    /// Returns the claim of a client by its number in its /56, the number of the /56 in its /48, and the number of the /48.
     private func claim(_ client: Int, _ near: UInt64 = 0, _ far: UInt64 = 0) -> RateLimitClaim {
         RateLimitClaim("ip", key: [UInt64(client), near, far], networks: ClientNetworks(near: far << 8 | near, far: far))
     }

@@ -7,7 +7,7 @@ import Testing
     private static let ring = RateLimitPolicy.requests(3, per: .nanoseconds(1_000))
     private static let strict = RateLimitPolicy.requests(30, per: .nanoseconds(1_000), algorithm: .strictGCRA(burst: 4))
 
-    /// Digests that crowd in one corner, at the ends, or nowhere.
+    /// Returns a digest that is clustered in one corner, at the ends, or not at all.
     private static func digest(_ key: UInt64, crowd: Int, using secret: KeySecret) -> UInt64 {
         switch crowd {
         case 0: secret.digest(of: key).word
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    /// Sorted, with no gap between a key and its place.
+    /// Returns whether the table is sorted, with no gap between a key and its place.
     private func isSound<Window: ~Copyable>(_ table: borrowing WindowTable<Window>) -> Bool {
         var (last, count) = (UInt64(0), 0)
         for index in 0..<table.slotCount where table.slots[index].word != 0 {

@@ -12,7 +12,7 @@ import Testing
 
     private let machine = Machine()
 
-    /// Spends what is left to some keys, at several instants.
+    /// Uses up the remaining quota of some keys, at several instants.
     private func spend(_ run: Machine.Run, keys: Range<Int>, pause: Duration = .seconds(1)) {
         for key in keys {
             for policy in Self.policies { _ = run.limiter.admit([RateLimitClaim(policy.name, key: key)]) }

@@ -7,7 +7,8 @@ import Testing
         (1, 1, 1), (7, 2, 1_000), (7, 7, 1_000), (100, 10, 60_000_000_000), (64, 1, 777), (1_000, 100, 999),
     ]
 
-    /// Greedy with random costs and pauses: every refusal is checked a nanosecond before its wait and at it.
+    /// Sends greedy requests with random costs and pauses, and checks every refusal a nanosecond before its delay ends and when
+    /// it ends.
     private func admissions(
         rounds: Int,
         window length: Int64,

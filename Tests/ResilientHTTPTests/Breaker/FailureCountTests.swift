@@ -4,7 +4,7 @@ import Testing
 @testable import ResilientHTTP
 
 @Suite struct FailureCountTests {
-    /// How many of so many failures open the circuit.
+    /// Returns how many of a number of failures open the circuit.
     private func fail(_ count: inout FailureCount, times: Int, at now: Duration = .zero) -> Int {
         (0..<times).reduce(0) { opened, _ in count.noteFailure(BreakerRules(failuresInARow: 5), at: now) ? opened + 1 : opened }
     }
@@ -41,7 +41,7 @@ import Testing
         var count = FailureCount()
         for second in 0..<200 {
             let now = Duration.seconds(second * 2)
-            // 15 calls in 30 s are too few to judge.
+            // 15 calls in 30 s are too few for a decision.
             if second.isMultiple(of: 2) { count.noteSuccess(at: now) } else { #expect(fail(&count, times: 1, at: now) == 0) }
         }
     }

@@ -150,7 +150,7 @@ import Timekeeping
         }
         executor.run(clock, until: .seconds(30))
         #expect(calls.allSatisfy { $0.isOver && $0.error == nil })
-        // The first call that wakes when the gate opens is its probe; the others go as successes let them.
+        // The first call that wakes when the gate opens is its probe. The others follow after its successes.
         #expect(
             server.paths.dropFirst(2) == ["/high-1", "/high-2", "/normal-1", "/normal-2", "/low-1", "/low-2"],
             "\(server.paths)"
@@ -179,7 +179,7 @@ private final class SilentServer: HTTPTransport {
         self.clock = clock
     }
 
-    /// The time that each attempt got.
+    /// The time limit of each attempt.
     var timeouts: [Duration] { state.withLock(\.self) }
 
     func send(

@@ -10,7 +10,7 @@ import Testing
     /// 2025-11-04T10:30:00Z
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)
 
-    /// Stores what it is called with.
+    /// Records the events that it receives.
     private final class Recorder: AnalyticsListener {
         private let state = Mutex<[(name: String, error: AnalyticsError)]>([])
         var names: [String] { state.withLock { $0.map(\.name) } }

@@ -12,7 +12,7 @@ import Timekeeping
 @Suite(.timeLimit(.minutes(1))) struct CallEventTests {
     private let clock = ManualClock()
 
-    /// Keeps what it hears.
+    /// Records the events that it receives.
     final class Ear: CallListener {
         private let heard = Mutex<[CallEvent]>([])
         var events: [CallEvent] { heard.withLock { $0 } }

@@ -8,13 +8,13 @@ import Timekeeping
 
 @testable import ResilientHTTP
 
-/// Calls that meet a gate which is opening, on a clock that is moved from deadline to deadline.
+/// Calls at a gate that is opening, on a clock that jumps from deadline to deadline.
 @Suite struct GateLineTests {
     private let clock = ManualClock()
     private let executor = SteppedExecutor()
     private let gate = GateMiddleware()
 
-    /// A client whose server answers its first request at once and the next after a while.
+    /// Returns a client whose server responds to its first request at once and to the next after a while.
     private func client(
         _ statuses: [Int],
         delay: Duration = .milliseconds(100),
@@ -34,7 +34,7 @@ import Timekeeping
         Outcome(on: executor) { try await client.send(.get, "/a").response.status.code }
     }
 
-    /// Has the first request refused, and lets the time pass until the gate opens.
+    /// Makes the server refuse the first request, and advances the clock until the gate opens.
     private func close(_ client: APIClient) {
         _ = call(client)
         executor.run(clock, until: .seconds(6))
@@ -134,7 +134,7 @@ import Timekeeping
     }
 }
 
-/// Answers after a while with statuses by script, the first time at once; a 503 names 2 s.
+/// Responds with scripted statuses, the first time at once and then after a while. A 503 names 2 s.
 private final class SlowServer: HTTPTransport {
     private struct State {
         var statuses: [Int]
@@ -152,9 +152,9 @@ private final class SlowServer: HTTPTransport {
         state = Mutex(State(statuses: statuses))
     }
 
-    /// When requests came, in order.
+    /// The instants of the requests, in order.
     var instants: [Duration] { state.withLock(\.instants) }
-    /// The most requests that were under way.
+    /// The largest number of requests in flight.
     var mostAtOnce: Int { state.withLock(\.mostAtOnce) }
 
     func send(
@@ -179,7 +179,7 @@ private final class SlowServer: HTTPTransport {
     }
 }
 
-/// Hears why calls were given up.
+/// Records the reasons why calls were given up.
 private final class ReasonListener: CallListener {
     private let heard = Mutex<[GiveUpReason]>([])
     var reasons: [GiveUpReason] { heard.withLock(\.self) }

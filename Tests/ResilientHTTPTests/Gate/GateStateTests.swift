@@ -18,7 +18,7 @@ import Testing
         gate.noteRefusal(pass, delay: delay, first: first, again: again, mayPace: mayPace, at: now, chance: chance)
     }
 
-    /// The pass of an admitted request.
+    /// Returns the pass of an admitted request.
     private func pass(_ response: GateState.Answer) -> GateState.Pass? {
         if case .admitted(let pass) = response { pass } else { nil }
     }
@@ -55,7 +55,7 @@ import Testing
             let probe = try #require(pass(gate.admit(at: now)))
             let end = try #require(refuse(&gate, probe, at: now))
             #expect(end == now + .seconds(9))
-            // A request that was in flight when it closed repeats what is known.
+            // A request that was in flight when the gate closed adds no new information.
             #expect(refuse(&gate, at: now) == end)
             now = end
         }
@@ -89,7 +89,7 @@ import Testing
         while allowed < GateState.wide {
             let probes = try (0..<allowed).map { _ in try #require(pass(gate.admit(at: now))) }
             #expect(gate.admit(at: now) == .opening && gate.room(at: now) == 0)
-            // One success doubles; the others end without saying anything.
+            // One success doubles; the others end without a verdict.
             gate.noteSuccess(probes[0], at: now)
             for probe in probes.dropFirst() { gate.noteNeutral(probe) }
             allowed *= 2
@@ -118,7 +118,7 @@ import Testing
             let end = refuse(&gate, at: .zero, chance: Double.random(in: 0...1, using: &random)) ?? .zero
             openings[Int(end / .milliseconds(200)), default: 0] += 1
         }
-        // Spread over two seconds, no tenth of them takes much more than a tenth.
+        // The openings spread over two seconds, so no tenth of the time has much more than a tenth of them.
         #expect(openings.values.allSatisfy { $0 <= 150 } && openings.count >= 10)
     }
 
@@ -159,7 +159,7 @@ import Testing
         #expect(refuse(&gate, mayPace: true, at: .seconds(1)) == nil)
         var sent = 0
         for step in 0..<100 where pass(gate.admit(at: .seconds(1) + .milliseconds(10 * step))) != nil { sent += 1 }
-        // 20 a second were served; pacing begins at four fifths of it.
+        // 20 a second were served, and pacing starts at four fifths of that.
         #expect((12...20).contains(sent), "\(sent)")
     }
 
@@ -208,7 +208,7 @@ import Testing
                 case 1: gate.noteNeutral(pass)
                 default:
                     gate.noteSuccess(pass, at: now)
-                    // A probe of the present opening ends a closure early.
+                    // A probe of the current opening can end a closure early.
                     if gate.room(at: now) > 0 { closedUntil = .zero }
                 }
             }

@@ -9,7 +9,7 @@ import Timekeeping
 
 @testable import ResilientHTTP
 
-/// Servers that refuse for a moment, limits that a burst meets, and a connection that is gone: whole calls in simulated time.
+/// Servers that refuse for a moment, bursts that exceed a limit, and a lost connection: whole calls in simulated time.
 @Suite("Calls during short outages") struct BlipTests {
     private let clock = ManualClock()
     private let executor = SteppedExecutor()
@@ -53,7 +53,7 @@ import Timekeeping
         let calls = (0..<80).map { call(client, "/items/\($0)") }
         executor.run(clock, until: .seconds(30))
         #expect(calls.allSatisfy { $0.isOver && $0.error == nil }, "\(calls.compactMap(\.error).first.map { "\($0)" } ?? "")")
-        // The gate lets few requests through while the server refuses.
+        // The gate admits few requests while the server refuses.
         #expect(server.count < 80 * 2 + 20, "\(server.count)")
     }
 

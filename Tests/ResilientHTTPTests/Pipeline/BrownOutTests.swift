@@ -16,7 +16,7 @@ import Testing
         let ours = try BrownOut(clients: 100, rate: 0.4).run { ClientPipeline.standard() }
         #expect(ours.attemptsPerCall <= 0.55, "\(ours.attemptsPerCall)")
         #expect(ours.goodput >= 0.8, "\(ours.goodput)")
-        // Of so few requests a healthy server refuses one in a thousand, too, when they happen to come at once.
+        // Of so few requests a healthy server also refuses one in a thousand, if they arrive at the same time.
         #expect(ours.success(from: .seconds(10)) > 0.95, "\(ours.success(from: .seconds(10)))")
     }
 

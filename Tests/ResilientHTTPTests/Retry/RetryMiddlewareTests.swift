@@ -29,7 +29,7 @@ import Timekeeping
         )
     }
 
-    /// Runs a call while the clock is moved from sleep to sleep; returns its error and the instants of the wake-ups.
+    /// Runs a call while the clock jumps from sleep to sleep. Returns its error and the instants of the wake-ups.
     private func run(
         waits: [Duration],
         _ operation: @escaping @Sendable () async throws -> Void
@@ -173,7 +173,7 @@ import Timekeeping
     }
 }
 
-/// Wakes a second after somebody went to sleep, whatever he asked for.
+/// Wakes every sleeper after one second, whatever its deadline.
 private struct EagerClock: Clock {
     let clock: ManualClock
     var now: ManualClock.Instant { clock.now }

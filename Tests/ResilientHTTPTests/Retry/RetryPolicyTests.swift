@@ -44,7 +44,7 @@ import Testing
         #expect(Backoff(base: .zero).pause(beforeRetry: 9, chance: 1) == .zero)
     }
 
-    /// Seconds that the server names, seconds until the deadline, the wait in seconds if there is one.
+    /// The delay named by the server in seconds, the seconds until the deadline, and the expected delay, if any.
     private static let delays: [(Int, Double, Double?)] = [
         (0, 30, 0.5), (1, 30, 1.05), (59, 120, 61.95), (59, 59, nil), (60, 120, 63), (61, 120, nil), (3_600, 10_000, nil),
         (3_600, 30, nil), (1, 0.9, nil),

@@ -30,7 +30,7 @@ import Timekeeping
         )
     }
 
-    /// Makes a call and lets the clock run for a time.
+    /// Makes a call and advances the clock for a time.
     private func run(
         _ client: APIClient,
         _ method: HTTPRequest.Method = .get,
@@ -46,14 +46,15 @@ import Timekeeping
         arguments: [-86_400, -90, 0, 90, 86_400, 31_536_000]
     )
     func skewedDate(skew: Int) throws {
-        // By its own clock the server asks for 30 s, wherever the local clock stands.
+        // By the server's own clock the delay is 30 s, whatever the local clock shows.
         let told: HTTPFields = [.date: "Tue, 04 Nov 2025 10:30:00 GMT", .retryAfter: "Tue, 04 Nov 2025 10:30:30 GMT"]
         let dated = RecordingTransport(clock, [.answer(status: 503, headers: told), .answer(status: 200)])
         let wrong = Self.start.addingTimeInterval(Double(skew))
         #expect(run(try client(dated, wallClock: { wrong })).error == nil)
         #expect(dated.instants == [.zero, .seconds(30)])
 
-        // Without a `Date` the wall clock has to do. A wrong one makes the wait too long to be slept, or nothing; never does it hang.
+        // Without a `Date` the wall clock is used. A wrong one makes the delay zero or too long to wait for, but the call never
+        // hangs.
         let now = clock.now.offset
         let bare: HTTPFields = [.retryAfter: "Tue, 04 Nov 2025 10:30:30 GMT"]
         let undated = RecordingTransport(clock, [.answer(status: 503, headers: bare), .answer(status: 200)])
@@ -99,7 +100,7 @@ import Timekeeping
         let client = try client(transport)
         let call = Outcome<HTTPResponse>(on: executor) { try await client.send(.get, "/a").response }
         executor.drain()
-        // No timer fires meanwhile; on waking all that are due do at once.
+        // No timer fires meanwhile. When the device wakes, all due timers fire at once.
         clock.advance(by: asleep)
         executor.drain()
         #expect(call.isOver && transport.instants.count == requests)
@@ -120,7 +121,7 @@ import Timekeeping
             [.answer(status: 503, headers: [.retryAfter: "20"]), .answer(status: 200)]
         )
         let client = try client(transport, session: session)
-        // What is loaded is loaded by a task of its own, which nobody steps.
+        // The credentials are loaded by a separate task, which the test does not step.
         _ = try await session.credentials
         let call = Outcome<HTTPResponse>(on: executor) { try await client.send(.get, "/a").response }
         executor.drain()

@@ -55,7 +55,7 @@ import Timekeeping
             for _ in 0..<20 {
                 group.addTask {
                     try await FileCredentialStore(file: file, lockTimeout: .seconds(600)).exclusively {
-                        // Nobody else can have come in between the two if it is alone.
+                        // With exclusive access no other caller can run between the two.
                         let number = entries.increment()
                         await Task.yield()
                         #expect(exits.increment() == number)
@@ -111,7 +111,7 @@ import Timekeeping
 }
 
 extension Session.Timing {
-    /// For tests that share a busy machine.
+    /// Long timeouts for tests on a busy machine.
     static var patient: Session.Timing {
         var timing = Session.Timing()
         timing.attemptTimeout = .seconds(600)

@@ -165,7 +165,7 @@ import Testing
     }
 }
 
-/// A keychain in memory with the rules of the real one: an item is found by everything but its accessibility.
+/// A keychain in memory with the rules of the real one: all attributes except the accessibility identify an item.
 private final class MemoryKeychain: SecItemFunctions {
     private struct State {
         var items: [SecItemAttributes: Data] = [:]

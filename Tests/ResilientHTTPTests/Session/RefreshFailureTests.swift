@@ -8,9 +8,9 @@ import Timekeeping
 
 @testable import ResilientHTTP
 
-/// Calls in flight while the refresh endpoint fails, on a clock that is moved by hand.
+/// Calls in flight while the refresh endpoint fails, on a manual clock.
 @Suite("A failing refresh endpoint", .timeLimit(.minutes(10))) struct RefreshFailureTests {
-    /// Moves the clock until the storm is over.
+    /// Advances the clock until the storm is over.
     private func run(_ storm: RefreshStorm, timeout: Duration = .seconds(30)) async throws -> RefreshStorm.Report {
         let clock = ManualClock()
         let server = RefreshServer(storm, clock)

@@ -10,7 +10,7 @@ import Timekeeping
 
 /// Refreshes that end after the session has changed.
 @Suite("A refresh that ends late", .timeLimit(.minutes(2))) struct SessionEndTests {
-    /// Holds refreshes back until they are released.
+    /// Delays refreshes until they are released.
     private final class Endpoint: Sendable {
         private let waiters = Mutex<[CheckedContinuation<Void, Never>]>([])
         private let outcome: @Sendable () throws -> Credentials
@@ -51,7 +51,7 @@ import Timekeeping
         )
     }
 
-    /// Begins a refresh, changes the session meanwhile, and lets the refresh end.
+    /// Starts a refresh, changes the session meanwhile, and lets the refresh end.
     private func run(
         _ outcome: @escaping @Sendable () throws -> Credentials,
         meanwhile change: (Session) async throws -> Void

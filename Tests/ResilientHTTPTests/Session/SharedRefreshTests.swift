@@ -9,7 +9,7 @@ import Timekeeping
 @testable import ResilientHTTP
 
 @Suite("A refresh shared by all calls", .timeLimit(.minutes(2))) struct SharedRefreshTests {
-    /// The first test makes 10,000 calls, the others as many as it takes to see the same.
+    /// The first test makes 10,000 calls; fewer are enough for the others.
     private let calls = 2_000
     private let clock = ManualClock()
     private let refreshes = Counter()
@@ -29,7 +29,7 @@ import Timekeeping
         return APIClient(baseURL: url, transport: server, session: session, middleware: [], environment: environment)
     }
 
-    /// Makes all calls at once; returns the kinds of their failures.
+    /// Makes all calls at once, and returns the kinds of their failures.
     private func call(
         _ client: APIClient,
         times: Int? = nil,
@@ -61,7 +61,7 @@ import Timekeeping
             return .number(2)
         }
         let failures = await call(client, times: 10_000) {
-            // All the others first: their calls end with the new token.
+            // Waits for all the others first: their calls end with the new token.
             while server.sent(with: "at2") < 1 || server.heldBack == 0 { await Task.yield() }
             while server.sent(with: "at1") + server.sent(with: "at2") - server.heldBack < 1 { await Task.yield() }
             for _ in 0..<1_000 { await Task.yield() }
@@ -175,7 +175,7 @@ import Timekeeping
             environment: environment
         )
         let crowd = (0..<10_000).map { _ in Task { await failure { _ = try await client.send(.get, "/a") } } }
-        // All have been refused: some are held back, the others wait for the refresh.
+        // All calls have been refused: some responses are delayed, and the other calls wait for the refresh.
         while server.heldBack + session.waiting < crowd.count { await Task.yield() }
         for (number, call) in crowd.enumerated() where number.isMultiple(of: 3) { call.cancel() }
         server.release()

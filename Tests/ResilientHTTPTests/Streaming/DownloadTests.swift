@@ -23,7 +23,7 @@ import Testing
         return .stream(status: 206, headers: headers, chunks: [Array(text.utf8)])
     }
 
-    /// Runs a body with the address of a file in an empty folder.
+    /// Runs a closure with the URL of a file in an empty folder.
     private func withTarget(_ body: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -95,7 +95,7 @@ private final class Pauses: Sendable {
         .stream(status: 200, headers: [.contentType: "text/event-stream; charset=utf-8"], chunks: [Array(text.utf8)], end: end)
     }
 
-    /// Reads all events while a clock jumps from sleep to sleep.
+    /// Reads all events while the clock jumps from sleep to sleep.
     private func read(
         _ steps: [ScriptedTransport.Step],
         rules: ServerSentEvents.Reconnection = ServerSentEvents.Reconnection(),

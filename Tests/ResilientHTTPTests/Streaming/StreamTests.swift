@@ -169,7 +169,7 @@ import Timekeeping
     }
 }
 
-/// The times that a transport was given.
+/// The time limits that a transport received.
 private final class Times: Sendable {
     let value = Mutex<[Duration]>([])
 }

@@ -10,10 +10,10 @@ import Testing
 @Suite struct ThrottleFileTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "throttle-\(UUID().uuidString)/inner")
     private let endpoint = Endpoint(.get, "/api/activities")
-    /// The system's clocks, which go on while processes come and go.
+    /// The system's clocks, which continue while processes start and end.
     private let system = ManualClock()
 
-    /// A process: its own monotonic clock, the same files.
+    /// Creates a process with its own monotonic clock and the same files.
     private func process(
         _ store: (any ThrottleStore)? = nil,
         log: CapturedLog = CapturedLog(),

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ThrottleKillTests {
     private static let endpoint = Endpoint(.get, "/api/activities")
 
-    /// A process that may make ten calls an hour, and notes each as a file before the next.
+    /// A process that may make ten calls an hour, and records each as a file before the next.
     private static func throttler(_ folder: String) -> Throttler {
         let policy = ThrottlePolicy(others: .requests(10, per: .seconds(3_600)))
         return Throttler(policy: policy, store: ThrottleFile(folder: URL(fileURLWithPath: folder)))

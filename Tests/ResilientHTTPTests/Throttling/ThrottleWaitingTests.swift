@@ -18,14 +18,14 @@ import Testing
         return Throttler(policy: policy, clock: clock, randomness: SplitMix64(seed: 1))
     }
 
-    /// What became of one call: when it went, or why it didn't.
+    /// The outcome of one call: when it was sent, or why it was not.
     private enum Outcome: Equatable {
         case went(at: Duration)
         case held(retryAfter: Duration?)
         case cancelled
     }
 
-    /// One call; its outcome is `nil` as long as it waits, so that a test which is wrong fails rather than hangs.
+    /// One call. Its outcome is `nil` while it waits, so that an incorrect test fails instead of hanging.
     private final class Attempt: Sendable {
         private let state = Mutex<(outcome: Outcome?, task: Task<Void, Never>?)>((nil, nil))
 
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// Makes a call that may wait.
+    /// Starts a call that may wait.
     private func start(
         _ throttler: Throttler,
         waitingUpTo longest: Duration = .seconds(1_000),

@@ -42,7 +42,7 @@ import Timekeeping
         let throttler = throttler(5)
         let transport = RecordingTransport(clock, Array(repeating: step, count: 100))
         let client = try client(throttler, transport)
-        // So far apart that a bad network's spacing is no reason.
+        // So far apart that the spacing after lost connections is not the reason.
         for call in 0..<100 {
             let outcome = Outcome<Void>(on: executor) { let _: Int = try await client.get("/a") }
             executor.drain()

@@ -13,7 +13,7 @@ import Testing
         return ResponseBody(stream)
     }
 
-    /// Answers with a body of its own.
+    /// Responds with a fixed body.
     private struct Fixed: HTTPTransport {
         let status: Int
         var headers: HTTPFields = [:]

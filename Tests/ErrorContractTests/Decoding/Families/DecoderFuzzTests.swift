@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// The headers with some of their values changed as the body is.
+    /// Returns the headers with some of their values mutated like the body.
     private static func mutated(_ headers: HTTPFields, _ generator: inout SplitMix64) -> HTTPFields {
         var result = HTTPFields()
         for field in headers {

@@ -24,7 +24,7 @@ import Testing
         #expect(Set(bodies.map { $0.testDescription + ($0.source ?? "") }).count == bodies.count, "a label names one body")
     }
 
-    /// How many of some bodies were read right, fact by fact.
+    /// The number of bodies that were read correctly, for each fact.
     private struct Score {
         var bodies = 0
         var status = 0
@@ -43,7 +43,7 @@ import Testing
             violations += read.violations == expected.violations ? 1 : 0
         }
 
-        /// A line of the table; in the totals as a share.
+        /// Returns a line of the table, with fractions for the totals.
         func line(_ name: String, asShare: Bool = false) -> String {
             let facts = [status, retryAfter, code, requestID, violations]
             let shares = facts.map { "\(Double($0 * 1_000 / max(1, bodies)) / 10) %" }
