@@ -22,7 +22,7 @@ import Testing
         )
     }
 
-    /// A token of any header and payload, signed with a key.
+    /// Returns a token of any header and payload, signed with a key.
     private func forged(header: String, payload: String, key: SymmetricKey) -> String {
         func encoded(_ data: Data) -> String {
             data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
@@ -105,7 +105,7 @@ import Testing
                 if missing > 0 {
                     others.append(with(parts[number] + String(repeating: "=", count: missing)))
                     padded += 1
-                    // The same bytes, with a spare bit set.
+                    // The same bytes with a spare bit set.
                     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
                     let last = try #require(parts[number].last.flatMap { alphabet.firstIndex(of: $0) })
                     others.append(with(String(parts[number].dropLast()) + String(alphabet[last + 1])))

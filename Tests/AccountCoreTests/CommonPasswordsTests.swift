@@ -49,7 +49,7 @@ import Testing
         let wrong = try (0..<20_000).count { _ in
             try isCommon(String((0..<12).map { _ in letters.randomElement(using: &random) ?? "a" }))
         }
-        // 0.31 are expected; 5 would come once in a million seeds.
+        // 0.31 are expected. 5 would occur for one of a million seeds.
         #expect(wrong < 5)
     }
 

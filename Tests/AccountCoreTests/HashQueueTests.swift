@@ -3,9 +3,9 @@ import Testing
 
 @testable import AccountCore
 
-/// Every decision about who is hashed next, on a clock that stands where the test says.
+/// The order in which the queue serves attempts, on a manual clock.
 @Suite struct HashQueueTests {
-    /// A queue of named jobs, by reference.
+    /// A queue of named jobs with reference semantics.
     private final class Queue {
         private var queue: HashQueue<String>
         private var tickets: [String: UInt64] = [:]
@@ -19,7 +19,7 @@ import Testing
             queue = HashQueue(width: width, limit: limit, longestWait: longestWait)
         }
 
-        /// - Returns: Whether it was started or waits.
+        /// - Returns: Whether the job was started or is queued.
         @discardableResult
         func enter(_ job: String, from network: String?, as purpose: HashingPurpose = .attempt) -> Bool {
             let ticket = queue.nextTicket()
@@ -113,7 +113,7 @@ import Testing
         let queue = Queue(width: 4)
         var served: [String: Int] = [:]
         var number = 0
-        // Each flood sends ten attempts for each hash; the user sends as many as a share allows.
+        // Each flood sends ten attempts per hash. The user sends as many as one share allows.
         for round in 0..<1_000 {
             for flood in 0..<floods {
                 for _ in 0..<10 {
@@ -167,12 +167,12 @@ import Testing
         let queue = Queue(width: 2, longestWait: .seconds(1))
         for number in 0..<100 { queue.enter("\(number)", from: "n\(number)") }
         #expect(queue.count == 64)
-        // Now a hash takes 200 ms: ten per second.
+        // Now a hash takes 200 ms, which is ten per second.
         for _ in 0..<66 {
             queue.now += .milliseconds(100)
             queue.finish()
         }
-        // Until nobody is expected to return.
+        // Advances until no client is expected to return.
         queue.now += .seconds(60)
         for number in 0..<100 { queue.enter("later \(number)", from: "m\(number)") }
         #expect((8...20).contains(queue.count), "\(queue.count) at \(queue.rate) per second")
@@ -181,7 +181,7 @@ import Testing
     @Test("Serves all clients that obey their retry delay, at the rate of hashing")
     func returningClients() {
         let queue = Queue(width: 4, longestWait: .seconds(1))
-        // 40 hashes per second; at first the rate is measured.
+        // 40 hashes per second. The first steps measure the rate.
         for step in 0..<400 {
             queue.now += .milliseconds(25)
             queue.enter("earlier \(step)", from: "others")
@@ -224,7 +224,7 @@ import Testing
                 returns.append((queue.now + (queue.refused[client.name] ?? .zero), client.name))
             }
         }
-        // 50 of the 2,000 hashes, a 17th of which is the network's share.
+        // 50 of the 2,000 hashes, of which a 17th is the network's share.
         #expect(Set(queue.started).count { $0.hasPrefix("client") } == 50)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 @testable import AccountCore
 
 @Suite(.timeLimit(.minutes(1))) struct HashingGateTests {
-    /// A gate before hashing that is held once the decoy has its hash.
+    /// Returns a gate whose hashing is blocked after the decoy's hash.
     private func makeGate(width: Int, queueLimit: Int) throws -> (gate: HashingGate, hashing: PlainHashing) {
         let hashing = PlainHashing()
         let gate = try HashingGate(

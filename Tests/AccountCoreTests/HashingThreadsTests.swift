@@ -5,7 +5,7 @@ import Testing
 @testable import AccountCore
 
 @Suite(.timeLimit(.minutes(1))) struct HashingThreadsTests {
-    /// What jobs and reports observe.
+    /// The observations of jobs and reports.
     private final class Observations: Sendable {
         let jobs = Mutex<[Int32]>([])
         let reports = Mutex<[Int32]>([])

@@ -7,7 +7,7 @@ import ResilientHTTP
 import Testing
 
 @Suite struct CredentialStoreTests {
-    /// A store that can't be opened, or can't be written.
+    /// A store that can't be read or can't be written.
     private struct Broken: CredentialStore {
         struct Locked: Error {}
         var credentials: Credentials?

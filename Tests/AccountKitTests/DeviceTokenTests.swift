@@ -37,7 +37,7 @@ import Testing
         try await client.signIn(email: try EmailAddress(email), password: try Password("p"))
     }
 
-    /// The device tokens of the sign-ins that were sent, `-` for none.
+    /// Returns the device tokens of the sent sign-ins, `-` for none.
     private func sentTokens(_ transport: ScriptedTransport) throws -> [String] {
         try transport.sent.filter { $0.request.path == AccountPath.login }.map { sent in
             let body = try JSONDecoder().decode(LoginRequest.self, from: Data(sent.body ?? []))
@@ -162,7 +162,7 @@ import Testing
     }
 }
 
-/// Credentials and secrets in memory, of which the secrets can be locked.
+/// Credentials and secrets in memory. Access to the secrets can be locked.
 private final class SharedSecretStore: CredentialStore {
     final class Secret: SecretStore {
         struct Locked: Error {}

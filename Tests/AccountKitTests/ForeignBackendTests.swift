@@ -6,7 +6,7 @@ import HoldfastTesting
 import ResilientHTTP
 import Testing
 
-/// Responses of account servers that apps in the field already have.
+/// Responses of account servers that released apps already use.
 @Suite("Responses of the existing backend")
 struct ForeignBackendTests {
     private static let ana = #""user_id":123,"email":"ana@example.org","first_name":"Ana""#

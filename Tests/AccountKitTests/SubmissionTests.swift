@@ -14,7 +14,7 @@ struct SubmissionTests {
         TransportError(.connectionLost, message: "reset by peer", wasSent: true)
     )
 
-    /// A client that retries at once.
+    /// Returns a client that retries at once.
     private func client(_ steps: [ScriptedTransport.Step]) throws -> (client: AccountClient, transport: ScriptedTransport) {
         let transport = ScriptedTransport(steps)
         let api = APIClient(
@@ -82,7 +82,7 @@ struct SubmissionTests {
         ] as [([ScriptedTransport.Step], Bool)]
     )
     func mayHaveTakenEffect(steps: [ScriptedTransport.Step], expected: Bool) async throws {
-        // The last step comes as often as there are retries.
+        // The last step is repeated for each retry.
         let last = try #require(steps.last)
         let (client, _) = try client(steps + Array(repeating: last, count: 4))
         let submission = Submission()

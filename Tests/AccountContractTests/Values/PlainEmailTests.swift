@@ -2,7 +2,7 @@ import AccountContract
 import HoldfastTesting
 import Testing
 
-/// Most addresses take a short path; a space before an address makes it take the long one, and counts for nothing.
+/// Most addresses use a fast path. A space before an address forces the general path and has no other effect.
 @Suite struct PlainEmailTests {
     private func read(_ text: String) -> Result<[String], EmailRefusal> {
         do throws(EmailRefusal) {

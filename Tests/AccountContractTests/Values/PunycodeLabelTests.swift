@@ -18,8 +18,7 @@ import Testing
     @Test(
         "Refuses punycode that hides a refused or differently spelled label",
         arguments: [
-            // ASCII alone, a capital, a letter with its accent apart, a zero-width space, a right-to-left override, an emoji, a wide
-            // letter.
+            // Only ASCII, a capital, a decomposed accent, a zero-width space, a right-to-left override, an emoji, a wide letter.
             "xn--abc-", "xn--bcher-2pa", "xn--bucher-xyd", "xn--ana-7m0a", "xn--ana-7q0a", "xn--ls8h", "xn--cher-zra77610b",
         ]
     )

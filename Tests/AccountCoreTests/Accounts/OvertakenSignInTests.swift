@@ -17,7 +17,7 @@ import Testing
         let services = try await AccountServices(stores)
         let opened = try await services.register("ana@example.com")
         let token = try await stores.mint(for: opened.account)
-        // Between the check of the password and the session.
+        // Runs between the check of the password and the creation of the session.
         meanwhile.withLock { meanwhile in
             meanwhile = {
                 let isConfirmed = try await stores.confirm(token, of: opened.account)

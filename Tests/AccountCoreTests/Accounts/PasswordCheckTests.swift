@@ -82,7 +82,7 @@ import Testing
             #expect(try await signIn.device(provenBy: [bea.deviceToken, ana.deviceToken], for: email) != nil)
             #expect(try await signIn.device(provenBy: [ana.deviceToken], for: EmailAddress("nobody@example.com")) == nil)
 
-            // All tokens of a session are of one device, so that refreshes bring no further guesses.
+            // All tokens of a session belong to one device, so that a refresh adds no attempts.
             let next = try await signIn.refresh(try RefreshToken(ana.refreshToken.text))
             let devices = try await [ana, next].asyncMap { try await signIn.device(provenBy: [$0.deviceToken], for: email) }
             #expect(devices[0] == devices[1])

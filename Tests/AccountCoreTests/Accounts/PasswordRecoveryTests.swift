@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 @Suite struct PasswordRecoveryTests {
-    /// Mints a token like the worker does.
+    /// Creates a reset token like the worker.
     private func mint(_ services: AccountServices, for account: Account) async throws -> ResetToken {
         let secret = SecretToken()
         let stored = StoredResetToken(

@@ -55,7 +55,7 @@ import Testing
     func outOfUse(_ state: Account.State) async throws {
         try await withServices { services in
             let opened = try await services.register()
-            // Not by `setState`, which ends sessions too.
+            // Does not use `setState`, which also ends sessions.
             services.stores.read { $0.accounts[opened.account.id]?.state = state }
             let refusal: AccountError = state == .inactive ? .inactive : .suspended
             await #expect(throws: refusal) { try await services.signIn("ana@example.com", "old password") }

@@ -95,7 +95,7 @@ import Testing
                 try await worker.processDue()
                 office.clock.advance(by: 1)
             }
-            // 5 + 10 + … + 160 s, then every 5 min, give or take a fifth.
+            // 5 + 10 + … + 160 s, then every 5 min, plus or minus a fifth.
             #expect((14...24).contains(delivery.failed.count))
             #expect(office.clock.now().timeIntervalSince(.after(0)) <= 3_600 + 361)
             #expect(office.stores.read { $0.resetTokens.count } == 0, "nobody has the unsent tokens")

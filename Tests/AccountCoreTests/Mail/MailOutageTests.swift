@@ -11,7 +11,7 @@ import Testing
 
 @testable import AccountCore
 
-/// What stands in the way of a mail server, until a test changes it.
+/// The current failure of a mail server, which a test can change.
 private final class Outage: Sendable {
     let failure: Mutex<MailDeliveryError?>
 
@@ -25,7 +25,7 @@ private final class Outage: Sendable {
     }
 }
 
-/// Delivery that never ends by itself.
+/// Returns a delivery that never ends by itself.
 private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> ScriptedDelivery {
     ScriptedDelivery { _, _ in
         began.yield()
@@ -52,7 +52,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
                 try await worker.processDue()
                 office.clock.advance(by: 1)
             }
-            // At first the four that were in hand together; then after 4, 8, … 128 and every 240 s.
+            // At first the four concurrent deliveries; then one after 4, 8, … 128 and every 240 s.
             #expect((9...16).contains(delivery.attempts), "\(delivery.attempts)")
             #expect(try office.mailCount == 0)
             down.failure.withLock { $0 = nil }
@@ -87,7 +87,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
             }
             let (attempts, queue) = (delivery.attempts, office.stores.intents)
             for asked in 1...2 {
-                // Also when nothing waits but for the rest.
+                // Also if emails only wait for the end of the outage.
                 for _ in 0..<asked { _ = try await queue.retry(nil, includingFailed: false, at: office.clock.now()) }
                 for _ in 0..<3 {
                     try await worker.processDue()
@@ -146,7 +146,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
                 try await office.stores.addAccount("\(name)@example.com")
                 try await office.request("\(name)@example.com")
             }
-            // Two of them take longer than one lease of 120 s.
+            // Two of them together take longer than one lease of 120 s.
             let delivery = ScriptedDelivery(then: office.mailbox) { _, _ in office.clock.advance(by: 100) }
             #expect(try await office.worker(delivery: delivery).processDue() == 3)
             #expect(try office.mailCount == 3)
@@ -219,7 +219,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
 
     @Test("A delivered email stays delivered if pruning fails afterwards")
     func pruneFails() async throws {
-        // The insert of the token passes, the end of older ones does not.
+        // The insert of the token succeeds, but the invalidation of older ones fails.
         let stores = InMemoryAccountStores { operation in
             if operation == "resetTokens.prune" { throw StoreFailure(isBusy: false, message: "disk") }
         }

@@ -10,7 +10,7 @@ import Testing
         let isHigh = Mutex(true)
     }
 
-    /// Waits until the worker rests; a delivery's own deadline is two minutes away.
+    /// Waits until the worker pauses. A delivery's own deadline is two minutes away.
     private func resting(on clock: ManualClock) async throws {
         while clock.nextDeadline != clock.now.advanced(by: .milliseconds(10)) {
             try Task.checkCancellation()

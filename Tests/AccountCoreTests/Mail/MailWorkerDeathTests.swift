@@ -9,8 +9,8 @@ import Testing
 
 @testable import AccountCore
 
-/// Stores whose email queue fails to settle a number of times.
-/// - Parameter error: Without one it is as if the worker had died right before.
+/// Returns stores whose email queue fails to settle a number of times.
+/// - Parameter error: The error. The default equals a worker that died right before.
 private func unsettlingStores(_ times: Int, _ error: any Error = CancellationError()) -> InMemoryAccountStores {
     let left = Mutex(times)
     return InMemoryAccountStores { operation in
@@ -93,7 +93,7 @@ private func unsettlingStores(_ times: Int, _ error: any Error = CancellationErr
                 try await office.request("\(name)@example.com")
                 office.clock.advance(by: 0.01)
             }
-            // Shuts down its own worker's group while the first email is in flight.
+            // Shuts down the worker's own group while the first email is in flight.
             let running = Mutex<ServiceGroup?>(nil)
             let delivery = ScriptedDelivery(then: office.mailbox) { _, _ in
                 await running.withLock { $0 }?.triggerGracefulShutdown()

@@ -191,7 +191,7 @@ struct ErrorLabRunTests {
     }
 }
 
-/// Repeats at once whatever is not a success.
+/// Repeats every request that does not succeed, at once.
 private struct Stubborn: ClientMiddleware {
     func intercept(
         _ request: HTTPRequest,

@@ -7,7 +7,7 @@ import Testing
 @MainActor
 @Suite("The server's messages about fields")
 struct FieldProblemTests {
-    /// How servers name a field and its message.
+    /// Refusals of a field in the forms of several servers.
     nonisolated private static let emailRefusals = [
         // Django REST framework
         ScriptedTransport.Step.english(400, #"{"email":["Enter another address."]}"#),

@@ -6,7 +6,7 @@ import Testing
 @MainActor
 @Suite("Announcements of the screens", .timeLimit(.minutes(1)))
 struct ScreenAnnouncementTests {
-    /// Collects the announcements of a model, as a view does with `.onChange(of: model.announcement)`.
+    /// Collects the announcements of a model, like a view with `.onChange(of: model.announcement)`.
     @MainActor private final class Listener {
         private(set) var texts: [String] = []
         private let model: any ScreenModel

@@ -98,7 +98,7 @@ struct ScreenConcurrencyTests {
         #expect(model.successText != nil)
     }
 
-    /// Starts a call and cancels it while its request is held.
+    /// Starts a call and cancels it while its request is delayed.
     private func cancel(_ script: ScreenScript, _ call: @escaping @MainActor () async -> Void) async {
         let task = Task { await call() }
         await script.clock.waitForSleepers()
@@ -106,7 +106,7 @@ struct ScreenConcurrencyTests {
         await task.value
     }
 
-    /// Runs a call to its end, letting its request out.
+    /// Runs a call to its end, and releases its request.
     private func finish(_ script: ScreenScript, _ call: @escaping @MainActor () async -> Void) async {
         let task = Task { await call() }
         await script.clock.waitForSleepers()

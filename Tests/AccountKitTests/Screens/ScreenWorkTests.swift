@@ -6,7 +6,7 @@ import Testing
 @MainActor
 @Suite("Work of a screen", .timeLimit(.minutes(1)))
 struct ScreenWorkTests {
-    /// A view that does what SwiftUI's `.task(id: model.work.request)` does at the root of a screen.
+    /// Runs work like SwiftUI's `.task(id: model.work.request)` at the root of a screen.
     private func run(_ work: ScreenWork) async {
         while work.isBusy { await work.run() }
     }

@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Reads the sources of the views for properties that no type check finds. `scripts/check-apple` compiles them.
+/// Checks the sources of the views for properties that the compiler does not check. `scripts/check-apple` compiles them.
 @Suite("Sources of the views")
 struct ViewSourceTests {
     private static let folder = Repository.root.appending(path: "Sources/App/AccountUI")
     private static let screens = ["SignInScreen", "ForgotPasswordScreen", "ResetPasswordScreen", "ErrorLabView"]
 
-    /// The source of a file, without comments.
+    /// Returns the source of a file without comments.
     private static func source(_ name: String) throws -> String {
         try String(contentsOf: folder.appending(path: name + ".swift"), encoding: .utf8)
             .split(separator: "\n", omittingEmptySubsequences: false)
@@ -21,7 +21,7 @@ struct ViewSourceTests {
             .map { ($0, try source(String($0.dropLast(6)))) }
     }
 
-    /// A call with the modifiers that follow it: up to the next line that is indented less or begins another statement.
+    /// Returns each call with its modifiers: up to the next line that is indented less or starts another statement.
     private static func calls(of name: String, in source: String) -> [String] {
         let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
         return lines.indices.compactMap { start in
@@ -76,7 +76,7 @@ struct ViewSourceTests {
         ] {
             #expect(text.contains(part), "\(part)")
         }
-        // Inner environments would leave a part of the screen out.
+        // Environment values in inner views would not apply to the whole screen.
         for (name, text) in try Self.sources() where name != "Screen.swift" {
             #expect(!text.contains(".environment(\\."), "\(name)")
         }

@@ -53,7 +53,7 @@ import Testing
         let release = AsyncStream<Void>.makeStream()
         let ended = AsyncStream<Void>.makeStream()
         let router = makeRouter(clock) { _, _ in
-            // A task of its own does not hear of the cancellation.
+            // A separate task is not affected by the cancellation.
             await Task { for await _ in release.stream {} }.value
             ended.continuation.finish()
             return Response(status: .ok)
@@ -107,7 +107,7 @@ import Testing
             await clock.waitForSleepers()
             #expect(clock.sleeperCount == 1)
             clock.advance(by: .seconds(1))
-            // The last ones are odd, at 2, 4, … seconds.
+            // The last ones are odd; deadlines end at 2, 4, … seconds.
             let expected = 100 * (second / 2)
             while fired.withLock(\.count) < expected { await Task.yield() }
             #expect(fired.withLock(\.count) == expected)

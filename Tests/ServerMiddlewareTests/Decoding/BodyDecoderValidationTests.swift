@@ -7,7 +7,7 @@ import Testing
         var code: ErrorCode
     }
 
-    /// A text that validates itself as the contract asks.
+    /// A text that validates itself with a contract error.
     private struct Nickname: Decodable {
         let text: String
 
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    /// A number that validates itself as Foundation's types do.
+    /// A number that validates itself with a `DecodingError`, like Foundation's types.
     private struct Percentage: Decodable {
         let value: Int
 
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// A pair that validates what its members say together.
+    /// A pair with a rule that involves both of its members.
     private struct Span: Decodable {
         let start: Int
         let end: Int
@@ -93,7 +93,7 @@ import Testing
         #expect(!"\(error)".contains("secret detail"))
     }
 
-    /// A union told apart by a member, as hand-written decoders do.
+    /// A union with a hand-written decoder that distinguishes its cases by a member.
     private enum Shape: Decodable {
         case circle(radius: Double)
         case square(side: Double)
@@ -118,7 +118,7 @@ import Testing
         #expect(try await problems([Shape].self, "[{}]") == ["[0].kind: VALIDATION_MISSING_FIELD"])
     }
 
-    /// A type that takes its members from a nested object by hand.
+    /// A type that decodes its members from a nested object by hand.
     private struct Flattened: Decodable {
         let city: String
         let numbers: [Int]

@@ -169,7 +169,7 @@ import Testing
         let (routeClock, bodyClock) = (ManualClock(), ManualClock())
         let reader = RequestReader(clock: bodyClock)
         let router = ContractRouter(context: MemoryContext.self, deadline: RequestDeadline(.seconds(30), clock: routeClock))
-        // The error passes the group's middleware, as any other error of the route.
+        // The error passes through the group's middleware like any other error of the route.
         router.group().add(middleware: ErrorFormMiddleware(.flat)).post("/") { request, _ in
             _ = try await reader.read(Input.self, from: request)
             return Response(status: .ok)

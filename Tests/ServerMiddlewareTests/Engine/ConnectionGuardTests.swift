@@ -6,11 +6,11 @@ import Testing
 
 @testable import ServerMiddleware
 
-/// A connection without a socket, on a clock of its own: bytes go in, bytes come out.
+/// A connection in memory, without a socket and with a manual clock.
 @Suite struct ConnectionGuardTests {
     private let metrics = TestMetrics()
 
-    /// The handlers of a connection up to the HTTP codec; the test takes the part of the engine.
+    /// Returns the handlers of a connection up to the HTTP codec. The test acts as the engine.
     private func connect(_ limits: ConnectionLimits = ConnectionLimits()) throws -> EmbeddedChannel {
         try connect(within: Connections(limits: limits, metrics: metrics))
     }
@@ -101,7 +101,7 @@ import Testing
         }
         channels[0].embeddedEventLoop.advanceTime(by: .milliseconds(1))
         #expect(!channels[0].isActive)
-        // Two of four are not near it.
+        // Two of four are not near the capacity.
         channels[1].embeddedEventLoop.advanceTime(by: .seconds(20))
         #expect(channels[1].isActive)
         #expect(connections.count == 2)
@@ -136,7 +136,7 @@ import Testing
     func stalled() throws {
         let channel = try connect()
         try receive(Self.request + Self.request, on: channel)
-        // Not flushed: so the bytes stay, as those do that the kernel does not take.
+        // Not flushed, so that the bytes stay like bytes that the kernel does not accept.
         let body = ByteBuffer(repeating: 65, count: 100_000)
         channel.write(
             HTTPServerResponsePart.head(.init(version: .http1_1, status: .ok, headers: ["content-length": "100000"])),
@@ -230,7 +230,7 @@ import Testing
     @Test("Pipelined requests reach the engine in slices")
     func slices() throws {
         let channel = try connect()
-        // No request is shorter.
+        // The shortest possible request.
         let smallest = "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
         let reads = ReadGate()
         try channel.pipeline.syncOperations.addHandler(reads)
@@ -248,7 +248,7 @@ import Testing
     }
 }
 
-/// Lets one read through when it is open, as the engine does when it has taken what came.
+/// Forwards one read when it is open, like the engine when it has consumed its input.
 private final class ReadGate: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart

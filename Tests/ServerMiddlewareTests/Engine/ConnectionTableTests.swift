@@ -5,7 +5,7 @@ import Testing
 @testable import ServerMiddleware
 
 @Suite struct ConnectionTableTests {
-    /// A table, its time, and what became of each connection.
+    /// A table, its time, and the state of each connection.
     private final class Fixture {
         var table: ConnectionTable<Int>
         var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
@@ -19,8 +19,8 @@ import Testing
             table = ConnectionTable(capacity: capacity, perClient: perClient)
         }
 
-        /// Opens a connection, and sets what it does.
-        /// - Returns: Its number; `nil` if it was refused.
+        /// Opens a connection and sets its state.
+        /// - Returns: The number of the connection; `nil` if it was refused.
         @discardableResult
         func open(
             _ address: String,
@@ -90,7 +90,7 @@ import Testing
         let fixture = Fixture(capacity: 16)
         let innocent = (1...4).compactMap { fixture.open("203.0.\($0).1") }
         fixture.wait(.seconds(5))
-        // Newer, and spread over the addresses of one network.
+        // Newer connections, spread over the addresses of one network.
         let attackers = Set((1...12).compactMap { fixture.open("198.51.100.\($0)") })
         for number in 10...19 { fixture.open("203.0.\(number).1") }
         #expect(fixture.closed.count == 10)

@@ -4,7 +4,8 @@ import Testing
 @testable import ServerMiddleware
 
 @Suite struct WriteAllowanceTests {
-    /// The second at which the time has run out for a client that has read `read(second)` bytes by then; `nil` if it never does.
+    /// Returns the second at which the time has run out for a client that has read `read(second)` bytes by then; `nil` if it
+    /// never does.
     private func end(every step: Int = 5, within limit: Int = 3_600, _ read: (Int) -> Int) -> Int? {
         var allowance = WriteAllowance(time: .seconds(30), rate: 2_048)
         return stride(from: 0, through: limit, by: step).first { second in

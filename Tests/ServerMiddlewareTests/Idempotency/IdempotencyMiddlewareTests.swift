@@ -16,7 +16,7 @@ import Testing
         let server = OrderServer()
         let first = try await server.order(key: key)
         #expect(first.status == .created && first.text == "order 1: tea" && first[header: "Idempotency-Replayed"] == nil)
-        // The two forms of a key are one.
+        // Both forms are the same key.
         for again in ["k", #""k""#] {
             let repeated = try await server.order(key: again)
             #expect(repeated.status == .created && repeated.text == first.text)

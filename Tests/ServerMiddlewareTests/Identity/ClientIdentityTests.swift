@@ -32,7 +32,8 @@ import Testing
         if !headers[values: .forwarded].isEmpty { headers[values: .forwarded].append("for=203.0.113.7") }
         let client = try vector.identity.client(peer: proxy, headers: headers)
         #expect(client == ClientAddress(try #require(IPAddress("203.0.113.7"))))
-        // In one line as well, where an open quote may swallow the end: then the proxy itself counts, and nobody else.
+        // Also joined to one line, where an unclosed quote may hide the end. In that case only the proxy itself counts as the
+        // client.
         var joined = vector.headers
         joined[.xForwardedFor] = (vector.headers[values: .xForwardedFor] + ["203.0.113.7"]).joined(separator: ", ")
         if !vector.headers[values: .forwarded].isEmpty {

@@ -48,7 +48,7 @@ import Testing
     func roundTrip() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<100_000 {
-            // Groups of zeros, so that every place of the gap is met.
+            // Includes groups of zeros, so that the gap occurs at every position.
             let bits = (0..<8).reduce(UInt128(0)) { bits, _ in
                 bits << 16 | UInt128(random.next() % 3 == 0 ? 0 : UInt16.random(in: .min ... .max, using: &random))
             }

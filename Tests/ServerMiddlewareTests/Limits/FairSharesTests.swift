@@ -9,7 +9,7 @@ import Testing
         let email: String
     }
 
-    /// A route with a limit for each client, one for each address, and one of 10 a minute for all that is shared fairly.
+    /// Returns a route with a limit per client, one per address, and an overall limit of 10 a minute that is shared fairly.
     private func server(_ mode: RateLimitRule.Mode = .enforce) -> LimitedServer {
         let server = LimitedServer([
             .rule("ip", 20, isVisible: false), .rule("all", 10, mode: mode, isVisible: false), .rule("email", 3),
@@ -54,7 +54,7 @@ import Testing
         for number in 0..<10 { #expect(try await ask(server, "a\(number)", from: "192.0.2.1") == 200) }
         for _ in 0..<3 { #expect(try await ask(server, "ana", from: "198.51.100.1") == 200) }
         for _ in 0..<20 { #expect(try await ask(server, "ana", from: "198.51.100.1") == 429) }
-        // The share of two networks is five.
+        // The share of each of two networks is five.
         for number in 0..<2 { #expect(try await ask(server, "b\(number)", from: "198.51.100.1") == 200) }
         #expect(try await ask(server, "b2", from: "198.51.100.1") == 429)
     }

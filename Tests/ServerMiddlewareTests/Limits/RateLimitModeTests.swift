@@ -64,7 +64,7 @@ import Testing
         #expect(server.count("rate_limit_decisions", "ip", decision: "refused") == 0)
         #expect(server.count("rate_limit_near", "ip") == 0)
         for number in 0..<17 { _ = try await server.get("/\(number)") }
-        // 18, 19 and 20 of 20.
+        // The 18th, 19th and 20th of 20.
         #expect(server.count("rate_limit_near", "ip") == 3)
     }
 
@@ -102,7 +102,7 @@ import Testing
     }
 }
 
-/// A store whose server is gone until it is put right.
+/// A store whose server is unreachable until the test repairs it.
 private final class BrokenStore: RateLimitStore {
     struct Gone: Error {}
 

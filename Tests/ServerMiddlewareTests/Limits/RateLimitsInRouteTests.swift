@@ -10,7 +10,7 @@ import Testing
         let email: String
     }
 
-    /// A route that counts by the client, by everybody, and by an address in the body, in one decision.
+    /// Returns a route that counts by client, overall, and by an address in the body, in one decision.
     private func server() -> LimitedServer {
         let server = LimitedServer([.rule("ip", 5), .rule("all", 100, isVisible: false), .rule("email", 2)])
         let limits = server.limits

@@ -9,7 +9,7 @@ import StrictJSON
 import Testing
 
 @Suite struct ContractErrorMiddlewareTests {
-    /// The answer to a request whose route throws.
+    /// Returns the response to a request whose route throws.
     private func answer(
         throwing error: any Error,
         renderer: ContractErrorRenderer = ContractErrorRenderer(),

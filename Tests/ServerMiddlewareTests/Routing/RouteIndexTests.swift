@@ -5,7 +5,7 @@ import ServerMiddleware
 import Testing
 
 @Suite struct RouteIndexTests {
-    /// Patterns of the router, each with a method of its own, so that it can be told which one was meant.
+    /// Patterns of the router, each with a different method that identifies it.
     private static let patterns: [(RouterPath, HTTPRequest.Method)] = [
         ("/", .get), ("/api/login", .post), ("/api/login", .delete), ("/users/:id", .put), ("/users/{id}/mails", .get),
         ("/wild/*", .post), ("/wild/*/end", .patch), ("/files/**", .put), ("/deep/**/end", .post), ("/images/*.jpg", .post),

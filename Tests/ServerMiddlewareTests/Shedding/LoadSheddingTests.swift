@@ -9,7 +9,7 @@ import Testing
 @testable import ServerMiddleware
 
 @Suite(.timeLimit(.minutes(1))) struct LoadSheddingTests {
-    /// A router with a route that a gate holds, one that answers at once, and one beside the limit.
+    /// A router with a route that a gate blocks, one that responds at once, and one without the limit.
     private struct Guarded {
         let clock = ManualClock()
         let metrics = TestMetrics()
@@ -113,7 +113,7 @@ import Testing
         async let first = server.get("/slow")
         async let second = server.get("/slow")
         for _ in 0..<2 { await server.gate.waitForArrival() }
-        // Without measurements each place takes 100 ms: 20 requests per second.
+        // Without measurements each place takes 100 ms, at 20 requests per second.
         var delays: [String?] = []
         for _ in 0..<45 { delays.append(try await server.get("/quick")[header: "Retry-After"]) }
         #expect(delays == (0..<45).map { "\($0 / 20 + 1)" })
@@ -219,7 +219,7 @@ import Testing
         #expect(server.shedding.load == (0, 0))
     }
 
-    /// How many run at once, and how many ever did.
+    /// Counts the concurrent routes and the maximum.
     private final class Meter: Sendable {
         private let state = Mutex((running: 0, most: 0))
 
