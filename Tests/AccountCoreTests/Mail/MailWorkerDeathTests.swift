@@ -10,7 +10,7 @@ import Testing
 @testable import AccountCore
 
 /// Returns stores whose email queue fails to settle a number of times.
-/// - Parameter error: The error. The default equals a worker that died right before.
+/// - Parameter error: The thrown error. A `CancellationError` has the same effect as a worker that died right before.
 private func unsettlingStores(_ times: Int, _ error: any Error = CancellationError()) -> InMemoryAccountStores {
     let left = Mutex(times)
     return InMemoryAccountStores { operation in

@@ -1,7 +1,7 @@
 import Attacks
 import Testing
 
-/// The small form of each attack: its requirements hold. Full size is for `scripts/attack`.
+/// Runs each attack at a small size and checks its requirements. `scripts/attack` runs the full size.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct AttackTests {
     @Test("Serves legitimate users during each attack", arguments: Attacks.all.map { $0.name })
     func attack(name: String) async throws {

@@ -18,9 +18,9 @@ import Testing
             $0.trustLoopback()
         } _: { server in
             try await server.register("known@example.com")
-            // Up to the fourth, which the limit refuses.
+            // Includes the fourth request, which the limit refuses.
             for round in 1...4 {
-                // Each from a client of its own, whose limit tells the same.
+                // Each request comes from its own client, so that both report the same limit.
                 let known = try await ask(path, isForm, "known", server, from: "198.51.100.1")
                 let unknown = try await ask(path, isForm, "nobody", server, from: "198.51.100.2")
                 #expect(known.status == (round <= 3 ? 200 : 429))

@@ -10,7 +10,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// The attack `login-account-table` at full size, at the limits themselves: no request is made and no password hashed.
+/// The attack `login-account-table` at full size on the limits themselves, without requests or password hashes.
 @Suite(.serialized) struct FullTableTests {
     private typealias Limits = JointRateLimiter<ManualClock>
     private let clock = ManualClock()
@@ -65,7 +65,7 @@ import Testing
         #expect(usage.bytes <= memory)
     }
 
-    /// How many of 400 users from networks of their own may sign in, half of them by IPv4.
+    /// Returns how many of 400 users of separate networks may sign in, half of them by IPv4.
     private func servedUsers(of limits: Limits) throws -> Int {
         try (0..<400).count { user in
             let address = user % 2 == 0 ? "2001:dba:\(user)::1" : "100.\(64 + user / 256).\(user % 256).7"

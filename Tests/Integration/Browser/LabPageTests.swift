@@ -7,7 +7,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct LabPageTests {
-    /// Runs a browser on the lab's page.
+    /// Runs a browser with the lab's page.
     private func withPage(_ body: @escaping @Sendable (Browser, TestServer) async throws -> Void) async throws {
         try await withServer { server in
             try await WebDriver.run { driver in

@@ -44,7 +44,7 @@ import Testing
                             "return document.documentElement.scrollWidth > document.documentElement.clientWidth"
                         )
                         #expect(overflow == false, "\(kind)")
-                        // Chromium puts a centred table of a language from right to left elsewhere, unless its margins say so too.
+                        // Chromium centers a table of a right-to-left language only if its margins are set, too.
                         let isCentered = try await browser.evaluate(
                             """
                             const box = document.querySelector("table table").getBoundingClientRect();

@@ -245,7 +245,7 @@ import Testing
         try await browser.click("#reset-form .primary")
     }
 
-    /// Asks for a reset and takes the link from the mail.
+    /// Requests a reset and returns the link in the email.
     private func mailedLink(_ server: TestServer, _ language: Language) async throws -> String {
         let before = try server.server.accounts.mailbox.mails().count
         _ = try await server.client(language).requestPasswordReset(email: try EmailAddress("ana@example.com"))

@@ -7,7 +7,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// `holdfast call` as a process, against a server that writes its answers byte by byte.
+/// Runs `holdfast call` as a process against a server that writes its responses byte by byte.
 @Suite(.timeLimit(.minutes(10))) struct CallTests {
     @Test("Waits for the delay of a 503, retries and prints each step")
     func waits() async throws {

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// The folders of the demo, and the processes that name one.
+    /// Returns the folders of the demo, and the processes that contain one in their arguments.
     private func leftovers(in folder: URL) throws -> [String] {
         let folders = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix("holdfast-demo") }
         let processes = try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { Int32($0) != nil }

@@ -88,7 +88,7 @@ import Testing
                 let reason = "port \(port) of 127.0.0.1 is in use by another program; choose another with --port"
                 #expect(run.errors.contains("The server could not run: \(reason).\n"), "\(run.errors)")
                 #expect(!run.errors.contains(" error "), "\(run.errors)")
-                // It has ended in good order: the next server must not take it for killed.
+                // It ended in order, so the next server must not treat it as killed.
                 let database = try DatabaseQueue(path: folder.appending(path: "data/holdfast.sqlite3").path)
                 let isClean = try await database.read { try Bool.fetchOne($0, sql: "SELECT is_clean FROM rate_limit_process") }
                 #expect(isClean == true)
@@ -344,7 +344,7 @@ import Testing
         }
     }
 
-    /// Runs `serve`, asks it whether it is ready, then the rest, and signals it.
+    /// Runs `serve`, checks that it is ready, runs a closure, and signals it.
     private func serve(
         environment: [String: String],
         options: [String] = [],

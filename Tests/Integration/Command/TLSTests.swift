@@ -7,7 +7,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite(.timeLimit(.minutes(2))) struct TLSTests {
-    /// A certificate and a key in `cert.pem` and `key.pem` of a folder, by OpenSSL.
+    /// Creates a certificate and a key in `cert.pem` and `key.pem` of a folder, with OpenSSL.
     private func makeCertificate(days: Int = 30, in folder: URL) async throws {
         let command =
             "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days \(days) -subj /CN=localhost"
@@ -45,7 +45,7 @@ import Testing
                 #expect(old.status != 0 && old.output.isEmpty)
                 let plain = try await curl([url.absoluteString.replacing("https:", with: "http:")], in: folder)
                 #expect(plain.status != 0 && plain.output.isEmpty)
-                // Bytes that are no TLS have not hurt.
+                // Bytes that are not TLS have done no damage.
                 #expect(try await curl(trusted + ["\(url)/health/live"], in: folder).status == 0)
             }
         }

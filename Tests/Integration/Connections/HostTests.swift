@@ -44,7 +44,7 @@ import Testing
     @Test("HTTP/1.0 requires no Host, and its connection ends with the response")
     func http10() async throws {
         try await withServer { server in
-            // The response ends where the server closes; a client that keeps the connection would wait for it.
+            // The response ends where the server closes the connection. A client that keeps the connection would wait for more.
             let bytes = Array("GET /health/live HTTP/1.0\r\n\r\n".utf8)
             let (first, all) = try await RawHTTP.exchange(bytes, until: "never", then: [], with: server.url)
             #expect(first.isEmpty)

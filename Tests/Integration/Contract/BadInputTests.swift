@@ -6,7 +6,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// One request that must be refused, and how.
+/// A request that must be refused, and the expected refusal.
 struct BadInput: Sendable, CustomTestStringConvertible {
     let name: String
     var method = "POST"

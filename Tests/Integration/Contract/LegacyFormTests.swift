@@ -6,7 +6,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// What apps in the field read under `/reset_password/`.
+/// The responses under `/reset_password/` for released apps.
 @Suite struct LegacyFormTests {
     @Test("Every error under /reset_password/ has the success form, whatever is configured")
     func everyError() async throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// Bytes that are no HTTP, over real sockets.
+/// Bytes that are not HTTP, over real sockets.
 @Suite struct UnparsableRequestTests {
     private static let host = "Host: x\r\n"
 
@@ -34,7 +34,7 @@ import Testing
     @Test("Bytes that are not HTTP get a contract error", arguments: cases.map(\.name))
     func unparsable(name: String) async throws {
         let text = try #require(Self.cases.first { $0.name == name }?.text)
-        // The form and the language of the server's own: nothing is known of the client.
+        // In the server's own form and language, because the client's preferences are unknown.
         try await withServer {
             $0.errorForm = .detail
             $0.defaultLanguage = .spanish

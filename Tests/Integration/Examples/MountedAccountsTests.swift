@@ -10,7 +10,7 @@ import ServerMiddleware
 import StrictJSON
 import Testing
 
-/// The context of an app that knows nothing of Holdfast but the address of the connection.
+/// The context of an app that has no requirement of Holdfast but the address of the connection.
 private struct AppContext: RemoteAddressRequestContext {
     var coreContext: CoreRequestContextStorage
     let remoteAddress: SocketAddress?
@@ -21,7 +21,7 @@ private struct AppContext: RemoteAddressRequestContext {
     }
 }
 
-/// An ``AccountServer`` within an app that has routes of its own.
+/// An ``AccountServer`` within an app that has its own routes.
 @Suite struct MountedAccountsTests {
     private static let registration = #"{"email":"ana@example.com","password":"correct horse battery","first_name":"Ana"}"#
 

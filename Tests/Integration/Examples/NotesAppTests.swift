@@ -9,7 +9,7 @@ import Testing
 @testable import holdfast_notes_app
 
 @Suite struct NotesAppTests {
-    /// Runs the app on a free port for the time of a closure.
+    /// Runs the app on a free port for the duration of a closure.
     private func withNotes(
         clock: ManualClock = ManualClock(),
         log: CapturedLog = CapturedLog(),

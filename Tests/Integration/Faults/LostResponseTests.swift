@@ -10,7 +10,7 @@ import Testing
 
 /// Responses that are lost between the account server and an app, after the server has done its work.
 @Suite(.timeLimit(.minutes(5))) struct LostResponseTests {
-    /// Whether the client repeats a lost request by itself, or the user does.
+    /// Whether the client retries a lost request automatically, or the user does.
     private static let retries = [RetryPolicy.never, RetryPolicy(backoff: Backoff(base: .zero))]
     private static let cuts = [0, 1, 200].map { FaultProxy.Cut(place: .response, bytes: $0, isReset: true) }
 
@@ -161,7 +161,7 @@ import Testing
     }
 }
 
-/// Takes the keys off requests, so that the server is one that has no idempotency.
+/// Removes the keys from requests, to simulate a server without idempotency.
 private struct KeylessTransport: HTTPTransport {
     let base: any HTTPTransport
 

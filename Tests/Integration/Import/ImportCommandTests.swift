@@ -195,7 +195,7 @@ import Testing
                 #expect(try await server.login("ana@example.com", "correct horse battery").status == 403)
                 _ = try await Binary.run(["users", "activate", "ana@example.com"], in: folder)
                 #expect(try await server.login("ana@example.com", "correct horse battery").status == 200)
-                // What was ended stays ended.
+                // An ended session stays ended.
                 let dead = try await RawHTTP.send(
                     "GET",
                     "/api/auth/me",

@@ -34,7 +34,7 @@ import Testing
             try await withServer {
                 $0.dataFolder = folder.appending(path: "data")
             } _: { server in
-                // Somebody without an account may take as long as each of them.
+                // A sign-in without an account may cost as much as each of them.
                 let gate = server.server.accounts.gate
                 let costs = try await server.server.accounts.stores.accounts.countForeignHashes(by: gate.decoy(like:)).counts
                 #expect(

@@ -16,9 +16,9 @@ import Testing
 @testable import HoldfastCommand
 @testable import SQLiteStores
 
-/// Incidents of other servers that told who has an account, or a secret.
+/// Incidents of other servers that revealed which addresses have an account, or a secret.
 @Suite struct DisclosureIncidentTests {
-    /// How mails fail: by the folder that they lie in, or by what a mail server does for a recipient of that name.
+    /// The failures of emails: of the mailbox folder, or of a mail server, which the recipient's name selects.
     enum MailFault: String, CaseIterable {
         case folder, refused, hang, busy, full, gone, spam
     }
@@ -43,7 +43,7 @@ import Testing
             } _: { server in
                 try await server.register("\(fault)@example.com")
                 if fault == .folder {
-                    // A file in its place: no mail can be put down any more.
+                    // A file replaces the folder, so that no email can be stored.
                     let mailbox = server.server.accounts.mailbox.directory
                     try FileManager.default.removeItem(at: mailbox)
                     try Data().write(to: mailbox)
@@ -56,7 +56,7 @@ import Testing
                         #expect(known.comparable == unknown.comparable, "round \(round)")
                     }
                 }
-                // The worker has tried, in vain; nobody outside can see for whom.
+                // The worker has tried without success. From outside, the address can't be seen.
                 let ends = fault == .gone || fault == .spam ? "Mail given up" : "Mail postponed"
                 try await eventually { server.log.text.contains(ends) }
                 #expect(try mails.received().isEmpty)
@@ -211,7 +211,7 @@ import Testing
                 }
                 _ = try await server.resetLink(for: "person\(number)@example.com")
                 let mail = try #require(try server.server.accounts.mailbox.mails(limit: 1).first)
-                // Nothing in it becomes a link by itself either: dots have a joiner behind them.
+                // Email programs detect no link in it either, because dots are followed by a joiner.
                 let (text, html) = (mail.text.withoutJoiners, mail.html.withoutJoiners)
                 #expect(text.contains(name), "\(name)")
                 #expect(html.contains(escaped(name)) && (escaped(name) == name || !html.contains(name)), "\(name)")
@@ -255,14 +255,14 @@ extension String {
     fileprivate var withoutJoiners: String { replacing("\u{2060}", with: "") }
 }
 
-/// A text as a page shows it.
+/// Returns a text as escaped in a page.
 private func escaped(_ text: String) -> String {
     [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&#39;")].reduce(text) {
         $0.replacing($1.0, with: $1.1)
     }
 }
 
-/// How somebody with the file in hand might show a value as a token.
+/// Returns the notations in which an attacker with the database might send a value as a token.
 private func spellings(of value: DatabaseValue) -> [String] {
     switch value.storage {
     case .null: return []

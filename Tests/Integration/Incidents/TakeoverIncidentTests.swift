@@ -149,7 +149,7 @@ import Testing
                     ($0 as? APIError)?.code == .authResetTokenInvalid
                 }
             }
-            // Whoever takes the old address next gets nothing with it.
+            // The next user of the old address gains nothing by that.
             try await server.register("ana@example.com", name: "Eve")
             await #expect(throws: APIError.self) { try await client.validateReset(link) }
             let fresh = try await server.resetLink(for: "new@example.com")
@@ -187,12 +187,12 @@ import Testing
 }
 
 extension TestServer {
-    /// Signs in as an app would.
+    /// Signs in like an app.
     func login(_ email: String, _ password: String) async throws -> RawHTTP.Answer {
         try await post("/api/auth/login", #"{"email":"\#(email)","password":"\#(password)"}"#)
     }
 
-    /// Returns once all mails that were asked for have been made or given up.
+    /// Returns after all requested emails have been sent or abandoned.
     func settleMails() async throws {
         try await eventually { try await server.accounts.stores.intents.count() == 0 }
     }

@@ -52,7 +52,7 @@ import Testing
     @Test("Every parameter has its row")
     func parameters() {
         for parameter in LabParameter.all {
-            // Taken out of the expectation, which would print the whole page.
+            // Computed outside of the expectation, which would print the whole page.
             let isThere = document.contains("| `\(parameter.name)` |") && document.contains("| \(parameter.summary) |")
             #expect(isThere, "\(parameter.name)")
         }

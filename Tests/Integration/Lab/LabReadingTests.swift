@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    /// An answer as a client hands it to the lab.
+    /// Returns a response in the form in which a client sends it to the lab.
     private func received(_ response: RawHTTP.Answer) -> JSONValue {
         var headers: JSONObject = [:]
         for line in response.headerLines {

@@ -31,7 +31,7 @@ import Testing
     }
 }
 
-/// Tries a scenario on a clock that goes on whenever somebody waits for it.
+/// Runs a scenario on a clock that advances whenever a task waits for it.
 @MainActor
 private func tryOut(_ scenario: LabScenario, _ url: URL) async {
     let clock = ManualClock()
@@ -50,7 +50,7 @@ private func tryOut(_ scenario: LabScenario, _ url: URL) async {
     }
     await model.run(scenario)
     pump.cancel()
-    // It waits for a sleeper, and ends with this one.
+    // Waits until a sleeper exists, and is ended by this one.
     try? await clock.sleep(for: .seconds(1))
     guard let run = model.lastRun else {
         Issue.record("\(scenario.name) did not end")

@@ -134,7 +134,7 @@ import Testing
             let route = LimitedRoute.resets[0]
             for _ in 0..<3 { _ = try await server.call(route, 1) }
             for _ in 0..<10 { #expect(try await server.call(route, 1).remaining(.resetIP) == 17) }
-            // Of the four in all one is left: had the ten counted, there would be none.
+            // One of four remains overall. If the ten had counted, there would be none.
             #expect(try await server.call(route, 2).status == 200)
             let refused = try await server.call(route, 3)
             #expect(refused.status == 429)

@@ -30,7 +30,7 @@ import Testing
             #expect(right.status == 429)
             #expect(right.comparable == wrong.comparable)
             #expect(try await server.call(Self.login, body: login("correct horse battery", as: "ANA@example.com")).status == 429)
-            // The owner comes from elsewhere; and the client may still sign in to an account of its own.
+            // The owner uses another client, and the limited client may still sign in to its own account.
             let owner = try await server.call(Self.login, body: login("correct horse battery"), from: "203.0.113.5")
             #expect(owner.status == 200)
             try await server.register("bea@example.com")
@@ -67,7 +67,7 @@ import Testing
                 }
                 return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
             }
-            // The hashing gate may refuse some with 503, which don't count, so that others are let through instead.
+            // The hashing gate may refuse some with 503, which don't count, so that others are admitted instead.
             #expect((statuses[401] ?? 0) <= 10 && statuses.values.reduce(0, +) == 60, "\(statuses)")
             var checked = statuses[401] ?? 0
             while try await server.call(Self.login, body: login("another guess")).status == 401 { checked += 1 }

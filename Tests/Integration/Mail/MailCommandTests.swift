@@ -8,7 +8,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct MailCommandTests {
-    /// A folder with a mail that waits for its next try, one in a worker's hand, and one that failed.
+    /// Runs a closure with a folder that has a pending email, a claimed one, and a failed one.
     private func withQueue(_ body: (URL, Stores, [MailIntent.ID]) async throws -> Void) async throws {
         try await withFolder { folder in
             let stores = try Stores(folder.appending(path: "data"))

@@ -8,7 +8,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite(.timeLimit(.minutes(5))) struct DoctorTests {
-    /// What the command says, by subject.
+    /// The findings of the command, by subject.
     private struct Report {
         let status: Int32
         let verdicts: [String: String]

@@ -23,7 +23,7 @@ import Testing
             }
             _ = try await RawHTTP.send("GET", "/private/\(token)?email=ana@example.com", to: server.url)
             _ = try await server.mails(atLeast: 2)
-            // The last mail counts as handed over a moment before it leaves the queue.
+            // The last email counts as delivered a moment before it is removed from the queue.
             let text = try await measurements(of: server) { text in
                 text.contains("mails_handed_over_total{mail=\"password_changed\"} 1\n") && text.contains("mail_queue_length 0\n")
             }
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    /// The figures, once they are as asked for.
+    /// Returns the metrics once they meet a condition.
     private func measurements(of server: TestServer, when isThere: (String) async throws -> Bool) async throws -> String {
         let clock = ContinuousClock()
         let deadline = clock.now.advanced(by: .seconds(30))

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ServerLogTests {
     private static let traceID = "4bf92f3577b34da6a3ce929d0e0e4736"
 
-    /// The lines that `serve` logs during a closure.
+    /// Returns the lines that `serve` logs during a closure.
     private func log(_ environment: [String: String], in folder: URL, _ body: (URL) async throws -> Void) async throws -> [String]
     {
         let process = try Binary.make(
@@ -86,8 +86,8 @@ import Testing
         }
     }
 
-    /// Registers, resets, confirms, signs in, and asks odd paths.
-    /// - Returns: The account's id, and every token that came up.
+    /// Registers, resets, confirms, signs in, and sends unusual paths.
+    /// - Returns: The account's id, and every token that occurred.
     private func story(at url: URL) async throws -> (account: String, tokens: [String]) {
         func post(_ path: String, _ json: String) async throws -> RawHTTP.Answer {
             try await RawHTTP.send("POST", path, to: url, headers: ["Content-Type: application/json"], body: Array(json.utf8))

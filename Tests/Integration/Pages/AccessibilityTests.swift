@@ -120,7 +120,7 @@ import Testing
         return stride(from: 0, to: 6, by: 2).map { Double(Int(String(digits[$0..<$0 + 2]), radix: 16) ?? 0) / 255 }
     }
 
-    /// The contrast ratio of WCAG 2.2.
+    /// Returns the contrast ratio of WCAG 2.2.
     private func contrast(_ first: [Double], _ second: [Double]) -> Double {
         let (brighter, darker) = (max(luminance(first), luminance(second)), min(luminance(first), luminance(second)))
         return (brighter + 0.05) / (darker + 0.05)

@@ -75,7 +75,7 @@ import Testing
             let page = try await RawHTTP.send("GET", "/reset-password", to: server.url).text
             let css = try #require(page.firstMatch(of: /<style[^>]*>([^<]*)<\/style>/)).1
             #expect(css.matches(of: /\b(?:left|right)\b/).isEmpty)
-            // Four values that differ left from right.
+            // Four values with different left and right ones.
             let sides = css.matches(of: /(?:margin|padding|inset):([^;}\s]+) ([^;}\s]+) ([^;}\s]+) ([^;}\s]+)/)
             #expect(sides.allSatisfy { $0.2 == $0.4 })
         }

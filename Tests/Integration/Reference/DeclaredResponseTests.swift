@@ -115,7 +115,7 @@ import Testing
         return answer
     }
 
-    /// Expects the description to name the status of an answer, and its code if it has one.
+    /// Expects the description to contain the status of a response, and its code if it has one.
     private func expectDeclared(_ answer: RawHTTP.Answer, _ method: String, _ path: String, _ server: TestServer) throws {
         let description = server.server.accounts.apiDescription
         let plain = String(path.prefix { $0 != "?" })
@@ -129,7 +129,7 @@ import Testing
         #expect(operation.codes(description.settings).contains(ErrorCode(code)), "\(operation.id) \(code)")
     }
 
-    /// The names of the headers that the document gives an operation's answer.
+    /// Returns the names of the headers that the document declares for an operation's response.
     private func headers(of operation: APIOperation, _ status: Int, in document: JSONValue) -> [String] {
         let responses = member(document, ["paths", operation.path, operation.method.rawValue.lowercased(), "responses"])
         let response = responses?.objectValue?["\(status)"]

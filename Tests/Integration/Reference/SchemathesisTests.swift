@@ -5,8 +5,8 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// Schemathesis reads the document, makes requests that fit it and requests that do not, and looks whether the answers are as
-/// described. `HOLDFAST_ROUNDS` sets how many of them it makes for each operation.
+/// Schemathesis reads the document, sends valid and invalid requests, and checks that the responses are as
+/// described. `HOLDFAST_ROUNDS` sets the number of requests for each operation.
 @Suite(.serialized) struct SchemathesisTests {
     private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) }
 
@@ -41,7 +41,7 @@ import Testing
 
     private var shortly: [String] { ["--phases", "examples,fuzzing", "--max-examples", "\(Self.rounds ?? 3)"] }
 
-    /// Runs all checks against a server; what they find is printed with a call of curl that shows it.
+    /// Runs all checks against a server. Findings are printed with a call of curl that reproduces them.
     private func examine(_ server: TestServer, _ arguments: [String]) async throws {
         try await server.register("ana@example.com")
         let settings = APITools.root.appending(path: "Tests/Integration/Reference/Schemathesis")

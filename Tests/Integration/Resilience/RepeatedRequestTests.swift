@@ -14,7 +14,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// What keys do on the account server's routes.
+/// The effect of idempotency keys on the account server's routes.
 @Suite(.timeLimit(.minutes(5))) struct RepeatedRequestTests {
     private static let resetPath = "/api/request-password-reset/"
 
@@ -155,7 +155,7 @@ import Testing
             #expect(try await server.post("/api/confirm-password-reset/", body, headers: headers).status == 200)
             let refresh = try #require(try first.json()["refresh_token"]?.stringValue)
             _ = try await server.post("/api/auth/logout", #"{"refresh_token":"\#(refresh)"}"#, headers: headers)
-            // The reset request, the confirmation and the sign-out.
+            // The reset request, the confirm and the sign-out.
             #expect(try await server.server.accounts.stores.keyCount() == 3)
             let secrets = [refresh, link, "another horse battery", "correct horse battery", "key-that-nobody-knows"]
             for file in try server.server.accounts.stores.databaseFiles() {

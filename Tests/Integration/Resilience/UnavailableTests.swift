@@ -10,7 +10,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// Every 503 says when to come back.
+/// Every 503 has a Retry-After.
 @Suite(.timeLimit(.minutes(5))) struct UnavailableTests {
     private func expectWait(_ response: RawHTTP.Answer, in range: ClosedRange<Int>, _ cause: Comment) {
         #expect(response.status == 503, cause)
@@ -65,14 +65,14 @@ import Testing
         try await withServer(hashing: hashing) { server in
             let cores = ProcessorCount.available
             try await withThrowingTaskGroup(of: RawHTTP.Answer.self) { group in
-                // A network has half of the 64 places.
+                // A network has half of the 64 places in the queue.
                 for number in 0..<(cores + 33) {
                     group.addTask { try await register(server, "ana-\(number)", ScriptedHashing.hanging) }
                 }
                 let refused = try #require(try await group.next())
                 expectWait(refused, in: 1...60, "hashing")
                 for _ in 0..<(cores + 32) { hashing.release() }
-                // While nothing is hashed for long, the queue gets shorter.
+                // The queue gets shorter, because no hash takes long.
                 for try await response in group where response.status != 201 { expectWait(response, in: 1...60, "hashing") }
             }
         }

@@ -10,9 +10,9 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// Apps that are in the field and know only the old endpoint: what they send, byte by byte, and what they read of the answers.
+/// Released apps that use only the old endpoint: the bytes of their requests, and the members of responses that they read.
 @Suite struct OldAppTests {
-    /// What an old app reads, as strictly as its generated code does: a missing or other member fails.
+    /// The type that an old app decodes, as strictly as its generated code: a missing or other member fails.
     private struct Wrapped: Decodable {
         struct Payload: Decodable {
             let userExistStatus: Bool
@@ -45,7 +45,7 @@ import Testing
         "Accept-Encoding: br;q=1.0, gzip;q=0.9, deflate;q=0.8", "Accept-Language: es-AR;q=1.0, he-AR;q=0.9",
         "User-Agent: Crowns/2.3.1 (com.example.crowns; build:231; iOS 14.8.1) Alamofire/5.4.4",
     ]
-    /// Requests of old apps: JSON with and without spaces, with the slash and without, forms, members that nobody knows.
+    /// Requests of old apps: JSON with and without spaces, with and without the slash, forms, unknown members.
     private static let requests: [(target: String, headers: [String], body: String)] = [
         ("/reset_password/", alamofire + ["Content-Type: application/json"], #"{"email":"ana@example.com"}"#),
         (
@@ -86,7 +86,7 @@ import Testing
                 #expect(mail.link?.absoluteString.contains("/reset-password?token=") == true)
                 #expect(!mail.text.contains("correct horse") && !mail.html.contains("correct horse"))
             }
-            // Nobody's password has changed by the asking alone, as it did before.
+            // The request alone has not changed the password, as it did before.
             #expect(try await server.login("ana@example.com", "correct horse battery").status == 200)
         }
     }

@@ -84,7 +84,7 @@ import Testing
             try await server.register("ana@example.com")
             var links: [ResetLink] = []
             for _ in 0..<4 { links.append(try await server.resetLink(for: "ana@example.com")) }
-            // Older links end once the newer one's mail is out.
+            // Older links become invalid after the newer email is sent.
             try await eventually { try await server.server.accounts.stores.intents.count() == 0 }
             var live = 0
             for link in links where (try? await server.client().validateReset(link)) != nil { live += 1 }

@@ -35,7 +35,7 @@ import Testing
             )
             let stolen = await store.load()
             try await client.signOut()
-            // Each on its own: a client that is told that its session has ended forgets it.
+            // Two separate clients, because a client removes a session that the server reports as ended.
             let (one, other) = (
                 AccountClient(api: client.api, store: MemoryCredentialStore(stolen)),
                 AccountClient(api: client.api, store: MemoryCredentialStore(stolen))

@@ -6,7 +6,7 @@ import Synchronization
 struct FaultyStore: IdempotencyStore {
     enum Fault {
         case failsToClaim, isFull, failsToEnd
-        /// Equals a process that died before it could report the result.
+        /// Has the same effect as a process that died before it could report the result.
         case forgetsTheEnd
         /// The first claim succeeds, but its response is lost, and the first end fails, too.
         case losesTheFirst

@@ -9,7 +9,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// An app whose routes throw what they are asked for, on a socket.
+/// An app on a socket whose routes throw the requested errors.
 @Suite struct EveryCodeTests {
     private struct Meeting: Decodable {
         let start: Date
