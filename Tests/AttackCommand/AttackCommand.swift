@@ -2,7 +2,7 @@ public import ArgumentParser
 public import Attacks
 import Foundation
 
-/// Attacks a server that it starts, and says what innocent users experienced.
+/// Attacks a server that it starts, and reports the effect on legitimate users.
 @main struct AttackCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scripts/attack",
@@ -31,7 +31,7 @@ import Foundation
     }
 
     func run() async throws {
-        // The first that is done: the threads that come later share it.
+        // Must be first, because threads that start later inherit the share.
         if size != .small { ProcessorShare.attack.use() }
         var isMet = true
         for type in Attacks.all where names.isEmpty || names.contains(type.name) {

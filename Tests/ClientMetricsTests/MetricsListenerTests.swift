@@ -11,7 +11,7 @@ import Timekeeping
 
 @Suite struct MetricsListenerTests {
     private let metrics = TestMetrics()
-    /// However busy the machine is, nothing times out.
+    /// A clock that does not advance, so that nothing times out on a busy machine.
     private let standstill = ClientEnvironment(clock: MonotonicClock(ManualClock()))
 
     private func client(_ steps: [ScriptedTransport.Step], retries: Int = 0) throws -> APIClient {
@@ -88,7 +88,7 @@ import Timekeeping
         #expect(shown.contains("other"))
     }
 
-    /// A number in letters, which no template takes for an id.
+    /// Returns a number as letters, which no template reads as an id.
     private func word(_ number: Int) -> String {
         String("\(number)".unicodeScalars.map { Character(UnicodeScalar($0.value + 49) ?? "x") })
     }

@@ -12,7 +12,7 @@ import StrictJSON
 import Testing
 import Timekeeping
 
-/// Runs the examples of "Getting started" of each library for apps; the catalogues `*.docc` show them.
+/// Runs the examples of "Getting started" of each library for apps, which the catalogs `*.docc` show.
 @Suite struct AppGuideTests {
     private let url = URL(string: "https://notes.example.com") ?? URL(filePath: "/")
 

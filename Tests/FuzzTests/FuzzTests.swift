@@ -3,7 +3,8 @@ import HoldfastTesting
 import TestSupport
 import Testing
 
-/// A short round of every target of `scripts/fuzz`: the seeds, and random changes of them. `HOLDFAST_ROUNDS` sets the number of changes.
+/// A short round of every target of `scripts/fuzz`: the seeds, and random changes of them. `HOLDFAST_ROUNDS` sets the number of
+/// changes.
 @Suite(.timeLimit(.minutes(10))) struct FuzzTests {
     private static let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 600
 
@@ -55,7 +56,8 @@ import Testing
         }
     }
 
-    /// One to four changes: bytes flipped, replaced, removed, doubled or cut off, and pieces of another input inserted.
+    /// Makes one to four changes: bytes flipped, replaced, removed, duplicated or truncated, and pieces of another input
+    /// inserted.
     private static func mutate(_ bytes: inout [UInt8], with other: [UInt8], _ generator: inout SplitMix64) {
         for _ in 0..<Int.random(in: 1...4, using: &generator) where !bytes.isEmpty {
             let place = Int.random(in: 0..<bytes.count, using: &generator)

@@ -30,7 +30,7 @@ import Testing
 
     @Test("Sleepers past their deadlines wake in the order of their deadlines")
     func order() {
-        // Tasks that wake on several threads overtake one another, whatever the clock does.
+        // On several threads, tasks that wake can overtake each other, whatever the clock does.
         let executor = SteppedExecutor()
         let (clock, woken) = (clock, Woken())
         for seconds in [30, 10, 20] {

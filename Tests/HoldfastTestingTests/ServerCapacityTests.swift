@@ -15,7 +15,7 @@ import Testing
         var server = ServerCapacity(rate: 10)
         let responses = (0..<100).map { _ in server.take(at: .zero) }
         #expect(responses.prefix(3).allSatisfy { if case .served = $0 { true } else { false } })
-        // From 3 to 10 requests' worth at 0.15 each.
+        // The load grows from 3 to 10 requests, by 0.15 per refusal.
         #expect(responses.count { $0 == .refused } == 47)
         #expect(responses.last == .ignored)
         guard case .served = server.take(at: .seconds(1)) else {

@@ -3,7 +3,7 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-/// Everything here but the test's own tools comes through `import Holdfast`.
+/// Everything in this file but the test's own tools is available through `import Holdfast`.
 @Suite struct UmbrellaTests {
     struct Note: Codable, Equatable, Sendable {
         var title: String

@@ -12,7 +12,7 @@ import Testing
         try #require(URL(string: server.origin + path))
     }
 
-    /// Hundreds of tests share the machine.
+    /// Sets long timeouts, because hundreds of tests share the machine.
     private func patient(_ api: inout APIClient) {
         (api.timeout, api.attemptTimeout) = (.seconds(600), .seconds(600))
     }
@@ -48,7 +48,7 @@ import Testing
                 refusals.append(error)
             }
         }
-        // On a machine that is so busy the minute passes meanwhile.
+        // On a very busy machine the minute may pass meanwhile.
         if begin.duration(to: .now) < .seconds(60) {
             #expect(server.received.count <= 30 && refusals.count >= 10)
         }

@@ -42,7 +42,7 @@ import Testing
         for request in requests { try expect(request) }
     }
 
-    /// Expects that a value is encoded with the members of the schema that decoding gave, and no others.
+    /// Expects that a value is encoded with exactly the members of the schema.
     private func expect(_ value: some Encodable, by other: SchemaReader? = nil) throws {
         let reader = other ?? reader
         let encoder = JSONEncoder()
@@ -83,7 +83,7 @@ import Testing
                 [1...3, 1...4].map { count in
                     (0..<Int.random(in: count, using: &random)).compactMap { _ in pieces.randomElement(using: &random) }.joined()
                 }.joined(separator: "@") + (["", ".c", ".com", ".Museum"].randomElement(using: &random) ?? "")
-            // Spaces around it are read over, and other letters are written in punycode.
+            // The server trims spaces around the address, and encodes other letters as punycode.
             guard text.utf8.allSatisfy({ $0 < 0x80 }), !text.hasPrefix(" "), !text.hasSuffix(" ") else { continue }
             let isAccepted = (try? EmailAddress(text)) != nil
             #expect((text.wholeMatch(of: pattern) != nil) == isAccepted, "\(text)")
@@ -106,7 +106,7 @@ import Testing
             let scalars = (0..<Int.random(in: 0...5, using: &random)).compactMap { _ in
                 Unicode.Scalar(UInt32.random(in: 0...0x3000, using: &random) % (Bool.random(using: &random) ? 0x100 : 0x3000))
             }
-            // Beyond ASCII only a table of Unicode distinguishes letters and marks from other characters.
+            // Beyond ASCII only a Unicode table distinguishes letters and marks from other characters.
             guard
                 scalars.allSatisfy({
                     $0.isASCII || [.lowercaseLetter, .uppercaseLetter, .otherLetter].contains($0.properties.generalCategory)
@@ -114,7 +114,7 @@ import Testing
             else { continue }
             let text = String(String.UnicodeScalarView(scalars))
             let isAccepted = (try? FirstName(text)) != nil
-            // White space around a name is read over, line ends included.
+            // The server trims white space around a name, including line ends.
             guard text == text.trimmingCharacters(in: .whitespacesAndNewlines) else { continue }
             #expect((text.wholeMatch(of: pattern) != nil) == isAccepted, "\(scalars.map(\.value))")
         }

@@ -4,7 +4,7 @@ import Foundation
 import Pages
 import Testing
 
-/// Mails in a language that runs from right to left, and names that run the other way than their mail.
+/// Emails in a right-to-left language, and names with another direction than their email.
 @Suite struct MailDirectionTests {
     private static let link = "https://app.example.com/reset-password?token=AbC-_123&email=Ana%2Btest%40example.com"
 

@@ -62,7 +62,7 @@ import Testing
         html.matches(of: /<[^>]*>/).map { String($0.output) }
     }
 
-    /// The HTML of the same mail to somebody called Ana.
+    /// Returns the HTML of the same email to a user called Ana.
     private func plain(like mail: Mail) throws -> String {
         let templates = try makeTemplates()
         return try mail.subject.hasPrefix("Restablecer") ? templates.sampleReset().html : templates.sampleChanged().html

@@ -7,7 +7,7 @@ import Testing
 @testable import Pages
 
 @Suite struct MailTemplateFolderTests {
-    /// The templates of a folder with these files, or what is wrong with them.
+    /// Returns the templates of a folder with these files, or their problems.
     private func folder(_ files: [String: String]) throws -> Result<MailTemplateFolder, MailTemplateFolder.Refusal> {
         let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -60,7 +60,7 @@ import Testing
         #expect(delays[7] <= .seconds(1) && delays[7] >= .milliseconds(500))
         now = try #require(pool.nextTick)
         #expect(pool.handle(.tick, at: now) == [.open(previous + 1)])
-        // The first success opens the rest.
+        // The first success allows the rest.
         let actions = pool.handle(.opened(previous + 1), at: now)
         #expect(actions.first == .lease(previous + 1, 1))
         #expect(actions.count == 8)
@@ -116,7 +116,9 @@ import Testing
     }
 }
 
-/// A random history of a pool, beside what must hold: never more connections than the maximum, no waiter lost or served twice, first come first
+/// A random history of a pool with its invariants: never more connections than the maximum, no waiter lost or served twice,
+/// waiters served
+/// in order, no connection leaked.
 /// served, no connection leaked.
 private struct PoolHistory {
     private var generator: SplitMix64
@@ -126,7 +128,7 @@ private struct PoolHistory {
     private var opening: Set<Int> = []
     private var leased: Set<Int> = []
     private var idle: Set<Int> = []
-    /// Those who wait, in order, with their deadlines.
+    /// The waiters in order, with their deadlines.
     private var line: [(id: UInt64, deadline: Duration)] = []
     private var lastWaiter: UInt64 = 0
     private var isUp = true
@@ -173,7 +175,7 @@ private struct PoolHistory {
         if !pool.isProbing, !line.isEmpty { #expect(opening.count + leased.count > 0, "nobody serves the waiters") }
     }
 
-    /// Lets everything end in order.
+    /// Ends all work in order.
     mutating func drain() {
         isUp = true
         for _ in 0..<10_000 where !line.isEmpty {
@@ -214,7 +216,7 @@ private struct PoolHistory {
 
     private mutating func returnConnection(_ id: Int) {
         let isReusable = Int.random(in: 0..<8, using: &generator) > 0
-        // As the driver has it, until the pool decides.
+        // The driver treats it like this until the pool decides.
         idle.insert(id)
         handle(.returned(id, isReusable: isReusable))
     }

@@ -23,7 +23,7 @@ import Testing
                     ) == "1"
                 }
                 try await server.sql(kill)
-                // 57P01: it is repeated on another connection.
+                // 57P01: the statement is repeated on another connection.
                 #expect(try await slow.rows[0].value(0) as Int != first)
             } else {
                 try await server.sql(kill)
@@ -296,7 +296,7 @@ import Testing
             other.cutAll()
             silent.resume()
             try await client.execute("SELECT 1")
-            // Now the first in the list again.
+            // The first host of the list accepts connections again.
             other.refuse(false)
             let before = other.accepted
             silent.cutAll()
@@ -361,7 +361,7 @@ import Testing
             #expect(try await client.execute("SELECT pg_is_in_recovery()").rows[0].value(0) as Bool == false)
 
             try await standby.lock()
-            // Canceled by the driver: the connection is closed, the commit is not canceled.
+            // Canceled by the driver, which closes the connection without canceling the commit.
             let write = Task { try await client.execute("INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING") }
             try await waitUntil("the commit waits for the standby") {
                 try await primary.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == "1"
@@ -377,7 +377,7 @@ import Testing
             try await primary.sql("SELECT pg_cancel_backend(pid) FROM (\(waits)) AS waiting")
             await #expect(throws: PostgresError.outcomeUnknown) { try await transaction.value }
             try await standby.thaw()
-            // Both are there: the outcome was unknown, and is success.
+            // Both rows exist: the outcome was unknown, and the commit succeeded.
             try await waitUntil("commits go on") { (try? await client.execute("INSERT INTO t VALUES (3)")) != nil }
             #expect(try await client.execute("SELECT count(*) FROM t").rows[0].value(0) as Int == 3)
 

@@ -5,7 +5,7 @@ import PostgresDriver
 import Synchronization
 import Testing
 
-/// A client of an empty database, for the time of a closure.
+/// Runs a closure with a client of an empty database.
 func withClient(
     _ parameters: String = "",
     of server: PostgresServer? = nil,
@@ -17,7 +17,7 @@ func withClient(
     try await withClient(url: server.url(database, parameters), change) { try await body($0, server, database) }
 }
 
-/// A client of a URL, for the time of a closure.
+/// Runs a closure with a client of a URL.
 func withClient(
     url: String,
     _ change: (inout PostgresSettings) -> Void = { _ in },

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PostgresStores
 
-/// Races that one writer at a time hides, and READ COMMITTED shows.
+/// Races that a single writer prevents, and that can occur under READ COMMITTED.
 @Suite(.timeLimit(.minutes(5))) struct RaceTests {
     @Test("A session opened while a reset commits does not survive the reset")
     func sessionDuringReset() async throws {
@@ -15,7 +15,7 @@ import Testing
             let account = try await temporary.stores.addAccount()
             let session = StoredSession(id: .init(rawValue: UUID()), accountID: account.id, createdAt: .after(0))
             let opening = try await temporary.database.transaction { transaction in
-                // The reset has changed the account, and has not committed.
+                // The reset has changed the account and has not committed yet.
                 try await transaction.execute(
                     "UPDATE account SET epoch = epoch + 1 WHERE id = $1",
                     [.uuid(account.id.rawValue)]

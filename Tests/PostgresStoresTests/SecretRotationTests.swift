@@ -7,7 +7,7 @@ import Testing
 
 @testable import PostgresStores
 
-/// `HOLDFAST_SECRET` replaced by means of `HOLDFAST_SECRET_PREVIOUS`, as three configurations of one database.
+/// The replacement of `HOLDFAST_SECRET` by means of `HOLDFAST_SECRET_PREVIOUS`, with three configurations of one database.
 @Suite(.timeLimit(.minutes(5))) struct SecretRotationTests {
     private let old = SymmetricKey(size: .bits256)
     private let new = SymmetricKey(size: .bits256)

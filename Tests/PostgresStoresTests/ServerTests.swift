@@ -92,7 +92,7 @@ import Testing
             let second = try Account.sample("ben@example.com")
             #expect(try await during.insert(second))
             #expect(try await !before.insert(try .sample("ben@example.com")))
-            // A refused address keeps none of its keys.
+            // A refused address leaves none of its keys behind.
             #expect(
                 try await during.insert(contentsOf: [try .sample("ana@example.com"), try .sample("cleo@example.com")]).count == 1
             )

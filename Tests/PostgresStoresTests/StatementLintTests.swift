@@ -32,10 +32,10 @@ import Testing
         #expect(try !StatementLint.problems(of: statement).isEmpty)
     }
 
-    /// The literals of the modules that are statements.
+    /// Returns the literals of the modules that are statements.
     private static func statements() throws -> [String] {
         let files = Repository.files("swift", under: ["Sources/Server/PostgresStores", "Sources/Server/StoreMigration"])
-            // Of SQLite.
+            // Contains statements of SQLite.
             .filter { $0.lastPathComponent != "CopySource.swift" }
         let literals = try files.flatMap { file in
             let text = try String(contentsOf: file, encoding: .utf8)
@@ -49,7 +49,7 @@ import Testing
 }
 
 enum StatementLint {
-    /// What a statement must not contain, by the reason.
+    /// Constructs that a statement must not contain, by reason.
     private static let forbidden = [
         (#"\b(big|small)?serial\b|\bidentity\b|\bnextval\b"#, "a sequence"),
         (#"\bpg_advisory"#, "an advisory lock"),
@@ -64,7 +64,7 @@ enum StatementLint {
         (#"select \*"#, "all columns"),
     ]
 
-    /// Tables of one row per name or part.
+    /// Tables with one row per name or part.
     private static let named = ["schema_lock", "schema_step", "shared_value", "idempotency_total", "idempotency_client"]
 
     static func problems(of statement: String) throws -> [String] {
@@ -79,7 +79,7 @@ enum StatementLint {
         return problems
     }
 
-    /// A table is keyed by random ids or digests.
+    /// Returns the problems of a table, which must be keyed by random ids or digests.
     private static func problems(ofTable statement: String) -> [String] {
         guard let name = statement.firstMatch(of: /CREATE TABLE (?:IF NOT EXISTS )?([a-z_]+)/)?.1 else { return ["no name"] }
         if named.contains(String(name)) { return [] }

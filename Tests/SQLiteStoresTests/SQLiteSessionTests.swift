@@ -65,7 +65,7 @@ import Testing
                 token = sibling
             }
             try await opened.stores.sessions.sweep(at: .after(40 * day), rules: opened.rules)
-            // Those used on days 10 to 40, those killed by the use of a sibling on days 11 to 40, and the last two.
+            // The tokens used on days 10 to 40, those that a sibling's use ended on days 11 to 40, and the last two.
             #expect(try await stores.number("SELECT COUNT(*) FROM refresh_token") == 31 + 30 + 2)
             #expect(try await opened.use(opened.first, after: 40 * day + 2).outcome == .refused)
             #expect(try await opened.isAlive)

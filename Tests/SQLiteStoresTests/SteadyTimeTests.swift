@@ -9,7 +9,7 @@ import Testing
 
 @testable import SQLiteStores
 
-/// The clocks of a machine that a test sets and boots.
+/// The clocks of a machine, which a test can set and boot.
 final class SetClocks: Sendable {
     private let time = Mutex(
         SnapshotTime(wallNanoseconds: 1_750_000_000_000_000_000, bootNanoseconds: 5_000_000_000, bootID: "boot 1")
@@ -18,7 +18,7 @@ final class SetClocks: Sendable {
     var snapshot: @Sendable () -> SnapshotTime { { self.time.withLock { $0 } } }
     var wall: @Sendable () -> Date { { Date(timeIntervalSince1970: Double(self.snapshot().wallNanoseconds) / 1e9) } }
 
-    /// Lets time pass.
+    /// Advances the time.
     func pass(_ seconds: Double) {
         time.withLock { time in
             time.wallNanoseconds += Int64(seconds * 1e9)
@@ -103,7 +103,7 @@ final class SetClocks: Sendable {
     }
 }
 
-/// What clock steps do to due times and grace windows, with the services that a server puts together.
+/// The effect of clock steps on due times and grace windows, with the services of a server.
 @Suite(.timeLimit(.minutes(1))) struct ClockStepTests {
     @Test(
         "Accepts a used refresh token for ten seconds, for any clock setting",
@@ -142,7 +142,7 @@ final class SetClocks: Sendable {
             let clocks = SetClocks()
             var time = try await SteadyTime(stores.database, snapshot: clocks.snapshot)
             try await stores.addAccount()
-            // The first one is requested while the clock is off, and fails.
+            // The first email is requested while the clock is wrong, and fails.
             clocks.step(-step)
             let ana = MailIntent.Subject.passwordReset(try EmailAddress("ana@example.com"))
             try await stores.intents.enqueue(MailIntent(subject: ana, language: .english, createdAt: time.now()))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Scheduling
 
-/// A queue by reference: an expectation can't call what mutates a value.
+/// A queue with reference semantics, because an expectation can't call mutating methods of a value.
 private final class Queue<Key: Hashable & Sendable, Element> {
     var queue = FairQueue<Key, Element>()
     var count: Int { queue.count }

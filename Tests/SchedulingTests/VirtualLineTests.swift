@@ -3,7 +3,7 @@ import Testing
 
 @testable import Scheduling
 
-/// A line by reference: an expectation can't call what mutates a value.
+/// A line with reference semantics, because an expectation can't call mutating methods of a value.
 private final class Line<Key: Hashable & Sendable> {
     private var line: VirtualLine<Key>
 
@@ -46,7 +46,7 @@ private final class Line<Key: Hashable & Sendable> {
             let delay = line.place(for: "a", rate: 10, at: now, chance: 0)
             arrivals[Int((now + delay).components.seconds), default: 0] += 1
         }
-        // 20 are refused per second, twice what is served.
+        // 20 per second are refused, twice the rate of service.
         #expect(arrivals.values.allSatisfy { $0 <= 12 }, "\(arrivals)")
         #expect(arrivals.values.reduce(0, +) == 400)
     }

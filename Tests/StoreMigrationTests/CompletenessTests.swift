@@ -6,7 +6,7 @@ import Testing
 @testable import StoreMigration
 
 @Suite struct CompletenessTests {
-    /// Tables that no copy has row by row, by what becomes of them.
+    /// Tables that are not copied row by row, with the reason.
     private let others = [
         "copied as a whole": ["decoy_span", "mail_retry", "installation"],
         "counted anew": ["idempotency_client", "idempotency_total"],

@@ -17,7 +17,7 @@ import Testing
         "{", "}", "[", "]", ":", ",", "\"", "\\", "\\u", "\\uD800", "null", "-", "1e999", "0", "\u{FEFF}", "e", ".",
     ]
 
-    /// One to four changes of a seed: bytes flipped, removed, doubled, cut off, tokens put in.
+    /// Makes one to four changes of a seed: bytes flipped, removed, duplicated or truncated, and tokens inserted.
     private static func mutated(_ generator: inout SplitMix64) -> [UInt8] {
         var bytes = Array((seeds.randomElement(using: &generator) ?? "").utf8)
         for _ in 0..<Int.random(in: 1...4, using: &generator) where !bytes.isEmpty {

@@ -7,7 +7,7 @@ import Testing
 @testable import ValkeyStores
 @testable import holdfast_limit_process
 
-/// How many requests are admitted, by several servers and against the limiter in memory.
+/// The number of requests admitted by several servers, compared with the limiter in memory.
 @Suite(.timeLimit(.minutes(30))) struct AdmissionTests {
     /// The number of decisions of all processes.
     private static let decisions = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap(Int.init) ?? 20_000

@@ -7,13 +7,13 @@ import ValkeyDriver
 
 @testable import ValkeyStores
 
-/// Failures of the server: none admits more than the share of the fallback, and none lasts.
+/// Failures of the server: none admits more than the share of the fallback, and none is permanent.
 @Suite(.timeLimit(.minutes(5))) struct FailureTests {
     private static let policy = RateLimitPolicy.requests(10, per: .seconds(3_600), name: "p")
     private static let rules = [RateLimitRule(policy)]
     private let claims = [RateLimitClaim("p", key: "ana")]
 
-    /// How many of so many requests are admitted.
+    /// Returns how many of a number of requests are admitted.
     private func admissions(_ count: Int, _ process: SharedLimits.Process) async throws -> Int {
         var admitted = 0
         for _ in 0..<count where try await process.store.admit(claims).isAdmitted { admitted += 1 }
@@ -40,7 +40,7 @@ import ValkeyDriver
             #expect(!process.client.isReady)
             limits.server.signal(SIGCONT)
             try await process.client.waitUntilReady(within: SharedLimits.patience)
-            // The request that timed out can have been counted late.
+            // The request that timed out may be counted late.
             #expect((7...8).contains(try await admissions(100, process)))
         }
     }
@@ -114,7 +114,7 @@ import ValkeyDriver
                 }
                 let admitted = own.reduce(0, +)
                 let shares = own.map { max(0, 5 - $0) }.reduce(0, +)
-                // A server that has counted nothing has lost nothing.
+                // A server that has counted nothing can lose nothing.
                 let most = (failure == .stopped || admitted == 0 ? 10 : admitted) + shares
                 #expect(admitted + during + after <= most, "\(own) before, \(during) during, \(after) after")
                 #expect(during <= shares, "\(own) before")
@@ -138,7 +138,7 @@ import ValkeyDriver
         try await SharedLimits.run(options) { limits in
             let (server, process) = (limits.server, try await limits.start(Self.rules))
             #expect(try await admissions(2, process) == 2)
-            // The script ends when it is killed.
+            // The script runs until it is killed.
             let cause = Task {
                 if isBusy {
                     try await server.cli("EVAL", "while true do end", "0")

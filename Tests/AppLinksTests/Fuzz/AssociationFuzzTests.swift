@@ -23,7 +23,7 @@ import Testing
         "\"components\":",
     ]
 
-    /// One to four changes: bytes flipped, replaced, removed, doubled, cut off, tokens put in.
+    /// Makes one to four changes: bytes flipped, replaced, removed, duplicated or truncated, and tokens inserted.
     private static func mutated(_ seed: String?, _ generator: inout SplitMix64) -> [UInt8] {
         var bytes = Array((seed ?? "").utf8)
         for _ in 0..<Int.random(in: 1...4, using: &generator) where !bytes.isEmpty {

@@ -1,7 +1,7 @@
 import AppLinks
 import Testing
 
-/// A file with one fault, and what the lint says of it.
+/// A file with one fault, and the expected finding.
 struct LintCase: Sendable, CustomTestStringConvertible {
     let code: FindingCode
     let severity: AssociationFinding.Severity

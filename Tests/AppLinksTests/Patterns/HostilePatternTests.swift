@@ -1,7 +1,7 @@
 import AppLinks
 import Testing
 
-/// Files and links made to be slow. The limit is for a machine that is busy; each takes well under a second.
+/// Files and links that are slow on purpose. The time limit allows for a busy machine; each takes well under a second.
 @Suite(.timeLimit(.minutes(1))) struct HostilePatternTests {
     private func answer(pattern: String, beside: String = "", path: String) throws -> LinkMatch {
         let file = #"{"applinks":{\#(beside)"details":[{"appIDs":["A.b"],"components":[{"/":"\#(pattern)"}]}]}}"#

@@ -3,7 +3,7 @@ import HoldfastTesting
 import Testing
 
 @Suite struct ReferenceMatchTests {
-    /// The definition of the wildcards, tried out in all ways.
+    /// Implements the definition of the wildcards by trying all alternatives.
     private static func matches(_ pattern: ArraySlice<Character>, _ text: ArraySlice<Character>) -> Bool {
         guard let first = pattern.first else { return text.isEmpty }
         let rest = pattern.dropFirst()

@@ -134,7 +134,7 @@ import Testing
     )
     func broken(_ name: String) async throws {
         try await MailServer.run { server in
-            // Long enough that it does not fit into the buffers between here and a server that reads no more.
+            // Too long for the buffers between the client and a server that stops reading.
             let text = String(repeating: "x", count: name == "cut" ? 20_000_000 : 10)
             let error = try #require(try await SMTPDelivery(server).failure(try .accented(to: "\(name)@example.com", text: text)))
             #expect(error.kind != .refused && error.kind != .misconfigured)

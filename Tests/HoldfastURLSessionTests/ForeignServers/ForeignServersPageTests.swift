@@ -6,9 +6,9 @@ import HoldfastURLSession
 import ResilientHTTP
 import Testing
 
-/// The table of `docs/app/foreign-servers.md`, which is made here.
+/// Generates and checks the table of `docs/app/foreign-servers.md`.
 ///
-/// After a wanted change: `UPDATE_DOCS=1 swift test --filter ForeignServersPageTests`, then review the difference.
+/// After an intended change: `UPDATE_DOCS=1 swift test --filter ForeignServersPageTests`, then review the difference.
 @Suite("docs/app/foreign-servers.md")
 struct ForeignServersPageTests {
     private static let page = ForeignServer.root.appending(path: "docs/app/foreign-servers.md")
@@ -86,7 +86,7 @@ struct ForeignServersPageTests {
         }
     }
 
-    /// Whether a text that a server happens to use, too, is one of the library.
+    /// Returns whether a text of a server is also a text of the library.
     private static func isOwn(_ text: String, in language: Language) -> Bool {
         ErrorCatalogue.standard.definitions.contains { $0.message.text(in: language) == text }
     }

@@ -9,7 +9,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// The servers themselves, so that the page of foreign servers describes responses that exist.
+/// Runs the servers themselves, to prove that the page of foreign servers describes real responses.
 @Suite("Real third-party servers", .timeLimit(.minutes(10)))
 struct RealServerTests {
     @Test("Django REST framework with SimpleJWT responds and is shown as on the page")
@@ -61,13 +61,13 @@ struct RealServerTests {
         }
     }
 
-    /// Whether two values of a header are the same; a delay of an hour may have lost some seconds.
+    /// Returns whether two values of a header agree. A delay of an hour may have become some seconds shorter.
     private static func agree(_ sent: String?, _ written: String?) -> Bool {
         guard let sent, let written, let left = Int(sent), let right = Int(written) else { return sent == written }
         return left <= right && left > right - (right >= 3_600 ? 60 : 1)
     }
 
-    /// Sends the request of a situation without any part of this library.
+    /// Sends the request of a situation without using this library.
     private func response(
         to situation: ForeignSituation,
         in language: Language,

@@ -296,7 +296,7 @@ private enum Analytics {
 }
 
 extension APIClient {
-    /// The examples' client, on a clock that stands still: however busy the machine is, nothing times out and nothing sleeps.
+    /// Creates the examples' client on a clock that does not advance, so that nothing times out or sleeps on a busy machine.
     fileprivate init(
         baseURL: URL,
         transport: ScriptedTransport,

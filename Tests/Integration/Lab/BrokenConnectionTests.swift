@@ -85,7 +85,7 @@ import Testing
         try await LabServer.run { server in
             let connection = try RawConnection(get: "\(LabServer.root)/answer?delay_ms=120000", from: server.url)
             await server.clock.waitForSleepers()
-            // The server stops when this closure returns. Otherwise it would wait forever for a clock that does not advance.
+            // The server must stop when this closure returns, although the response waits for a clock that does not advance.
             _ = connection
         }
     }

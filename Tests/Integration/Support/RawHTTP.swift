@@ -165,7 +165,8 @@ enum RawHTTP {
         return received
     }
 
-    /// Returns whether the body is as long as the head announced, so that a server that keeps the connection ends no wait.
+    /// Returns whether the body is complete by its Content-Length, so that a server that keeps the connection open is not waited
+    /// for.
     private static func isWhole(_ bytes: [UInt8]) -> Bool {
         guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return false }
         let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")

@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// By argon2-cffi and, the last one, by libsodium.
+    /// Created by argon2-cffi and, the last one, by libsodium.
     private static let known = [
         ("correct horse", "$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA$k9ohroejZy1PN5E1SbHNPug6vB8eQAahb5SOAp6iGF4"),
         ("contraseña", "$argon2id$v=19$m=8,t=1,p=1$//79/Pv6+fg$1ijzAb5DmVk3nZku86vfQcQNdQfMYmRLJukEQgnTKes"),

@@ -26,7 +26,7 @@ import Testing
         for wrong in ["", password + " ", String(password.dropLast()), "\u{0}", password + "\u{0}"] {
             #expect(!imported.verify(wrong))
         }
-        // What is checked in vain costs the same and lets nobody in.
+        // A verification against the decoy costs the same and never succeeds.
         let decoy = try ImportedHash(imported.decoy)
         #expect(!decoy.verify(password))
         #expect(decoy.decoy == imported.decoy)

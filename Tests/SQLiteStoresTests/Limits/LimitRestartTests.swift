@@ -25,7 +25,7 @@ import Testing
             machine.pass(.seconds(1))
             let process = try await machine.start(rules)
             #expect(process.left("hour") == 1)
-            // One unit has returned in a second.
+            // One unit has returned after a second.
             #expect(process.left("paced") == 4)
             #expect(process.left("hour", "bea") == 3)
             machine.pass(.seconds(3_598))
@@ -157,7 +157,7 @@ import Testing
             let process = try await machine.start(rules, committed: ["paced"])
             #expect(!process.take("hour"))
             #expect(!process.take("hour", "bea"))
-            // Nothing of this one can be missing.
+            // No usage of this key can be missing.
             #expect(process.left("paced", "bea") == 10)
             machine.pass(.seconds(3_599))
             #expect(!process.take("hour", "bea"))
@@ -285,7 +285,7 @@ import Testing
             let intents = SQLiteMailIntentQueue(machine.database)
             let email = try EmailAddress("ana@example.com")
             let claims = [RateLimitClaim("wide", key: email.normalized)]
-            // Each owes a third of a millisecond.
+            // Each has usage of a third of a millisecond.
             let process = try await machine.start([.rule("wide", 3_000, per: 1)], committed: ["wide"])
             for _ in 0..<requests {
                 #expect(process.admit(claims).isAdmitted)

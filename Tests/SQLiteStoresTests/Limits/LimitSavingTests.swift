@@ -132,7 +132,7 @@ import Testing
                 for _ in 0..<3 { process.take("minute") }
             }()
             let file = try FileHandle(forUpdating: machine.journal)
-            // The third note of the first half, in the middle.
+            // The middle of the third record in the first half.
             try file.seek(toOffset: 4_096 + 2 * 32 + 16)
             try file.write(contentsOf: [0xFF])
             try file.close()

@@ -19,7 +19,7 @@ import Testing
                 let task = Task { try await stores.database.write { try $0.insert(2) } }
                 try await writer.until { stores.database.groupCommit.waiting == 2 }
                 task.cancel()
-                // Told while the writer is held still.
+                // The caller gets the error while the writer is still blocked.
                 await #expect(throws: CancellationError.self) { try await task.value }
                 _ = patient
             }

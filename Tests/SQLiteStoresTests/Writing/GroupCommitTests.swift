@@ -89,7 +89,7 @@ import Testing
                     tasks.addTask {
                         try await stores.database.write { database in
                             try database.insert(number)
-                            // Nobody else's reading connection sees it yet.
+                            // No other connection that reads sees it yet.
                             let seen = try DatabaseQueue(path: stores.path).read {
                                 try Bool.fetchOne(
                                     $0,
@@ -117,7 +117,7 @@ import Testing
             let writer = try await HeldWriter(stores)
             let outcomes = try await writer.batch(10) { number, database in
                 if number == 5 {
-                    // A debt that is asked for at the commit.
+                    // A deferred foreign key is checked at the commit.
                     try database.execute(sql: "PRAGMA defer_foreign_keys = ON")
                     try database.execute(sql: "INSERT INTO number (value, owner) VALUES (5, 999)")
                 } else {
