@@ -14,7 +14,7 @@ import Synchronization
 /// hashes.
 struct BrownOut: Attack {
     static let name = "brown-out"
-    static let abstract = "Takes four fifths of its processor time from the server for half a minute, while 200 apps sign in."
+    static let abstract = "Take four fifths of its processor time from the server for half a minute, while 200 apps sign in."
 
     /// Limits count and refuse nothing, because all apps run on one machine.
     var settings: [String: String] { ["RATE_LIMIT_MODE": "shadow"] }

@@ -8,7 +8,7 @@ import Synchronization
 /// Refreshes, reset confirms and health checks succeed as usual, and each other network gets its share of the hashes.
 struct Overload: Attack {
     static let name = "overload"
-    static let abstract = "Sends ten times as many sign-ins as can be hashed, from 16 networks with raised limits."
+    static let abstract = "Send ten times as many sign-ins as can be hashed, from 16 networks with raised limits."
 
     /// Limits count and refuse nothing, because this attack targets the processor.
     var settings: [String: String] { ["RATE_LIMIT_MODE": "shadow"] }

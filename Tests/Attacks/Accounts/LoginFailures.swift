@@ -5,7 +5,7 @@ import Foundation
 /// Guesses the password of one account from many networks, and the same for an address without an account.
 public struct LoginFailures: Attack {
     public static let name = "login-failures"
-    public static let abstract = "300 wrong passwords for one account from 30 networks."
+    public static let abstract = "Send 300 wrong passwords for one account from 30 networks."
 
     public var settings: [String: String] { [:] }
     private let networks: Int

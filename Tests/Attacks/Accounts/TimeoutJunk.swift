@@ -3,7 +3,7 @@ import Foundation
 /// Sends sign-ins whose deadline ends before the password is checked.
 public struct TimeoutJunk: Attack {
     public static let name = "timeout-junk"
-    public static let abstract = "Sign-ins with a deadline of 20 ms, which end while the hash queue is long."
+    public static let abstract = "Send sign-ins with a deadline of 20 ms, which end while the hash queue is long."
 
     public var settings: [String: String] { ["LIMIT_LOGIN_IP": "60/3600"] }
     private let size: AttackSize

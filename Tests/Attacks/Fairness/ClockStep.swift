@@ -4,7 +4,7 @@ import Foundation
 /// The wall clock is set forward and back, without effect on the delay of emails and the life of used refresh tokens.
 struct ClockStep: Attack {
     static let name = "clock-step"
-    static let abstract = "the wall clock is set an hour forward and back, also across a kill"
+    static let abstract = "Set the wall clock an hour forward and back, also across a kill."
     private let library = FileManager.default.temporaryDirectory.appending(path: "holdfast-clock-\(UUID().uuidString).so")
 
     init(size: AttackSize) {}

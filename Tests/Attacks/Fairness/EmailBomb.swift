@@ -1,7 +1,7 @@
 /// Very many reset requests for one account without limits of requests: its owner gets three emails an hour.
 struct EmailBomb: Attack {
     static let name = "email-bomb"
-    static let abstract = "1,000 reset requests for one account while the limits of requests are absent"
+    static let abstract = "Send 1,000 reset requests for one account, without limits of requests."
     private let size: AttackSize
 
     init(size: AttackSize) {

@@ -1,7 +1,7 @@
 /// One /56 network exhausts the overall limit of reset requests; users of other networks still get their links.
 struct ResetGlobal: Attack {
     static let name = "reset-global"
-    static let abstract = "reset requests from 256 /64 networks of one /56 use up the limit for all"
+    static let abstract = "Exhaust the overall limit with reset requests from 256 /64 networks of one /56."
     private let size: AttackSize
 
     init(size: AttackSize) {

@@ -6,7 +6,7 @@ import Foundation
 /// after a restart.
 struct LoginAccountTable: Attack {
     static let name = "login-account-table"
-    static let abstract = "Junk sign-ins from 1,900 networks with 112,000 addresses; users from fresh networks sign in."
+    static let abstract = "Send junk sign-ins with 112,000 addresses from 1,900 networks, while users of new networks sign in."
 
     private let size: AttackSize
 

@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("Counts requests by session and path together")
+    @Test("Counts requests per session and URL")
     func counting() async throws {
         try await LabServer.run { server in
             let path = "/answer?code=SERVER_TIMEOUT&times=2&session="

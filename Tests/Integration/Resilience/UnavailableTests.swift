@@ -86,7 +86,7 @@ import Testing
         #expect(busy.code == .serverServiceUnavailable && busy.retryAfter == .seconds(1))
     }
 
-    @Test("Returns 503 when the database is busy, keyless or unresponsive", .readsDatabaseFile)
+    @Test("Returns 503 while the database is busy or lacks a table", .readsDatabaseFile)
     func database() async throws {
         try await withServer { server in
             let queue = try DatabaseQueue(beside: server.server)

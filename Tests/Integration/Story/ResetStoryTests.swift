@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test("A link contains its own address or none, but not another one")
+    @Test("A token is valid with its own address or without one, but not with another")
     func linkAddress() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
