@@ -81,7 +81,7 @@ import Testing
                 }
                 let expected = (0..<64).map { _ in oracle.admit(claims) }
                 #expect(responses.count(where: \.isAdmitted) == expected.count(where: \.isAdmitted), "round \(round)")
-                let shadow = { (answers: [RateLimitResult]) in responses.count { $0.isAdmitted && $0.shadowRefusal != nil } }
+                let shadow = { (responses: [RateLimitResult]) in responses.count { $0.isAdmitted && $0.shadowRefusal != nil } }
                 #expect(shadow(responses) == shadow(expected), "round \(round)")
                 let (actual, wanted) = (try await store.check(claims), oracle.check(claims))
                 #expect(actual.limits.map(\.remaining) == wanted.limits.map(\.remaining), "round \(round)")

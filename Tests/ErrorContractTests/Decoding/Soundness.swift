@@ -1,8 +1,8 @@
 import ErrorContract
 
-/// Rules for every decoded error, whatever the response.
+/// The rules that every decoded error must satisfy, for any response.
 enum Soundness {
-    /// Returns the first rule that an error violates, or `nil`.
+    /// Returns a description of the first rule that an error violates, or `nil`.
     /// - Parameters:
     ///   - error: The decoded error.
     ///   - status: The HTTP status of the response.
@@ -21,7 +21,7 @@ enum Soundness {
         return nil
     }
 
-    /// The length of the longest text that is shown to users, in bytes.
+    /// The longest text that may be shown to a user, in bytes.
     static let longestText = 2_048
 
     private static let insides = [
