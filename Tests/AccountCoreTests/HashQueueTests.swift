@@ -86,7 +86,7 @@ import Testing
         #expect(Array(queue.drain().prefix(5)) == ["flood 0", "user 0", "flood 1", "user 1", "flood 2"])
     }
 
-    @Test("A network has half of the queue at most")
+    @Test("A network has at most half of the queue")
     func boundPerNetwork() {
         let queue = Queue()
         queue.enter("running", from: "flood")

@@ -49,7 +49,7 @@ import Testing
         #expect(try self.mail(files, .spanish, isReset: false).text.hasPrefix("Hola Ana,"), "the other mail is the usual one")
     }
 
-    @Test("The most exact name wins")
+    @Test("The most specific name wins")
     func names() throws {
         let names = ["password-reset.es", "password-reset", "mail.es", "mail"]
         let files = Dictionary(uniqueKeysWithValues: names.map { ("\($0).txt.mustache", "\($0) {{actionLink}}") })

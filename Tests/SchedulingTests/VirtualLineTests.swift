@@ -88,7 +88,7 @@ private final class Line<Key: Hashable & Sendable> {
         #expect(line.isEmpty)
     }
 
-    @Test("A place that is not claimed expires")
+    @Test("An unclaimed place expires")
     func expiry() {
         let line = Line<String>()
         let delay = line.place(for: "a", rate: 10, at: start, chance: 0)

@@ -29,7 +29,7 @@ import Testing
         #expect(failure?.description.contains("secret") == false)
     }
 
-    @Test("Shows nothing of the address")
+    @Test("Descriptions show nothing of the address")
     func secrecy() throws {
         let address = try ValkeyAddress(url: "valkey://ana:secret@db.example")
         #expect("\(address)" == "ValkeyAddress")

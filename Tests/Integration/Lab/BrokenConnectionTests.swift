@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("A wait ends when the client hangs up", arguments: ["delay_ms=120000", "dribble_ms=6000"])
+    @Test("A delay ends when the client disconnects", arguments: ["delay_ms=120000", "dribble_ms=6000"])
     func departure(query: String) async throws {
         try await LabServer.run { server in
             let connection = try RawConnection(get: "\(LabServer.root)/answer?\(query)", from: server.url)

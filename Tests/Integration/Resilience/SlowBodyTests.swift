@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "A body that no route reads is not taken without end",
+        "Limits the length of a body that no route reads",
         arguments: ["GET /api/auth/me", "POST /nowhere", "DELETE /api/auth/login", "GET /health/live"]
     )
     func endless(_ request: String) async throws {

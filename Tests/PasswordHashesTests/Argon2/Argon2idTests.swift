@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "A text that is no hash matches nothing",
+        "A text that is not a hash matches no password",
         arguments: [
             "", "$", "garbage", "\0", "$argon2id$", "$argon2id$v=19$m=19456,t=2,p=1$", "$argon2id$v=19$m=1,t=0,p=0$AAAA$AAAA",
             "$2y$10$abcdefghijklmnopqrstuuAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "pbkdf2_sha256$600000$salt$hash",

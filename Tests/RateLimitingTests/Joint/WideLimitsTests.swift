@@ -46,7 +46,7 @@ import Testing
         #expect(near.most > quota * 2)
     }
 
-    @Test("A network never refuses a lone client what its own quota admits", arguments: [1, 3, 10, 20, 60, 600])
+    @Test("A network limit never refuses a single client within its own quota", arguments: [1, 3, 10, 20, 60, 600])
     func lone(quota: Int) {
         let limiter = limiter(quota)
         let alone = JointRateLimiter([RateLimitRule(.requests(quota, per: .seconds(60), name: "ip"))], clock: clock)

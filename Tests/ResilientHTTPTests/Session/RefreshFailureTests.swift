@@ -102,7 +102,7 @@ import Timekeeping
         #expect(try await session.credentials == .number(2))
     }
 
-    @Test("A refresh whose response was lost is repeated with the same refresh token")
+    @Test("A refresh with a lost response is retried with the same refresh token")
     func sameToken() async throws {
         let clock = ManualClock()
         let tokens = Mutex<[String]>([])
