@@ -8,7 +8,7 @@ import Testing
 @testable import PostgresStores
 
 @Suite(.timeLimit(.minutes(5))) struct SchemaTests {
-    @Test("Of servers that start at once one makes the tables, and the others find them")
+    @Test("One of several starting servers creates the tables, and the others find them")
     func concurrently() async throws {
         try await withDatabase(isMigrated: false) { temporary in
             #expect(try await PostgresSchema.isNew(temporary.database))
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("A step that fails leaves nothing behind, and the next server makes it")
+    @Test("A failed step leaves no changes, and the next server runs it")
     func failure() async throws {
         try await withDatabase { temporary async throws in
             let broken =
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("A server goes on beside one that migrates, and one of the old version does not start afterwards")
+    @Test("A server keeps running during a migration, and the old version can't start after")
     func newerVersion() async throws {
         try await withDatabase { temporary async throws in
             let newer =
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("A lock that a killed server left is taken over when it has expired")
+    @Test("Takes over the lock of a killed server once it has expired")
     func abandonedLock() async throws {
         try await withDatabase(isMigrated: false) { temporary in
             #expect(try await PostgresSchema.migrate(temporary.database, steps: []).isEmpty)

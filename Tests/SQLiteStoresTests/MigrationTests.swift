@@ -19,7 +19,7 @@ import Testing
         )
     }
 
-    @Test("Links of a database from before the address was kept go on to work")
+    @Test("Links of a database from before the address was stored remain valid")
     func resetTokens() async throws {
         try await withStores { stores in
             let token = try await stores.mint(for: try await stores.addAccount())
@@ -61,7 +61,7 @@ import Testing
         try database.close()
     }
 
-    @Test("Intents of a file from before they lay in order go on to work, each with what has become of it")
+    @Test("Intents of a file from before they were ordered keep their states")
     func intents() async throws {
         try await withStores { stores in
             let intents = try (0..<3).map { try makeIntent($0, after: TimeInterval($0)) }

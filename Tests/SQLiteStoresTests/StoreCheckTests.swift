@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("The store in memory passes every check of stores of idempotency keys", arguments: IdempotencyStoreCheck.all)
+    @Test("The in-memory store passes every check of stores of idempotency keys", arguments: IdempotencyStoreCheck.all)
     func idempotencyInMemory(_ check: IdempotencyStoreCheck) async throws {
         try await check.run(MemoryIdempotencyStore(bounds: check.bounds))
     }
@@ -41,13 +41,13 @@ import Testing
         }
     }
 
-    @Test("The limiter in memory passes every check of stores of limits", arguments: RateLimitStoreCheck.all)
+    @Test("The in-memory limiter passes every check of stores of limits", arguments: RateLimitStoreCheck.all)
     func limitsInMemory(_ check: RateLimitStoreCheck) async throws {
         let clock = ManualClock()
         try await check.run(JointRateLimiter(check.rules, clock: clock)) { clock.advance(by: $0) }
     }
 
-    @Test("A hundred thousand junk keys of accounts leave room for another account")
+    @Test("A hundred thousand junk keys evict no key of another client")
     func junk() async throws {
         let store = MemoryIdempotencyStore(bounds: IdempotencyBounds(bytes: 4 << 20))
         try await store.answer(try .sample("mine", client: "victim"))

@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("A server's default language is one that there are texts in; another is refused, and the others are listed")
+    @Test("A default language needs texts; refuses another one and lists those available")
     func defaultLocale() async throws {
         try await withFolder { folder in
             for (name, language) in [
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(
-        "Bad usage ends with 64 and a hint",
+        "Invalid usage ends with exit code 64 and a hint",
         arguments: [
             ["nonsense"], ["serve", "--port", "x"], ["serve", "--port", "70000"], ["users", "add"],
             ["users", "add", "not-an-address", "--first-name", "A"],
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test(
-        "Every command explains itself",
+        "Every command has help",
         arguments: [[], ["serve"], ["demo"], ["users"], ["users", "add"], ["codes"], ["call"]]
     )
     func help(command: [String]) async throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct MailCommandTests {
-    /// A folder with a mail that waits for its next try, one in a worker's hand, and one that failed.
+    /// Runs a closure with a folder that has a pending email, a claimed one, and a failed one.
     private func withQueue(_ body: (URL, Stores, [MailIntent.ID]) async throws -> Void) async throws {
         try await withFolder { folder in
             let stores = try Stores(folder.appending(path: "data"))
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("The queue is a table that tells what becomes of each mail, and no whole address")
+    @Test("The queue table shows the state of each email and no complete address")
     func table() async throws {
         try await withQueue { folder, _, ids in
             let run = try await Binary.run(["mail", "queue"], in: folder)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("The queue is JSON on demand")
+    @Test("Prints the queue as JSON on demand")
     func json() async throws {
         try await withQueue { folder, _, ids in
             let run = try await Binary.run(["mail", "queue", "--json"], in: folder)
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("A retry makes due what waits; --failed what has failed too; what is in hand stays there")
+    @Test("A retry makes pending emails due, --failed also failed ones, never claimed ones")
     func retry() async throws {
         try await withQueue { folder, stores, ids in
             let waiting = try await Binary.run(["mail", "retry"], in: folder)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test("One mail is retried by the beginning of its id")
+    @Test("Retries one email by the prefix of its id")
     func one() async throws {
         try await withQueue { folder, stores, ids in
             let id = ids[2].uuidString.lowercased()
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("What can't be done is told, with the exit code of its kind")
+    @Test("Reports impossible operations with the exit code of their kind")
     func refusals() async throws {
         try await withQueue { folder, _, _ in
             for (arguments, status, text) in [

@@ -14,7 +14,7 @@ import Testing
         return configuration
     }
 
-    @Test("Without settings they are the usual ones")
+    @Test("Without settings the values are the defaults")
     func standard() throws {
         let configuration = try configuration([:])
         #expect(configuration.load.requestsInFlight == 512 && configuration.load.requestsWaiting == 64)
@@ -22,7 +22,7 @@ import Testing
         #expect(configuration.idempotency.bounds == IdempotencyBounds(bytes: 256 << 20))
     }
 
-    @Test("Each has a setting")
+    @Test("Each value has a setting")
     func each() throws {
         let configuration = try configuration([
             "REQUESTS_IN_FLIGHT": "7", "REQUESTS_WAITING": "0", "IDEMPOTENCY_KEY_HOURS": "0.5", "IDEMPOTENCY_MEGABYTES": "8",
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "What is no setting is refused with its name",
+        "Refuses an unknown setting with its name",
         arguments: [
             ("REQUESTS_IN_FLIGHT", "0"), ("REQUESTS_IN_FLIGHT", "many"), ("REQUESTS_WAITING", "-1"),
             ("REQUEST_TIMEOUT_SECONDS", "0"),

@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test("A repeated order is executed once")
+    @Test("An order sent twice is executed once")
     func orders() async throws {
         let count = Mutex(0)
         let order: @Sendable (Request, AppContext) async throws -> String = { _, _ in

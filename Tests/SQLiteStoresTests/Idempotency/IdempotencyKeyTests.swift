@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct IdempotencyKeyTests {
     @Test(
-        "A quoted string and the bare text name the same key",
+        "A quoted string and the bare text are the same key",
         arguments: [
             (#""8e03978e-40d5-43dd-bc93-6894a57f9324""#, "8e03978e-40d5-43dd-bc93-6894a57f9324"),
             ("8e03978e-40d5-43dd-bc93-6894a57f9324", "8e03978e-40d5-43dd-bc93-6894a57f9324"),
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "What is neither is refused",
+        "Refuses any other text",
         arguments: [
             (#"""#, .malformed), (#""a"#, .malformed), (#""a"b"#, .malformed), (#""a\""#, .malformed), (#""a\x""#, .malformed),
             (#""a";p=1"#, .malformed), (#""a", "b""#, .malformed), ("a,b", .malformed), ("a;b", .malformed), ("a b", .malformed),
@@ -31,7 +31,7 @@ import Testing
         #expect(throws: refusal) { _ = try IdempotencyKey(value) }
     }
 
-    @Test("The longest key has 255 bytes, its quotes and escapes not counted")
+    @Test("The longest key has 255 bytes without quotes and escapes")
     func length() throws {
         let longest = String(repeating: "k", count: 255)
         #expect(try IdempotencyKey(longest).text == longest)
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("Two fields are no key, none is none")
+    @Test("Two fields are an invalid key, and no field is no key")
     func fields() throws {
         let name = try #require(HTTPField.Name("Idempotency-Key"))
         var headers: HTTPFields = [:]
@@ -53,7 +53,7 @@ import Testing
         #expect(throws: IdempotencyKey.Refusal.malformed) { _ = try IdempotencyKey(headers) }
     }
 
-    @Test("Clients, methods, routes and keys that only read alike when they are strung together are told apart")
+    @Test("Distinguishes clients, methods, routes and keys with equal concatenations")
     func partsAreKeptApart() throws {
         let secret = IdempotencySecret()
         func key(_ key: String, _ client: String, _ method: String, _ route: String) throws -> RequestDigest {
@@ -87,7 +87,7 @@ import Testing
         #expect(Set(keys).count == owners.count)
     }
 
-    @Test("Under another secret everything is different, and a secret is never told")
+    @Test("Another secret changes every digest, and descriptions show no secret")
     func secrets() throws {
         let (one, other) = (IdempotencySecret(), IdempotencySecret())
         func claim(_ secret: IdempotencySecret) throws -> IdempotencyClaim {
@@ -99,7 +99,7 @@ import Testing
         #expect("\(one)" == "IdempotencySecret" && String(reflecting: one) == "IdempotencySecret")
     }
 
-    @Test("The body of a stored response is read only with the key, the client and the secret of its request")
+    @Test("Reads a stored body only with the key, client and secret of its request")
     func sealed() throws {
         let secret = IdempotencySecret()
         func claim(_ key: String, client: String = "c", by secret: IdempotencySecret) throws -> IdempotencyClaim {
@@ -117,7 +117,7 @@ import Testing
         #expect(throws: (any Error).self) { try answer.opened(for: claim("k", by: secret)) }
     }
 
-    @Test("Of an answer nothing is kept that identifies anybody")
+    @Test("Stores only header fields of a response that identify no user")
     func safeHeaders() throws {
         var headers: HTTPFields = [.contentType: "text/plain", .location: "/x", .setCookie: "s=1", .authorization: "Bearer t"]
         headers[.wwwAuthenticate] = "Bearer"
@@ -127,7 +127,7 @@ import Testing
         #expect(IdempotentResponse(status: 200, headers: [:], body: Array(repeating: 0, count: 65_536)) != nil)
     }
 
-    @Test("Bounds of nothing are a programmer's mistake")
+    @Test("Bounds of zero fail a precondition")
     func bounds() async {
         await #expect(processExitsWith: .failure) { _ = IdempotencyBounds(bytes: IdempotencyBounds.minimum - 1) }
     }

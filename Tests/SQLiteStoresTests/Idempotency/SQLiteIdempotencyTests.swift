@@ -11,7 +11,7 @@ import Testing
         try #require(IdempotentResponse(status: 200, headers: [.contentType: "text/plain"], body: Array(text.utf8)))
     }
 
-    @Test("Another process on the same file sees what was claimed and what was answered")
+    @Test("Another process on the same file sees claims and stored responses")
     func processes() async throws {
         try await withStores { stores in
             let first = SQLiteIdempotencyStore(stores.database)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("Of claims in two processes at once one has the key")
+    @Test("Of concurrent claims in two processes exactly one gets the key")
     func race() async throws {
         try await withStores { stores in
             let other = try stores.reopened()
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("Neither the key nor the request lies in the file")
+    @Test("The file contains neither the key nor the request")
     func atRest() async throws {
         try await withStores { stores in
             let store = SQLiteIdempotencyStore(stores.database)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test("A row that was tampered with is an error, not a crash")
+    @Test("A manipulated row is an error, not a crash")
     func corrupt() async throws {
         try await withStores { stores in
             let store = SQLiteIdempotencyStore(stores.database)
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("Whatever a sweep leaves is removed by the next")
+    @Test("The next sweep removes the rows that a bounded sweep leaves")
     func sweepInSteps() async throws {
         try await withStores { stores in
             let store = SQLiteIdempotencyStore(stores.database)

@@ -2,13 +2,13 @@ import Foundation
 import Idempotency
 import Synchronization
 
-/// A store of which one thing goes wrong.
+/// A store in which one operation fails.
 struct FaultyStore: IdempotencyStore {
     enum Fault {
         case failsToClaim, isFull, failsToEnd
-        /// As if the process had died before it could say.
+        /// Has the same effect as a process that died before it could report the result.
         case forgetsTheEnd
-        /// The first claim is taken, and its response lost; so is the first end refused.
+        /// The first claim succeeds, but its response is lost, and the first end fails, too.
         case losesTheFirst
     }
 
