@@ -1,4 +1,4 @@
-package import RateLimiting
+import RateLimiting
 
 /// The bytes that the keys of a store may take, in memory or on disk, and how clients share them.
 ///
