@@ -94,7 +94,7 @@ need_build_tools() {
     fi
 }
 
-# measured_binary: prints the path of the binary that is measured: HOLDFAST_BINARY, or a release as docs/operations.md has one build it.
+# measured_binary: prints the path of the binary that is measured: HOLDFAST_BINARY, or a release that is built as in docs/operations/install.md.
 measured_binary() {
     if [ -z "${HOLDFAST_BINARY:-}" ]; then
         local build=(swift build --package-path "$root" --traits Server --configuration release --static-swift-stdlib)

@@ -1,4 +1,4 @@
-"""Puts ours, bare Hummingbird, Django REST and FastAPI to the same faults and writes how their answers score into docs/comparison.md."""
+"""Puts ours, bare Hummingbird, Django REST and FastAPI to the same faults and writes how their answers score into docs/contributing/comparison.md."""
 import contextlib
 import sys
 
@@ -6,7 +6,7 @@ import servers
 from faults import faults
 from score import FACTS, score
 
-DOCUMENT = servers.ROOT / "docs" / "comparison.md"
+DOCUMENT = servers.ROOT / "docs" / "contributing" / "comparison.md"
 BEGIN, END = "<!-- errors: written by scripts/compare-errors -->", "<!-- errors: end -->"
 
 SERVERS = [

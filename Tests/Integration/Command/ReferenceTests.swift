@@ -5,11 +5,11 @@ import TestSupport
 import Testing
 
 @Suite struct ReferenceTests {
-    @Test("docs/errors.md is what the catalogue says")
+    @Test("docs/server/errors.md is what the catalogue says")
     func isFresh() throws {
         let root = Repository.root
-        let written = try String(contentsOf: root.appending(path: "docs/errors.md"), encoding: .utf8)
-        #expect(written == ErrorReference().markdown + "\n", "docs/errors.md is stale; renew it with scripts/reference")
+        let written = try String(contentsOf: root.appending(path: "docs/server/errors.md"), encoding: .utf8)
+        #expect(written == ErrorReference().markdown + "\n", "docs/server/errors.md is stale; renew it with scripts/reference")
     }
 
     @Test("The reference has every code once, with all that is fixed about it")

@@ -147,8 +147,8 @@ extension APIError {
 
 /// How long gates stay closed, and who waits at them.
 ///
-/// The defaults follow from a search over policies for a server at a fifth of its capacity, see `docs/benchmarks.md`: longer stretches let the
-/// server serve more of what it can, shorter ones notice sooner that it has recovered.
+/// The defaults follow from a search over policies for a server at a fifth of its capacity, see
+/// `docs/contributing/benchmarks.md`: longer stretches let the server serve more of what it can, shorter ones notice sooner that it has recovered.
 public struct GateRules: Hashable, Sendable {
     /// By how much a delay is stretched that a server names, as a part of the delay, so that a fleet does not come back at once.
     public struct Stretch: Hashable, Sendable {

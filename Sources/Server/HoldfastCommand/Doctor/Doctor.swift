@@ -54,7 +54,7 @@ struct Doctor: Sendable {
 
     private func examineMail() async -> Finding {
         guard case .smtp(var settings) = configuration.mail else {
-            let remedy = "set EMAIL_HOST and its kin; see docs/mail.md"
+            let remedy = "set EMAIL_HOST and its kin; see docs/operations/mail.md"
             return configuration.environment == .production
                 ? .advice("mail", "no mail is sent: mails go into the local mailbox", remedy)
                 : .good("mail", "mails go into the local mailbox")
