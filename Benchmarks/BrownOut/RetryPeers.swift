@@ -2,7 +2,7 @@ import ErrorContract
 import HTTPTypes
 import ResilientHTTP
 
-/// What clients usually have: three retries after a pause, whatever the server says.
+/// Retries like most clients: three times after a pause, without regard to the server's delay.
 struct PlainRetry: ClientMiddleware {
     /// The pause before a retry, counted from 0.
     let pause: @Sendable (Int) -> Duration
@@ -27,7 +27,7 @@ struct PlainRetry: ClientMiddleware {
     }
 }
 
-/// A way of meeting a server in trouble.
+/// A client configuration that is compared.
 struct Contender: Sendable {
     var name: String
     var middleware: @Sendable () -> [any ClientMiddleware]

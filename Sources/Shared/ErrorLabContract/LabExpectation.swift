@@ -1,22 +1,22 @@
 public import ErrorContract
 import Timekeeping
 
-/// What a client must read from an answer of the lab.
+/// The result that a client must decode from a response of the lab.
 public enum LabExpectation: Hashable, Sendable {
     /// A ``LabSuccess``.
-    /// - authorized: Whether the request that was served carried credentials; `nil` if it doesn't matter.
+    /// - authorized: Whether the served request carried credentials; `nil` if both are accepted.
     case success(authorized: Bool? = nil)
     /// An error.
     case failure(LabFailure)
 
-    /// What differs from a reply, in words; empty if it is as promised.
+    /// Describes the differences between the expectation and a success; empty if it is met.
     public func differences(from reply: LabSuccess) -> [String] {
         guard case .success(let authorized) = self else { return ["the call succeeded"] }
         guard let authorized, authorized != reply.authorized else { return [] }
         return ["credentials were \(reply.authorized ? "" : "not ")sent"]
     }
 
-    /// What differs from an error, in words; empty if it is as promised.
+    /// Describes the differences between the expectation and an error; empty if it is met.
     public func differences(from error: APIError) -> [String] {
         guard case .failure(let failure) = self else { return ["the call failed: \(error)"] }
         if failure.serverMayReport, error.code == .serverTimeout, error.status == 504 { return [] }
@@ -24,22 +24,22 @@ public enum LabExpectation: Hashable, Sendable {
     }
 }
 
-/// The error that a client must read from an answer.
+/// The error that a client must decode from a response.
 public struct LabFailure: Hashable, Sendable {
-    /// What sort of failure it is.
+    /// The kind of the failure.
     public var kind: APIError.Kind
-    /// The code: the server's, or the client's own.
+    /// The server's code, or the client's own.
     public var code: ErrorCode
-    /// The status, if an answer comes.
+    /// The status, if a response is received.
     public var status: Int?
-    /// The delay that is named, in whole seconds; `nil` if none must be read.
+    /// The delay in whole seconds; `nil` if the client must not read one.
     public var retryAfter: ClosedRange<Int>?
-    /// Whether the answer names the request.
+    /// Whether the response contains a request id.
     public var namesRequest: Bool
-    /// The fields that are complained about.
+    /// The fields with problems.
     public var fields: [String]
-    /// Whether a 504 with `SERVER_TIMEOUT` is as good: a server that heeds how long its client waits answers in the very moment in
-    /// which the client stops waiting, and either may be first.
+    /// Whether a 504 with `SERVER_TIMEOUT` is accepted as well. A server that respects the client's timeout responds at the
+    /// moment at which the client stops waiting, and either can be first.
     public var serverMayReport: Bool
 
     /// Creates a failure.
@@ -90,7 +90,7 @@ extension LabExpectation: Codable {
         case serverMayReport = "server_may_tell"
     }
 
-    /// Reads an expectation.
+    /// Decodes an expectation.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         guard try container.decode(String.self, forKey: .outcome) == "failure" else {
@@ -112,7 +112,7 @@ extension LabExpectation: Codable {
         )
     }
 
-    /// Writes the expectation.
+    /// Encodes the expectation.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         switch self {

@@ -1,64 +1,64 @@
 public import ErrorContract
 import Foundation
 
-/// An answer that the lab is asked for: what it says, how it is written, and what goes wrong on the way.
+/// A response that the lab sends on request: its content, its encoding, and its defects.
 ///
 /// ```swift
 /// let path = LabResponse(.code(.rateLimitExceeded), retryAfter: .seconds(2), times: 2).path()
-/// let reply: LabSuccess = try await api.get(path)     // refused twice, then served
+/// let reply: LabSuccess = try await api.get(path)  // Refused twice, then served.
 /// ```
 ///
-/// Everything but the outcome is a defect: it meets the calls that fail, and ``then`` comes without any.
+/// Everything except the outcome is a defect. Defects apply to the calls that fail; the response ``then`` has none.
 public struct LabResponse: Hashable, Sendable {
-    /// The longest wait before an answer, in milliseconds.
+    /// The maximum delay of a response, in milliseconds.
     public static let maximumDelay = 120_000
-    /// The longest wait between two pieces of a body, in milliseconds; there are 20 pieces at most.
+    /// The maximum delay between two parts of a body, in milliseconds. A body has at most 20 parts.
     public static let maximumDribble = 6_000
 
-    /// What the lab answers with.
+    /// The outcome of the call.
     public var outcome: LabOutcome
-    /// The server whose error body is sent instead, such as `stripe`; see ``LabFamily``.
+    /// The kind of server whose error body is sent, such as `stripe`. See ``LabFamily``.
     public var family: String?
-    /// The form of an error's body; the server's own if `nil`.
+    /// The form of an error's body; the server's default if `nil`.
     public var form: ErrorForm?
-    /// The language of an error's text; the request's if `nil`.
+    /// The language of an error's text; the language of the request if `nil`.
     public var language: Language?
-    /// The status, if not the outcome's own.
+    /// The status, if it differs from the outcome's.
     public var status: Int?
-    /// When to come back, if not what the outcome says itself.
+    /// The delay, if it differs from the outcome's.
     public var retryAfter: LabRetryAfter?
-    /// How long the answer takes to begin, in milliseconds.
+    /// The time until the response begins, in milliseconds.
     public var delay = 0
-    /// How long each piece of the body takes, in milliseconds.
+    /// The time for each part of the body, in milliseconds.
     public var dribble = 0
-    /// When the connection breaks.
+    /// The point at which the connection breaks.
     public var drop: LabDrop?
     /// How the connection breaks.
     public var close = LabClose.fin
-    /// How many bytes of the body are sent; with ``LabDrop/body`` the head promises the rest.
+    /// The number of bytes of the body that are sent. With ``LabDrop/body``, `Content-Length` is that of the whole body.
     public var truncate: Int?
-    /// What stands in the place of the body.
+    /// The replacement of the body.
     public var content: LabContent?
-    /// What the head claims the body to be, if not what it is.
+    /// The content type in the header, if it differs from the body's.
     public var contentType: String?
-    /// In which characters the body is, if not UTF-8.
+    /// The character encoding of the body, if it isn't UTF-8.
     public var charset: LabCharset?
-    /// Whether `X-Error-Code` is left out, as by an edge that lets no unknown header through.
+    /// Whether `X-Error-Code` is omitted, as by a proxy that removes unknown headers.
     public var isBare = false
-    /// Where the request is sent first.
+    /// The redirect that precedes the response.
     public var redirect: LabRedirect?
-    /// How many calls of a session fail before the next ones succeed.
+    /// The number of calls of a session that fail before the next ones succeed.
     public var times: Int?
     /// The share of calls that fail, from 0 to 1.
     public var flaky: Double?
-    /// Which of the calls fail.
+    /// The seed that determines which of the calls fail.
     public var seed = 0
-    /// What the calls that don't fail get.
+    /// The outcome of the calls that don't fail.
     public var then = LabOutcome.ok
-    /// Whose calls are counted together: letters, digits and `._-`, at most 64.
+    /// The name of the session, whose calls are counted together: letters, digits and `._-`, at most 64.
     public var session: String?
 
-    /// Creates an answer; the rest are properties.
+    /// Creates a response. Set its other properties afterwards.
     public init(
         _ outcome: LabOutcome = .ok,
         retryAfter: LabRetryAfter? = nil,
@@ -71,15 +71,16 @@ public struct LabResponse: Hashable, Sendable {
         self.session = session
     }
 
-    /// Whether a call fails, if the session makes this one.
-    /// - Parameter call: The number of the call in its session, from 1.
+    /// Whether a call of the session fails.
+    ///
+    /// - Parameter call: The number of the call in its session, starting with 1.
     public func fails(call: Int) -> Bool {
         if let times { return call <= times }
         if let flaky { return Self.chance(seed: seed, call: call) < flaky }
         return true
     }
 
-    /// A number from 0 to 1, 1 left out, that belongs to a call: SplitMix64's at its place.
+    /// Returns a pseudorandom number from 0 up to but not including 1 for a call (SplitMix64).
     private static func chance(seed: Int, call: Int) -> Double {
         var mixed = UInt64(truncatingIfNeeded: seed) &+ UInt64(truncatingIfNeeded: call) &* 0x9E37_79B9_7F4A_7C15
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -87,18 +88,19 @@ public struct LabResponse: Hashable, Sendable {
         return Double((mixed ^ (mixed >> 31)) >> 11) * 0x1p-53
     }
 
-    /// The path with its query, for a client.
-    /// - Parameter root: Where the lab is mounted.
+    /// Returns the path with its query, for a client.
+    ///
+    /// - Parameter root: The path at which the lab is mounted.
     public func path(root: String = LabPath.root) -> String {
         LabPath.join(root + LabPath.answer, parameters)
     }
 }
 
 extension LabPath {
-    /// A path with a query, percent-encoded.
+    /// Returns a path with a query, percent-encoded.
     public static func join(_ path: String, _ parameters: [(name: String, value: String)]) -> String {
         guard !parameters.isEmpty else { return path }
-        // `{session}` is a place to be filled in, and stays readable.
+        // `{session}` is a placeholder, and stays readable.
         let allowed = CharacterSet(
             charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:"
         )
@@ -108,19 +110,19 @@ extension LabPath {
         return path + "?" + pairs.joined(separator: "&")
     }
 
-    /// Stands in a scenario's path where the name of a session goes.
+    /// The placeholder for the name of a session in a scenario's path.
     public static let sessionPlace = "{session}"
 }
 
-/// The parameters of an answer can't be used; tells of every problem at once.
+/// An error that reports all invalid parameters of a requested response.
 public struct LabRefusal: Error, Hashable, Sendable {
-    /// One parameter that can't be used.
+    /// An invalid parameter.
     public struct Problem: Hashable, Sendable {
         /// The parameter's name.
         public let parameter: String
-        /// What is wrong with it.
+        /// The code of the problem.
         public let code: ErrorCode
-        /// What would be right.
+        /// A description of the valid values.
         public let allowed: String
 
         /// Creates a problem.
@@ -141,7 +143,7 @@ public struct LabRefusal: Error, Hashable, Sendable {
 }
 
 extension LabResponse {
-    /// The answer as parameters; what stands as it is by default is left out.
+    /// The response as parameters, without those that have their default values.
     public var parameters: [(name: String, value: String)] {
         let values: [(name: String, value: String?)] = [
             ("code", outcome == .ok && family == nil ? nil : family == nil ? outcome.parameter : nil),
@@ -157,11 +159,12 @@ extension LabResponse {
         return values.compactMap { name, value in value.map { (name, $0) } }
     }
 
-    /// Reads an answer from the parameters of a request.
+    /// Parses a response from the parameters of a request.
+    ///
     /// - Parameters:
-    ///   - parameters: Names and values; of equal names the last one counts.
-    ///   - catalogue: The codes that need no status beside them.
-    /// - Throws: ``LabRefusal`` with every problem.
+    ///   - parameters: Names and values. Of equal names the last one is used.
+    ///   - catalogue: The codes that don't require a status.
+    /// - Throws: ``LabRefusal`` with all problems.
     public init(
         parameters: [(name: String, value: String)],
         catalogue: ErrorCatalogue = .standard

@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("The README's Hummingbird app with accounts registers a user and greets the user by an access token")
+    @Test("The README's account server registers a user and greets by access token")
     func mountingAccounts() async throws {
         try await withFolder { folder in
             // snippet: readme-hummingbird

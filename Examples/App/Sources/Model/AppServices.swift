@@ -1,7 +1,7 @@
 import Foundation
 import Holdfast
 
-/// The clients of the app: one for the account API, one for the app's own API, which shares the session.
+/// The clients of the app: one for the account API, and one for the app's API, which shares the session.
 struct AppServices: Sendable {
     let accounts: AccountClient
     let api: APIClient

@@ -21,7 +21,7 @@ struct AssociationTarget: FuzzTarget {
         )
         try require(try JSONParser().parse(report.json.encoded()) == report.json, "the report is not JSON")
         try require(!report.text.isEmpty, "the report has no text")
-        // The host and the scheme of a link have no case.
+        // The host and the scheme of a link are not case-sensitive.
         if let matcher, case .opens(let rule) = matcher.answer(link).outcome, link.hasPrefix("https://") {
             let other = matcher.answer("HTTPS" + link.dropFirst(5)).outcome
             try require(other == .opens(rule), "the case of the scheme decides")

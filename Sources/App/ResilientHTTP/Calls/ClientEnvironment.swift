@@ -9,21 +9,22 @@ public import Timekeeping
     import Network
 #endif
 
-/// Where a client gets time, chance and a log from. There is no other source of them in the library, so that every wait is
-/// tested on a manual clock.
+/// The dependencies of a client: clocks, randomness, connectivity and a logger.
+///
+/// The library has no other source of time and randomness, so that tests can run every delay on a manual clock.
 public struct ClientEnvironment: Sendable {
-    /// What waits are measured and slept on.
+    /// The clock on which delays are measured and slept.
     public var clock: MonotonicClock
-    /// The local wall clock, against which dates in answers are measured and which `retryAt` is told in.
+    /// The local wall clock, with which dates in responses are compared, and on which `retryAt` is based.
     public var wallClock: @Sendable () -> Date
-    /// A number from 0 to 1, evenly distributed: the jitter of waits.
+    /// Returns a uniformly distributed random number from 0 to 1, for the jitter of delays.
     public var chance: @Sendable () -> Double
-    /// The device's connection; `nil` if it is not followed.
+    /// The device's connectivity; `nil` if it is not monitored.
     public var connectivity: Connectivity?
-    /// Where decisions are logged, at debug level and without anything secret; `nil` for nowhere.
+    /// The logger for decisions, at debug level and without secrets; `nil` for none.
     public var logger: Logger?
 
-    /// Creates surroundings; the defaults are the system's.
+    /// Creates an environment. The defaults are those of the system.
     public init(
         clock: MonotonicClock = .continuous,
         wallClock: @escaping @Sendable () -> Date = { Date() },
@@ -40,8 +41,9 @@ public struct ClientEnvironment: Sendable {
 }
 
 extension MonotonicClock {
-    /// Runs an operation until it ends or an instant comes, whichever is first; the other one is canceled.
-    /// - Returns: `nil` if the instant came first.
+    /// Runs an operation until it ends or an instant is reached, and cancels it in the latter case.
+    ///
+    /// - Returns: `nil` if the instant was reached first.
     func run<Value: Sendable>(
         until instant: Duration,
         _ operation: @escaping @Sendable () async throws -> Value
@@ -58,9 +60,10 @@ extension MonotonicClock {
     }
 }
 
-/// The state of the device's connection: calls that opted in wait for one, and gates that were closed on another network open early.
+/// The connectivity of the device. Calls with ``CallOptions/waitsForConnectivity`` wait for it, and gates that closed on
+/// another network open early.
 ///
-/// On Apple platforms `system` follows the network path. Elsewhere, and in tests, create one and report changes to it.
+/// On Apple platforms, `system` monitors the network path. Elsewhere, and in tests, create a value and report changes to it.
 ///
 /// ```swift
 /// let connectivity = Connectivity()
@@ -75,7 +78,7 @@ public final class Connectivity: Sendable {
 
     private let state: Mutex<State>
 
-    /// Creates a value that changes by ``report(isOnline:)``.
+    /// Creates a value that changes when ``report(isOnline:)`` is called.
     public init(isOnline: Bool = true) {
         state = Mutex(State(isOnline: isOnline))
     }
@@ -83,7 +86,7 @@ public final class Connectivity: Sendable {
     /// Whether the device has a connection.
     public var isOnline: Bool { state.withLock(\.isOnline) }
 
-    /// Counts the reported changes of the network path.
+    /// The number of reported changes of the network path.
     var changes: UInt64 { state.withLock(\.changes) }
 
     /// Reports a change of the network path: gained, lost or replaced by another one.
@@ -97,11 +100,13 @@ public final class Connectivity: Sendable {
     }
 
     /// Waits until the device is online.
-    /// - Returns: Whether it is; `false` if the instant came first.
+    ///
+    /// - Returns: `false` if the instant was reached first.
     func waitUntilOnline(until instant: Duration, on clock: MonotonicClock) async throws -> Bool {
         let id = state.withLock { $0.isOnline ? nil : $0.line.enter(()) }
         guard let id else {
-            // The connection came back before the call failed, or its path is there and leads nowhere: a moment later it may.
+            // The connection came back before the call failed, or it exists but doesn't lead to the server. A retry may succeed
+            // a moment later.
             let next = min(instant, clock.now + .milliseconds(500))
             try await clock.sleep(until: next)
             return next < instant
@@ -121,11 +126,11 @@ public final class Connectivity: Sendable {
 
 #if canImport(Network)
     extension Connectivity {
-        /// The connection of this device, followed from its first use on.
+        /// The connectivity of this device, monitored from its first use on.
         public static let system: Connectivity = {
             let connectivity = Connectivity()
             let monitor = NWPathMonitor()
-            // The monitor lives as long as its handler, which the system holds once it is started.
+            // The handler retains the monitor, and the system retains the handler once it is started.
             monitor.pathUpdateHandler = { path in
                 _ = monitor
                 connectivity.report(isOnline: path.status == .satisfied)

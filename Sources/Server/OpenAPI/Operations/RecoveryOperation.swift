@@ -2,7 +2,7 @@ import AccountContract
 import ErrorContract
 import StrictJSON
 
-/// Password reset: request, validate, confirm, and the request of apps in the field.
+/// The operations of password reset: request, validate, confirm, and the request route of apps in the field.
 package enum RecoveryOperation: String, AccountOperations {
     case requestPasswordReset, validateResetToken, confirmPasswordReset, legacyPasswordReset
 
@@ -16,8 +16,8 @@ package enum RecoveryOperation: String, AccountOperations {
                 summary: "Request a link",
                 about: "The response is the same for an address with an account and one without, in status, bytes and time.",
                 request: Self.address,
-                answers: [
-                    ReceivedResponse(
+                responses: [
+                    DescribedResponse(
                         200,
                         Self.requested,
                         .json(MessageResponse.self, example: ["message": Self.requestedText, "success": true]),
@@ -25,7 +25,7 @@ package enum RecoveryOperation: String, AccountOperations {
                     )
                 ],
                 wrappedResponses: [
-                    ReceivedResponse(
+                    DescribedResponse(
                         200,
                         Self.requested,
                         .json(
@@ -56,8 +56,8 @@ package enum RecoveryOperation: String, AccountOperations {
                     ValidateResetTokenRequest.self,
                     example: ["token": .string(AccountExamples.token), "email": "ana@example.com"]
                 ),
-                answers: [
-                    ReceivedResponse(
+                responses: [
+                    DescribedResponse(
                         200,
                         "The token is valid.",
                         .json(
@@ -87,8 +87,8 @@ package enum RecoveryOperation: String, AccountOperations {
                     ConfirmPasswordResetRequest.self,
                     example: ["token": .string(AccountExamples.token), "new_password": "another horse battery"]
                 ),
-                answers: [
-                    ReceivedResponse(
+                responses: [
+                    DescribedResponse(
                         200,
                         "The password has been changed.",
                         .json(
@@ -115,8 +115,8 @@ package enum RecoveryOperation: String, AccountOperations {
                 about:
                     "Does what the request above does. The response is wrapped and flat at once, and errors have the form `success`.",
                 request: Self.address,
-                answers: [
-                    ReceivedResponse(
+                responses: [
+                    DescribedResponse(
                         200,
                         "The request has been noted.",
                         .json(

@@ -1,7 +1,7 @@
 import ErrorContract
 
 extension LabScenario {
-    /// Bodies that are not what they should be.
+    /// Bodies with unexpected content.
     static func bodies(root: String) -> [LabScenario] {
         replaced(root: root) + garbled(root: root) + shaped(root: root)
     }

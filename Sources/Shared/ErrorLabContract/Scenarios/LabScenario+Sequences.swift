@@ -1,7 +1,7 @@
 import ErrorContract
 
 extension LabScenario {
-    /// Failures that pass.
+    /// Temporary failures.
     static func sequences(root: String) -> [LabScenario] {
         let unavailable = LabFailure(.server, .serverServiceUnavailable, status: 503, retryAfter: 1...1)
         let database = LabFailure(.server, .serverDatabaseError, status: 500)
@@ -66,7 +66,7 @@ extension LabScenario {
         ]
     }
 
-    /// Limits.
+    /// Rate limits.
     static func limits(root: String) -> [LabScenario] {
         [
             LabScenario(
@@ -82,7 +82,7 @@ extension LabScenario {
                 expected: [
                     .success(), .success(),
                     .failure(LabFailure(.rateLimited, .rateLimitExceeded, status: 429, retryAfter: 1...60)),
-                    // Repeated when it was told.
+                    // Retried after the delay.
                     .success(),
                 ]
             )
@@ -91,11 +91,11 @@ extension LabScenario {
 }
 
 extension LabScenario {
-    /// When to come back, said in all ways.
+    /// Delays in all formats.
     static func delays(root: String) -> [LabScenario] {
         let ways: [(String, String, LabRetryAfter, ClosedRange<Int>?)] = [
             ("seconds", "Retry-After: 2", .seconds(2), 2...2),
-            // The Date field, which it is measured against, is a second behind, or more on a busy machine.
+            // The `Date` field, with which it is compared, is a second behind, or more on a busy machine.
             ("date", "Retry-After is an HTTP-date, five seconds ahead", .date(secondsAhead: 5), 5...65),
             ("past", "Retry-After is an HTTP-date, a minute ago", .date(secondsAhead: -60), 0...0),
             ("decimal", "Retry-After: 1.5", .raw("1.5"), 2...2),

@@ -1,17 +1,17 @@
-/// What several limits say together about one request.
+/// The joint decision of several limits about one request.
 public struct RateLimitResult: Hashable, Sendable {
-    /// How one limit stands after the decision.
+    /// The state of one limit after the decision.
     public struct Limit: Hashable, Sendable {
         /// The limit's policy.
         public var policy: RateLimitPolicy
-        /// Whether answers show it.
+        /// Whether responses show it.
         public var isVisible: Bool
-        /// How many more units it would admit at this instant.
+        /// The number of further units that it would admit now.
         public var remaining: Int
-        /// The time until it would admit more; zero if it is untouched.
+        /// The time until it would admit more; zero if nothing is used.
         public var reset: Duration
 
-        /// What tells the claim's quota from others of the policy, if answers are to show it; it must tell nothing that is secret.
+        /// The key that distinguishes this quota from others of the policy, if responses show it. It must not contain a secret.
         public var partitionKey: [UInt8]?
 
         /// Creates the state of a limit.
@@ -27,12 +27,13 @@ public struct RateLimitResult: Hashable, Sendable {
         }
     }
 
-    /// Why a request may not go on.
+    /// Why a request is refused.
     public struct Refusal: Hashable, Sendable {
-        /// The policy with the longest wait; the first of equals.
+        /// The policy with the longest delay; the first among equals.
         public var policy: RateLimitPolicy
-        /// That wait: a nanosecond earlier the request is refused, at that instant every limit admits it. `nil` if the request
-        /// costs more than the policy ever admits at once, so that no wait helps.
+        /// The exact delay: a nanosecond earlier the request is refused, at that instant every limit admits it.
+        ///
+        /// `nil` if the cost of the request exceeds the burst of the policy, so that the request is never admitted.
         public var retryAfter: Duration?
 
         /// Creates a refusal.
@@ -41,15 +42,15 @@ public struct RateLimitResult: Hashable, Sendable {
         }
     }
 
-    /// How the limits stand after the decision, in the order of the claims; limits that are off are left out.
+    /// The state of the limits after the decision, in the order of the claims, without limits that are off.
     public var limits: [Limit]
-    /// None or one of each: most answers are no refusals, and small they are returned for nothing.
+    /// None or one of each. Most decisions admit the request, and an empty array is cheap to return.
     private var refusals: [Refusal]
     private var shadowRefusals: [Refusal]
     /// The charge of the refundable claims, if the request is admitted and has any.
     public var charge: RateLimitCharge?
 
-    /// Creates an answer.
+    /// Creates a result.
     public init(
         limits: [Limit],
         refusal: Refusal? = nil,
@@ -61,18 +62,19 @@ public struct RateLimitResult: Hashable, Sendable {
         shadowRefusals = shadowRefusal.map { [$0] } ?? []
     }
 
-    /// Why the request may not go on; `nil` if it may. None of the limits counts a refused request.
+    /// The reason of the refusal; `nil` if the request is admitted. A refused request is not counted by any limit.
     public var refusal: Refusal? {
         get { refusals.first }
         set { refusals = newValue.map { [$0] } ?? [] }
     }
 
-    /// Why the limits in shadow would have refused the request; `nil` if they would not. It binds nobody.
+    /// The reason why limits in shadow mode would have refused the request; `nil` if they would have admitted it. It has no
+    /// effect on the request.
     public var shadowRefusal: Refusal? {
         get { shadowRefusals.first }
         set { shadowRefusals = newValue.map { [$0] } ?? [] }
     }
 
-    /// Whether the request may go on.
+    /// Whether the request is admitted.
     public var isAdmitted: Bool { refusals.isEmpty }
 }

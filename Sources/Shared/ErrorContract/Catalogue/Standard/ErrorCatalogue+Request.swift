@@ -16,7 +16,7 @@ extension ErrorCode {
 }
 
 extension ErrorCatalogue {
-    /// What an HTTP server itself has to say.
+    /// Requests that the HTTP server can't process.
     static let request: [ErrorDefinition] = [
         ErrorDefinition(
             .requestMalformed,
@@ -96,8 +96,9 @@ extension ErrorCatalogue {
                 de: "Diese Anfrage wird noch bearbeitet. Bitte warte."
             ),
             documentation: """
-                Returned if a request with the same idempotency key is still being executed. Repeat it unchanged, with the \
-                same key, after the delay of the response. It then gets the response to the first request.
+                Returned if a request with the same idempotency key was received before. With the detail `state: running` it \
+                is still being executed: repeat it unchanged, with the same key, after the delay. With `state: finished` it \
+                was executed, and its response is not stored: don't repeat it.
                 """
         ),
         ErrorDefinition(

@@ -1,9 +1,9 @@
-/// Tells texts for people from what a server says to itself.
+/// Distinguishes texts for users from internal texts of a server.
 enum UserFacingText {
-    /// The longest text that is shown, in bytes.
+    /// The maximum length of a text that is shown, in bytes.
     static let longest = 2_048
 
-    /// Whether a text holds markup, a stack trace, a database's words or control characters.
+    /// Whether a text contains markup, a stack trace, a database error or control characters.
     static func isInternal(_ text: String) -> Bool {
         var copy = text
         return copy.withUTF8 { bytes in
@@ -14,7 +14,7 @@ enum UserFacingText {
         }
     }
 
-    /// Whether something internal may begin with a byte; most bytes are done with here.
+    /// Whether an internal text may begin with a byte. Most bytes are excluded here.
     private static func isSuspect(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "<") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "g")
             || byte == UInt8(ascii: "E") || byte == UInt8(ascii: "S") || byte == UInt8(ascii: "T")
@@ -40,7 +40,7 @@ enum UserFacingText {
         }
     }
 
-    /// Takes from an error whatever no person should read.
+    /// Removes texts from an error that must not be shown to users.
     static func cleanse(_ error: inout DecodedError) {
         if let text = error.message {
             let isFit = text.utf8.count <= longest && text.contains { !$0.isWhitespace } && !isInternal(text)
