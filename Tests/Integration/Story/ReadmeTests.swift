@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("The README's account server registers a user and greets by access token")
+    @Test("A mounted account server registers a user and greets by access token")
     func mountingAccounts() async throws {
         try await withFolder { folder in
             // snippet: readme-hummingbird
