@@ -59,7 +59,8 @@ struct CopyTarget: Sendable {
     func isEmpty() async throws -> Bool { try await database.execute("SELECT 1 FROM account LIMIT 1").rows.isEmpty }
 
     /// Begins a copy: empties the tables and stores the initial progress.
-    /// - Parameter old: The progress of an earlier copy of the same installation, whose log is gone.
+    /// - Parameter old: The progress of an earlier copy of the same installation, if the change log of that copy was removed; otherwise
+    ///   `nil`.
     func begin(_ progress: CopyProgress, replacing old: CopyProgress?) async throws {
         let (json, oldJSON) = (try progress.json, try old?.json)
         try await database.transaction { transaction in

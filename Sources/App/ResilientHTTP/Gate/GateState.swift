@@ -114,9 +114,9 @@ struct GateState: Sendable {
     /// Records that a request ended without information about the server's load.
     mutating func noteNeutral(_ pass: Pass) { leave(pass) }
 
-    /// Records that the server refused a request because of its load, with a delay.
+    /// Records a refusal because of the server's load whose response contains a delay.
     ///
-    /// - Returns: The instant at which the gate opens; `nil` if it is paced instead.
+    /// - Returns: The instant at which the gate opens; `nil` if it stays open and paces requests instead.
     @discardableResult
     mutating func noteRefusal(
         _ pass: Pass = .free,
@@ -136,7 +136,7 @@ struct GateState: Sendable {
         return end
     }
 
-    /// Records that the server refused a request because of its load, without a delay.
+    /// Records a refusal because of the server's load whose response contains no delay.
     ///
     /// - Returns: The instant at which the gate opens.
     @discardableResult
