@@ -146,7 +146,7 @@ SECTION = """
 The trace contains floods of requests, bursts, and requests at the edges of fixed windows. The script counts admissions in every half-open
 window of 60 s. It finds the true delay with a copy of the limiter, which it calls at later instants until the request is admitted. Delays
 of a peer that represents time as a floating-point number, as Python's clock does, deviate by some 100 ns for this reason alone. The time
-per decision was measured on {processor} with one thread and texts as keys. Bytes are the resident memory of 100,000 keys with one request each.
+per decision was measured on {processor} with one thread and texts as keys. Bytes are the resident memory of 100,000 keys of one request each.
 """
 
 

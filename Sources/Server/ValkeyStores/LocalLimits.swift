@@ -2,8 +2,8 @@ import RateLimiting
 import Synchronization
 import ValkeyDriver
 
-/// The process's count of its own admissions. It decides while the server is unavailable, and limits the additional admissions after the
-/// server has lost its data.
+/// Counts the admissions of this process. It decides while the Valkey server is unavailable, and limits the additional admissions after
+/// that server has lost its data.
 final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     /// The way in which the process counted a request that the server admitted.
     enum Counted {
@@ -77,7 +77,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         return response
     }
 
-    /// Counts an admission of the server.
+    /// Counts a request that the Valkey server admitted.
     /// - Returns: The charges of refundable claims, by policy.
     func count(_ claims: [RateLimitClaim]) -> [String: RateLimitCharge] {
         var charges: [String: RateLimitCharge] = [:]

@@ -52,7 +52,7 @@ struct GateState: Sendable {
 
     /// Creates an open gate.
     ///
-    /// - Parameter number: Distinguishes the gates of a table, so that no probe of an earlier gate is counted here.
+    /// - Parameter number: A number that no earlier gate of the table had. The result of a probe that an earlier gate sent is then ignored.
     init(number: UInt64 = 0) {
         opening = number << 32
     }
