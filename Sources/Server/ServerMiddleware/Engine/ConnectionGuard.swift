@@ -263,7 +263,8 @@ struct WriteAllowance {
 
     /// Adds the bytes that the client has read since the last call.
     /// - Parameter total: All bytes of the connection that the client has read so far.
-    /// - Returns: The time at which the allowance ends if the client reads nothing more. It has ended if that is not after `now`.
+    /// - Returns: The time at which the allowance ends if the client reads nothing more. If this time is not after `now`, the allowance has
+    ///   ended.
     mutating func advance(total: Int, at now: NIODeadline) -> NIODeadline {
         defer { drained = total }
         guard let end else {

@@ -118,7 +118,7 @@ extension LearnedLimit {
     ///
     /// - Parameters:
     ///   - told: The report about this limit.
-    ///   - call: The call, which has just ended in the ledger.
+    ///   - call: The call whose response has the report. `ledger` has already recorded its end.
     ///   - isRefusal: Whether the server refused the call and therefore did not count it.
     ///   - longestBlock: The maximum time until a reset, in nanoseconds. Longer ones are clamped.
     mutating func learn(

@@ -25,8 +25,8 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
     /// Creates a limiter.
     /// - Parameters:
     ///   - policy: The policy of every key.
-    ///   - capacity: The maximum number of keys with their own window. It is divided evenly among the locks, each for 2,048 to
-    ///     4,095 keys. One whose part is full evicts keys, even if others have room.
+    ///   - capacity: The maximum number of keys with their own window. The table is divided into equal parts of 2,048 to 4,095 keys, each
+    ///     with a lock. A full part evicts keys, even if other parts have room.
     ///   - clock: A monotonic clock.
     /// - Precondition: `capacity` is positive.
     public init(policy: RateLimitPolicy, capacity: Int = 100_000, clock: C) {

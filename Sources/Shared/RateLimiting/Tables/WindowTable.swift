@@ -59,8 +59,8 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     /// The number of keys with their own window.
     var keyCount: Int { count - bucketCount }
 
-    /// The word of the bucket for new keys of a full table, which share it by the first bits of their digests. No key has this
-    /// word.
+    /// Returns the word of the bucket in which a full table counts a new key. The first four bits of the digest choose one of 16 buckets.
+    /// No key has the word of a bucket.
     static func bucket(of digest: UInt64) -> UInt64 { bucket(Int(truncatingIfNeeded: digest >> 60)) }
 
     /// - Parameter number: From 0 to 15.
