@@ -48,7 +48,7 @@ struct CopyTarget: Sendable {
         return progress
     }
 
-    /// Returns the log of the completed copy.
+    /// Returns the name of the change log of the completed copy; `nil` if no copy was completed.
     func completedLog() async throws -> String? { try await value("copied") }
 
     private func value(_ name: String) async throws -> String? {

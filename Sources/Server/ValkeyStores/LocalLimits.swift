@@ -9,7 +9,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     enum Counted {
         /// All claims in one decision.
         case jointly(RateLimitCharge?)
-        /// Each claim, as far as its share admits it.
+        /// Each claim separately, if the share of its policy admits it.
         case each([String: RateLimitCharge])
 
         func charge(of policy: String) -> RateLimitCharge? {
@@ -56,7 +56,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
 
     var usage: RateLimitUsage? { limiter.usage }
 
-    /// Decides without the server.
+    /// Decides without the Valkey server.
     /// - Throws: The server's error if a policy is closed.
     func decide(_ claims: [RateLimitClaim], charges: Bool, after error: ValkeyError) throws(ValkeyError) -> RateLimitResult {
         let rules = rules.withLock { $0 }
@@ -93,8 +93,8 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     /// Records that the server has lost its data.
     func noteLoss(at now: Int64) { lostAt.store(now, ordering: .relaxed) }
 
-    /// Decides by the process's count if the server has lost data that could still refuse the request; `nil` otherwise. The charge contains
-    /// all claims.
+    /// Decides by the process's own count, if the Valkey server has lost usage because of which it could still refuse the request;
+    /// otherwise returns `nil`. The charge contains all claims.
     func admitAfterLoss(_ claims: [RateLimitClaim], at now: Int64) -> RateLimitResult? {
         decideAfterLoss(claims, at: now) { claims in
             var claims = claims

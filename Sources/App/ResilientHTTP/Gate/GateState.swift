@@ -1,7 +1,7 @@
 /// One gate: open, closed, half-open, or paced. A value: time and randomness are arguments.
 ///
-/// After the closure, one request is admitted as a probe. Each success doubles the number of probes that may be in flight,
-/// until the gate is fully open. Many callers that waited for the same instant therefore don't return at once.
+/// When the closure ends, one request is admitted as a probe. Each success doubles the number of probes that may be in flight, until the
+/// gate is fully open. So the callers that waited for the end of the closure don't all send their requests at once.
 ///
 /// If the server serves some requests of a busy client and refuses others, the gate is paced instead: it admits requests at the
 /// rate at which the server serves them. The rate grows while no request is refused.

@@ -77,7 +77,7 @@ extension SQLiteRateLimitStore: RateLimitStore {
         var covers: Int64?
         return limiter.admit(claims) { policy, key, units in
             if covers == nil {
-                // Set before the note is written: a save without changes discards the notes before it.
+                // Set before the note is written, because a save without changes discards all earlier notes.
                 hasChanged.store(true, ordering: .sequentiallyConsistent)
             }
             guard let policyHash = policyHashes[policy] else { return }

@@ -8,8 +8,8 @@ import NIOCore
     import Darwin
 #endif
 
-/// Closes a connection whose client is too slow: in sending the head of a request, the rest of a body or the next request, or in reading
-/// its responses.
+/// Closes a connection whose client is too slow. The client may be slow to send the head of a request, the rest of a body or the next
+/// request, or to read its responses.
 ///
 /// The guard is the first handler of the pipeline after TLS: it sees all bytes and can close the connection immediately. ``RequestGuard``
 /// reports requests and responses to it. Each connection has one timer that checks all times, every few seconds; requests do not reschedule

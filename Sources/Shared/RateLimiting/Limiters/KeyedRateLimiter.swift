@@ -9,10 +9,9 @@ public import Timekeeping
 /// guard limiter.admit("203.0.113.7").isAdmitted else { return }
 /// ```
 ///
-/// Keys are stored as keyed 63-bit hashes, never as text. If the table is full, a new key evicts another one: of several chosen
-/// at random the one that has used the least of its quota, but never one that has used more than half. A key is admitted beyond
-/// its quota at most by the usage that was evicted. If there is no key to evict, new keys share 16 windows per lock, by their
-/// hashes.
+/// Keys are stored as keyed 63-bit hashes, never as text. If the table is full, a new key evicts another one. It is the key with the least
+/// used quota of several that are chosen at random. A key that has used more than half of its quota is never evicted. A key can exceed its
+/// quota by at most the usage that was evicted from it. If there is no key to evict, new keys share 16 windows per lock, by their hashes.
 ///
 /// A decision takes O(1): an insertion removes up to two expired keys, and nothing scans the table. Keys are spread over
 /// several locks. A key takes 20 to 30 bytes under the strict GCRA; the sliding window takes the memory of its log in addition.
