@@ -2,15 +2,14 @@ import RateLimiting
 
 /// The bytes that the keys of a store may take, in memory or on disk, and how clients share them.
 ///
-/// A stored key is never removed before it expires. Instead, new keys are refused. One half of the bytes is for keys of accounts and of
-/// secrets that the server has issued, the other half for keys of addresses. If a half is empty, each client may use a 64th of it. The
-/// share of a client shrinks with the square of the free part: if a third of the half is free, the share is a ninth of that 64th. So `n`
-/// clients that use their whole share leave the part `1 / (1 + n / 64)` of the half free.
+/// A stored key is never removed before it expires. Instead, new keys are refused. One half of the bytes is for keys of accounts and of secrets
+/// that the server has issued, the other half for keys of addresses. In each half, a client may use a 64th of the half as long as it is empty, and
+/// less as it fills: with a third of the half free, a ninth of that. So `n` clients that take all they can leave the part `1 / (1 + n / 64)` of
+/// the half free.
 ///
-/// All addresses of a network are one client, and one address may use half of the share of its network. With the default of 256 MiB and few
-/// clients, an account may use 2 MiB, which are 2,048 keys with small responses, and an address 1 MiB. An attacker with keys of 300
-/// networks leaves a sixth of the half of addresses free, and each other network may still use 60 KiB. The half of accounts is not
-/// affected.
+/// All addresses of a network are one client, and one address may use half of what its network may. With the usual 256 MiB an account among few has
+/// 2 MiB, which are 2,048 keys with small responses, and an address 1 MiB. An attacker with keys of 300 networks leaves a sixth of their half
+/// free, of which each other network may use 60 KiB. The accounts don't notice.
 public struct IdempotencyBounds: Hashable, Sendable {
     /// The bytes of all keys.
     public let bytes: Int
@@ -46,7 +45,7 @@ public struct IdempotencyBounds: Hashable, Sendable {
     }
 }
 
-/// The bytes that are counted for the keys of a client, of its network, and of all clients in its half.
+/// The bytes that the keys of a client, of its network and of its half of the clients count for.
 package struct IdempotencyUsage {
     package let owner: Int
     package let network: Int?
@@ -57,7 +56,7 @@ package struct IdempotencyUsage {
     }
 }
 
-/// One of the two halves of the bytes. Junk keys of addresses take no room from accounts.
+/// A half of the clients, which has a half of the bytes: junk keys of addresses take no room from accounts.
 package enum IdempotencyPool: Int, CaseIterable {
     case accounts, addresses
 }

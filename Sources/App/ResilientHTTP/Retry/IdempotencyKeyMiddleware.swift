@@ -1,15 +1,15 @@
 import ErrorContract
 public import HTTPTypes
 
-/// Gives POST and PATCH requests of endpoints whose policy asks for it an `Idempotency-Key`, so that they may be repeated.
+/// Adds an `Idempotency-Key` to POST and PATCH requests of endpoints whose policy requires it, so that they may be repeated.
 ///
-/// The key is made once per call and kept through its attempts; it is sent as a quoted string (draft-ietf-httpapi-idempotency-key-header).
-/// A request that has a key keeps it.
+/// The key is created once per call, and all attempts of the call send the same one. It is sent as a quoted string
+/// (draft-ietf-httpapi-idempotency-key-header). A request that already has a key is not changed.
 public struct IdempotencyKeyMiddleware: ClientMiddleware {
     private let makeKey: @Sendable () -> String
 
     /// Creates the middleware.
-    /// - Parameter makeKey: Makes a key that nobody else makes.
+    /// - Parameter makeKey: Returns a new unique key.
     public init(makeKey: @escaping @Sendable () -> String = { IdempotencyKeyMiddleware.randomKey() }) {
         self.makeKey = makeKey
     }
