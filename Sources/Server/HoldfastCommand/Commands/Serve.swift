@@ -53,7 +53,7 @@ struct Serve: AsyncParsableCommand {
               SHUTDOWN_DELAY_SECONDS                 the time after SIGTERM in which the server still serves, but is not ready (2)
               REQUEST_TIMEOUT_SECONDS                the time that a request may take before it is answered with 504 (30)
               IDEMPOTENCY_KEY_HOURS                  how long a request is known by its Idempotency-Key (24)
-              IDEMPOTENCY_MEGABYTES                  the room that such keys have in the database (256)
+              IDEMPOTENCY_MEGABYTES                  the room that such keys have in the database (1024)
               PASSWORD_RESET_SUBJECT, _PREVIEW       in place of the usual subject and preview
               PASSWORD_MIN_LENGTH, PASSWORD_POLICY   8; length (default) or letters-and-digits
               INSTALLATION_ID                        the installation that the database must belong to, from DATA/installation-id
