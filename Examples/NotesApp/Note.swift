@@ -60,11 +60,11 @@ struct NoteShelf: Sendable {
     /// Stores a note, and finishes the key of its request in the same transaction.
     /// - Parameter owner: The only user who may read and remove it; `nil` for any client.
     /// - Returns: The response of the request, with the note's number.
-    func add(_ note: Note, of owner: UserID?, for request: IdempotentRequest?) async throws -> KeptAnswer {
+    func add(_ note: Note, of owner: UserID?, for request: IdempotentRequest?) async throws -> IdempotentResponse {
         let json = try JSONEncoder().encode(note)
         return try await database.write { database in
             try database.execute(sql: "INSERT INTO note (owner, json) VALUES (?, ?)", arguments: [owner?.rawValue, json])
-            let response = try KeptAnswer.json(["id": database.lastInsertedRowID], status: 201)
+            let response = try IdempotentResponse.json(["id": database.lastInsertedRowID], status: 201)
             try request?.finish(with: response, in: database)
             return response
         }

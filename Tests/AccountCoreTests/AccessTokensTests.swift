@@ -8,7 +8,7 @@ import Testing
 @Suite struct AccessTokensTests {
     private let keys = ServerKeys(secret: SymmetricKey(data: [UInt8](repeating: 7, count: 32)))
     private let now = Date(timeIntervalSince1970: 1_750_000_000)
-    private let session = Session.ID(rawValue: UUID())
+    private let session = StoredSession.ID(rawValue: UUID())
 
     private func makeAccount(epoch: Int = 0) throws -> Account {
         Account(

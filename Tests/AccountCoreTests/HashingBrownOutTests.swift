@@ -58,7 +58,7 @@ private struct BrownOut {
             var client = APIClient(
                 baseURL: url,
                 transport: server.transport(of: "network \(number)"),
-                surroundings: ClientSurroundings(
+                environment: ClientEnvironment(
                     clock: MonotonicClock(clock),
                     wallClock: { Date(timeIntervalSince1970: 1_762_252_200) },
                     chance: { chance.next() }

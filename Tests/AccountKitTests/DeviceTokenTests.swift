@@ -27,8 +27,8 @@ import Testing
     ) throws -> (AccountClient, ScriptedTransport) {
         let transport = ScriptedTransport(steps)
         let base = try #require(URL(string: server))
-        let surroundings = ClientSurroundings(wallClock: { Samples.now })
-        let api = APIClient(baseURL: base, transport: transport, language: .english, middleware: [], surroundings: surroundings)
+        let environment = ClientEnvironment(wallClock: { Samples.now })
+        let api = APIClient(baseURL: base, transport: transport, language: .english, middleware: [], environment: environment)
         return (AccountClient(api: api, store: store), transport)
     }
 

@@ -27,7 +27,7 @@ struct Fixture {
                 transport: transport,
                 language: .spanish,
                 middleware: [],
-                surroundings: ClientSurroundings(wallClock: { Samples.now })
+                environment: ClientEnvironment(wallClock: { Samples.now })
             ),
             store: store
         )

@@ -26,10 +26,10 @@ struct ForeignBackendTests {
     )
     func validToken(body: String, id: String) async throws {
         let fixture = try Fixture(.answer(status: 200, body: body))
-        let answer = try await fixture.client.validateReset(try Samples.link())
-        #expect(answer.valid && answer.userID == UserID(rawValue: id) && answer.userID?.description == id)
-        #expect(try answer.email == EmailAddress("ana@example.org"))
-        #expect(answer.firstName == "Ana" && answer.expiresAt == nil)
+        let response = try await fixture.client.validateReset(try Samples.link())
+        #expect(response.valid && response.userID == UserID(rawValue: id) && response.userID?.description == id)
+        #expect(try response.email == EmailAddress("ana@example.org"))
+        #expect(response.firstName == "Ana" && response.expiresAt == nil)
     }
 
     @Test(
@@ -41,8 +41,8 @@ struct ForeignBackendTests {
     )
     func bareToken(body: String) async throws {
         let fixture = try Fixture(.answer(status: 200, body: body))
-        let answer = try await fixture.client.validateReset(try Samples.link())
-        #expect(answer.valid && answer.userID == nil && answer.email == nil && answer.firstName.isEmpty)
+        let response = try await fixture.client.validateReset(try Samples.link())
+        #expect(response.valid && response.userID == nil && response.email == nil && response.firstName.isEmpty)
     }
 
     @Test("A token that is said not to be valid is refused as a used link")

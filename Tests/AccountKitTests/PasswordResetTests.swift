@@ -38,9 +38,9 @@ import Testing
             #"{"valid":true,"user_id":"00000000-0000-4000-8000-000000000001","email":"ana@example.org","#
             + #""first_name":"Ana","expires_at":"2025-11-04T10:30:00Z"}"#
         let fixture = try Fixture(.answer(status: 200, body: body))
-        let answer = try await fixture.client.validateReset(try Samples.link(email: email))
-        #expect(answer.valid && answer.firstName == "Ana")
-        #expect(answer.expiresAt == Date(timeIntervalSince1970: 1_762_252_200))
+        let response = try await fixture.client.validateReset(try Samples.link(email: email))
+        #expect(response.valid && response.firstName == "Ana")
+        #expect(response.expiresAt == Date(timeIntervalSince1970: 1_762_252_200))
         let json = email == nil ? #"{"token":"tok"}"# : #"{"email":"ana@example.org","token":"tok"}"#
         #expect(fixture.sent == ["POST /api/validate-reset-token/ \(json)"])
     }

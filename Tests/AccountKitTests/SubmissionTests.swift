@@ -21,7 +21,7 @@ struct SubmissionTests {
             baseURL: try #require(URL(string: "https://api.example.org")),
             transport: transport,
             middleware: [RetryMiddleware(RetryPolicy(backoff: Backoff(base: .zero)))],
-            surroundings: ClientSurroundings(clock: MonotonicClock(ManualClock()))
+            environment: ClientEnvironment(clock: MonotonicClock(ManualClock()))
         )
         return (AccountClient(api: api, store: MemoryCredentialStore(try Samples.credentials(1))), transport)
     }

@@ -12,7 +12,7 @@ import Timekeeping
 @Suite struct MetricsListenerTests {
     private let metrics = TestMetrics()
     /// However busy the machine is, nothing times out.
-    private let standstill = ClientSurroundings(clock: MonotonicClock(ManualClock()))
+    private let standstill = ClientEnvironment(clock: MonotonicClock(ManualClock()))
 
     private func client(_ steps: [ScriptedTransport.Step], retries: Int = 0) throws -> APIClient {
         var client = APIClient(
@@ -22,7 +22,7 @@ import Timekeeping
                 retry: RetryMiddleware(RetryPolicy(maximumRetries: retries, backoff: Backoff(base: .zero))),
                 breaker: nil
             ),
-            surroundings: standstill
+            environment: standstill
         )
         client.listeners = [MetricsListener(factory: metrics)]
         return client
@@ -61,24 +61,24 @@ import Timekeeping
     @Test("A refresh is counted, and whether it was shared")
     func refreshes() async throws {
         let store = MemoryCredentialStore(Credentials(accessToken: "old", refreshToken: "r"))
-        let session = Session(store: store, surroundings: standstill) { _ in
+        let session = Session(store: store, environment: standstill) { _ in
             Credentials(accessToken: "new", refreshToken: "s")
         }
         let body = #"{"error":{"code":"AUTH_TOKEN_EXPIRED","message":"x"}}"#
-        let client = try client([.answer(status: 401, body: body), .answer(status: 200)]).authorised(by: session)
+        let client = try client([.answer(status: 401, body: body), .answer(status: 200)]).authorized(by: session)
         _ = try await client.send(.get, "/a")
         #expect(try count("http_client_refreshes", [("endpoint", "GET /a"), ("shared", "false")]) == 1)
     }
 
     @Test("Trap: paths without end and codes without end are a bounded number of series")
     func bounded() async throws {
-        let answers = (0..<500).map { number in
+        let responses = (0..<500).map { number in
             ScriptedTransport.Step.answer(
                 status: 404,
                 body: #"{"error":{"code":"RESOURCE_CODE_\#(String(number, radix: 36).uppercased())","message":"x"}}"#
             )
         }
-        let client = try client(answers + answers)
+        let client = try client(responses + responses)
         for number in 0..<500 {
             await #expect(throws: APIError.self) { try await client.send(.get, "/word\(word(number))") }
         }

@@ -141,7 +141,7 @@ package final class PostgresServer: Sendable {
     }
 
     /// Stops the server and all its children with `SIGSTOP`: connections stay open, the system accepts new ones, and nothing responds.
-    package func freeze() async throws {
+    package func lock() async throws {
         guard let id = process.withLock({ $0 }) else { return }
         kill(id, SIGSTOP)
         for child in try await PostgresProcesses.children(of: id) { kill(child, SIGSTOP) }

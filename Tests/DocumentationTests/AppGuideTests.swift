@@ -63,7 +63,7 @@ import Timekeeping
     @Test("ErrorLabContract: describes a failure as a path, and lists the scenarios")
     func errorLabContract() {
         // snippet: start-error-lab-contract
-        let answer = LabAnswer(.code(.rateLimitExceeded), retryAfter: .seconds(2), times: 1, session: "checkout-test")
+        let answer = LabResponse(.code(.rateLimitExceeded), retryAfter: .seconds(2), times: 1, session: "checkout-test")
         print(answer.path())
         for scenario in LabScenario.all() { print(scenario.group, scenario.name) }
         // snippet end

@@ -31,8 +31,8 @@ import Testing
             #expect(path.hasPrefix("/lab/") && !path.contains("{"), "\(scenario.name)")
             guard path.hasPrefix("/lab/answer?") else { continue }
             let items = try #require(URLComponents(string: path)?.queryItems)
-            let answer = try LabAnswer(parameters: items.map { ($0.name, $0.value ?? "") })
-            #expect(answer.path(root: "/lab") == path)
+            let response = try LabResponse(parameters: items.map { ($0.name, $0.value ?? "") })
+            #expect(response.path(root: "/lab") == path)
         }
     }
 
@@ -70,7 +70,7 @@ import Testing
             ]
         )
         #expect(!LabExpectation.success().differences(from: error).isEmpty)
-        let reply = LabReply(method: "GET", attempt: 1, authorized: true)
+        let reply = LabSuccess(method: "GET", attempt: 1, authorized: true)
         #expect(promise.differences(from: reply) == ["the call succeeded"])
         #expect(LabExpectation.success(authorized: false).differences(from: reply) == ["credentials were sent"])
         #expect(LabExpectation.success().differences(from: reply).isEmpty)

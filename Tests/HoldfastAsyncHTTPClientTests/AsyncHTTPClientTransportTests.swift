@@ -48,7 +48,7 @@ import Testing
             baseURL: url,
             transport: .asyncHTTPClient(),
             timeout: .seconds(600),
-            surroundings: ClientSurroundings(chance: { 0 })
+            environment: ClientEnvironment(chance: { 0 })
         )
         client.attemptTimeout = .seconds(600)
         #expect(try await client.send(.get, "/a").body == Array("{}".utf8))

@@ -13,11 +13,11 @@ import Testing
     @Test("What would wait too long is refused, and refusals alone make it fall silent, until it has worked them off")
     func overload() {
         var server = ServerCapacity(rate: 10)
-        let answers = (0..<100).map { _ in server.take(at: .zero) }
-        #expect(answers.prefix(3).allSatisfy { if case .served = $0 { true } else { false } })
+        let responses = (0..<100).map { _ in server.take(at: .zero) }
+        #expect(responses.prefix(3).allSatisfy { if case .served = $0 { true } else { false } })
         // From 3 to 10 requests' worth at 0.15 each.
-        #expect(answers.count { $0 == .refused } == 47)
-        #expect(answers.last == .ignored)
+        #expect(responses.count { $0 == .refused } == 47)
+        #expect(responses.last == .ignored)
         guard case .served = server.take(at: .seconds(1)) else {
             Issue.record("not worked off")
             return

@@ -20,8 +20,8 @@ import Testing
     @Test("A client that is told its address alone repeats, waits and gives up as the pipeline does")
     func retries() async throws {
         try await withServer(answer("502 X"), answer("200 OK", body: "{}")) { server in
-            let surroundings = ClientSurroundings(chance: { 0 })
-            var api = APIClient(baseURL: try url(server), surroundings: surroundings)
+            let environment = ClientEnvironment(chance: { 0 })
+            var api = APIClient(baseURL: try url(server), environment: environment)
             #expect(api.timeout == .seconds(30) && api.attemptTimeout == .seconds(10))
             patient(&api)
             #expect(try await api.send(.get, "/a").body == Array("{}".utf8))
@@ -31,8 +31,8 @@ import Testing
 
     @Test("With the quotas of the apps in the field, of forty calls to one endpoint within a minute at most thirty leave")
     func throttles() async throws {
-        let answers = (0..<40).map { _ in [answer("200 OK", body: "{}")] }
-        let server = try LoopbackServer(connections: answers)
+        let responses = (0..<40).map { _ in [answer("200 OK", body: "{}")] }
+        let server = try LoopbackServer(connections: responses)
         let url = try url(server, "/v2")
         // snippet: throttle-argument
         let api = APIClient(baseURL: url, throttle: .appsInTheField)
@@ -59,8 +59,8 @@ import Testing
 
     @Test("Own quotas are relative to the base; by default there are none")
     func quotas() async throws {
-        let answers = (0..<40).map { _ in [answer("200 OK", body: "{}")] }
-        let server = try LoopbackServer(connections: answers)
+        let responses = (0..<40).map { _ in [answer("200 OK", body: "{}")] }
+        let server = try LoopbackServer(connections: responses)
         var policy = ThrottlePolicy.appsInTheField
         policy.limit("/lessons/{number}", to: .requests(1, per: .seconds(3_600), name: "hour"))
         var strict = APIClient(baseURL: try url(server, "/v2/"), throttle: policy)

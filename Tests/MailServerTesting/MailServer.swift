@@ -1,7 +1,7 @@
 package import Foundation
 import Synchronization
 
-/// A mail server for a test: aiosmtpd in a process of its own, on the loopback; `scripts/mail-tools` installs it.
+/// A mail server for a test: aiosmtpd in a process of its own, on the loopback; `scripts/python-tools mail-tools` installs it.
 ///
 /// The recipient's local part chooses a fault: see `smtp_server.py`.
 package final class MailServer: Sendable {
@@ -170,7 +170,7 @@ package final class MailServer: Sendable {
             ?? FileManager.default.homeDirectoryForCurrentUser.appending(path: ".cache")
         let python = cache.appending(path: "holdfast/mail-tools/bin/python3")
         guard FileManager.default.isExecutableFile(atPath: python.path) else {
-            throw Failure(description: "aiosmtpd is not in \(python.path): run scripts/mail-tools")
+            throw Failure(description: "aiosmtpd is not in \(python.path): run scripts/python-tools mail-tools")
         }
         return python
     }

@@ -14,7 +14,7 @@ import Testing
         #expect(Set(operations.map { "\($0.method.rawValue) \($0.path)" }).count == operations.count)
         for operation in operations {
             #expect(operation.id.wholeMatch(of: /[a-z][A-Za-z0-9]*/) != nil, "\(operation.id)")
-            #expect(!operation.summary.isEmpty && !operation.about.isEmpty && !operation.answers.isEmpty, "\(operation.id)")
+            #expect(!operation.summary.isEmpty && !operation.about.isEmpty && !operation.responses.isEmpty, "\(operation.id)")
         }
     }
 

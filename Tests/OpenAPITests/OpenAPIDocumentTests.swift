@@ -67,7 +67,7 @@ import Testing
     @Test("Links go to operations that exist, with members that these have")
     func links() throws {
         let description = APIDescription(settings: .everything)
-        let links = description.operations.flatMap { $0.answers.flatMap(\.links) }
+        let links = description.operations.flatMap { $0.responses.flatMap(\.links) }
         #expect(links.count == 6)
         for link in links {
             let operation = try #require(description.operations.first { $0.id == link.operationID })

@@ -16,15 +16,15 @@ import Testing
         let user = AccountUser(id: UserID(UUID()), email: email, firstName: "Ana")
         let token = try RefreshToken("token")
         let device = try DeviceToken(String(repeating: "A", count: 96))
-        let answers: [any Encodable] = [
-            SessionAnswer(user: user, accessToken: "a.b.c", refreshToken: token, expiresIn: 900, deviceToken: device),
-            PasswordChangedResponse(message: "Done", deviceToken: device), UserAnswer(user: user),
-            MessageAnswer(message: "Done"), LegacyResetAnswer(message: "Done"),
-            ValidTokenAnswer(userID: UserID(UUID()), email: email, firstName: "Ana", expiresAt: Date()),
+        let responses: [any Encodable] = [
+            SessionResponse(user: user, accessToken: "a.b.c", refreshToken: token, expiresIn: 900, deviceToken: device),
+            PasswordChangedResponse(message: "Done", deviceToken: device), UserResponse(user: user),
+            MessageResponse(message: "Done"), LegacyResetResponse(message: "Done"),
+            ValidTokenResponse(userID: UserID(UUID()), email: email, firstName: "Ana", expiresAt: Date()),
         ]
-        for answer in answers { try expect(answer) }
+        for answer in responses { try expect(answer) }
         let wrapped = SchemaReader(document: OpenAPIDocument(APIDescription(settings: .wrapped)).json)
-        let sent = ResetLinkSentAnswer(message: "Done", lifetime: .seconds(3_600))
+        let sent = ResetLinkSentResponse(message: "Done", lifetime: .seconds(3_600))
         try expect(sent, by: wrapped)
     }
 

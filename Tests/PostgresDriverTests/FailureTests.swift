@@ -242,7 +242,7 @@ import Testing
     }
 
     @Test("A frozen server: deadlines hold though cancellations block; responses that come late are not taken")
-    func frozen() async throws {
+    func locked() async throws {
         let server = try await PostgresServer.start()
         try await withClient(of: server) { settings in
             settings.queryTimeout = .milliseconds(400)
@@ -252,7 +252,7 @@ import Testing
         } _: { client, _, _ in
             #expect(try await client.execute("SELECT 1").count == 1)
             try await client.ping()
-            try await server.freeze()
+            try await server.lock()
             await withTaskGroup(of: Void.self) { group in
                 for number in 0..<8 {
                     group.addTask {
@@ -349,9 +349,9 @@ import Testing
     func standby() async throws {
         let primary = try await PostgresServer.start()
         let standby = try await primary.addStandby()
-        let frozen = try await PostgresServer.start()
-        try await frozen.freeze()
-        let hosts = try "127.0.0.1:\(freePort()),127.0.0.1:\(frozen.port),127.0.0.1:\(standby.port),127.0.0.1:\(primary.port)"
+        let locked = try await PostgresServer.start()
+        try await locked.lock()
+        let hosts = try "127.0.0.1:\(freePort()),127.0.0.1:\(locked.port),127.0.0.1:\(standby.port),127.0.0.1:\(primary.port)"
         try await withClient(url: "postgres://app@\(hosts)/postgres") { settings in
             settings.connectTimeout = .milliseconds(500)
             settings.queryTimeout = .seconds(3)
@@ -360,7 +360,7 @@ import Testing
             try await client.execute("CREATE TABLE t (id bigint PRIMARY KEY)")
             #expect(try await client.execute("SELECT pg_is_in_recovery()").rows[0].value(0) as Bool == false)
 
-            try await standby.freeze()
+            try await standby.lock()
             // Canceled by the driver: the connection is closed, the commit is not canceled.
             let write = Task { try await client.execute("INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING") }
             try await waitUntil("the commit waits for the standby") {
@@ -388,8 +388,8 @@ import Testing
             }
             #expect(try await client.execute("SELECT count(*) FROM t").rows[0].value(0) as Int == 4)
         }
-        try await frozen.thaw()
-        try await frozen.stop()
+        try await locked.thaw()
+        try await locked.stop()
         try await standby.stop()
     }
 }

@@ -13,7 +13,7 @@ import Testing
     func sessionDuringReset() async throws {
         try await withDatabase { temporary in
             let account = try await temporary.stores.addAccount()
-            let session = Session(id: .init(rawValue: UUID()), accountID: account.id, createdAt: .after(0))
+            let session = StoredSession(id: .init(rawValue: UUID()), accountID: account.id, createdAt: .after(0))
             let opening = try await temporary.database.transaction { transaction in
                 // The reset has changed the account, and has not committed.
                 try await transaction.execute(

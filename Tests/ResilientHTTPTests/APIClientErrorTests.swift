@@ -132,8 +132,8 @@ import Testing
 
     @Test("A value that is not as expected is named by its place")
     func place() async throws {
-        let answer = ScriptedTransport.Step.answer(status: 200, headers: [.requestID: "r1"], body: #"{"id":"x","name":"a"}"#)
-        let error = try await get(answer, context: "load")
+        let response = ScriptedTransport.Step.answer(status: 200, headers: [.requestID: "r1"], body: #"{"id":"x","name":"a"}"#)
+        let error = try await get(response, context: "load")
         #expect(error?.kind == .decoding && error?.details["path"] == "id" && error?.details["problem"] == "type")
         #expect(
             error?.requestID == "r1" && error?.status == 200 && error?.context == "load" && error?.underlying is DecodingError

@@ -39,9 +39,9 @@ import Testing
     @Test("A body of the caller's own keeps its type")
     func ownBody() async throws {
         let client = try makeClient(transport)
-        let answer = try await client.send(.put, "/file", body: RequestBody([0, 255], contentType: "image/png"))
-        #expect(answer.response.status.code == 200)
-        #expect(answer.body == Array(#"{"id":1,"name":"a"}"#.utf8))
+        let response = try await client.send(.put, "/file", body: RequestBody([0, 255], contentType: "image/png"))
+        #expect(response.response.status.code == 200)
+        #expect(response.body == Array(#"{"id":1,"name":"a"}"#.utf8))
         #expect(transport.sent.first?.body == [0, 255])
         #expect(transport.sent.first?.request.headerFields[.contentType] == "image/png")
     }

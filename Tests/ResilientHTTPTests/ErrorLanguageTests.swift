@@ -114,7 +114,7 @@ struct ErrorLanguageTests {
                 transport: ScriptedTransport([.answer(status: status, headers: [.retryAfter: "30"])]),
                 language: .spanish,
                 middleware: [GateMiddleware()],
-                surroundings: ClientSurroundings(clock: MonotonicClock(clock), chance: { 0 })
+                environment: ClientEnvironment(clock: MonotonicClock(clock), chance: { 0 })
             )
             _ = await failure { _ = try await client.send(.get, "/a") }
             let held = await failure { _ = try await client.send(.get, "/a") }

@@ -24,7 +24,7 @@ func makeClient(
         transport: transport,
         language: language,
         middleware: middleware,
-        surroundings: ClientSurroundings(wallClock: { Date(timeIntervalSince1970: 1_762_252_200) })
+        environment: ClientEnvironment(wallClock: { Date(timeIntervalSince1970: 1_762_252_200) })
     )
 }
 
@@ -42,15 +42,15 @@ func failure(_ operation: () async throws -> Void) async -> APIError? {
 extension CallContext {
     /// A context with so much time left, on a clock that stands still.
     convenience init(timeout: Duration) {
-        let surroundings = ClientSurroundings(clock: MonotonicClock(ManualClock()))
+        let environment = ClientEnvironment(clock: MonotonicClock(ManualClock()))
         let endpoint = Endpoint(.get, "/a")
         self.init(
             origin: "https://api.example.org",
             endpoint: endpoint,
             deadline: timeout,
             attemptTimeout: timeout,
-            surroundings: surroundings,
-            record: CallRecord(name: nil, endpoint: endpoint, surroundings: surroundings)
+            environment: environment,
+            record: CallRecord(name: nil, endpoint: endpoint, environment: environment)
         )
     }
 }

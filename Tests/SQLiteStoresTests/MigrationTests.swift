@@ -34,11 +34,11 @@ import Testing
         let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).sqlite3")
         defer { for suffix in ["", "-wal", "-shm", "-lock"] { try? FileManager.default.removeItem(atPath: file.path + suffix) } }
         let claim = try IdempotencyClaim.sample(owner: .address("ana", network: "home"))
-        let answer = try #require(KeptAnswer(status: 204, headers: [:], body: []))
+        let answer = try #require(IdempotentResponse(status: 204, headers: [:], body: []))
         let pool = try DatabasePool(path: file.path)
-        let migrations = Schema.migrator.migrations
+        let migrations = SQLiteSchema.migrator.migrations
         let last = try #require(migrations.firstIndex { $0.hasPrefix("idempotency keys count") })
-        try Schema.migrator.migrate(pool, upTo: migrations[last - 1])
+        try SQLiteSchema.migrator.migrate(pool, upTo: migrations[last - 1])
         try await pool.write { database in
             try database.execute(
                 sql: """
@@ -67,7 +67,7 @@ import Testing
             let intents = try (0..<3).map { try makeIntent($0, after: TimeInterval($0)) }
             for intent in intents { try await stores.intents.enqueue(intent) }
             _ = try await stores.intents.claim(limit: 2, at: .after(1), leaseEnd: .after(100))
-            try await stores.intents.giveUp(intents[0], leaseEnd: .after(100), until: .after(300), reason: "550")
+            try await stores.intents.abandon(intents[0], leaseEnd: .after(100), until: .after(300), reason: "550")
             try await stores.execute(
                 """
                 CREATE TABLE old AS SELECT * FROM mail_intent;

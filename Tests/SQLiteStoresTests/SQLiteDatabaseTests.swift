@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct SQLiteDatabaseTests {
     /// The number of steps of the schema.
-    private static let migrations = Schema.migrator.migrations.count
+    private static let migrations = SQLiteSchema.migrator.migrations.count
 
     @Test("A commit that was reported is on disk: FULL and WAL on the writer, also after reopening")
     func durability() async throws {

@@ -116,7 +116,7 @@ final class SetClocks: Sendable {
                 let account = try await stores.addAccount()
                 var time = try await SteadyTime(stores.database, snapshot: clocks.snapshot)
                 let first = SecretToken().digest
-                let session = Session(id: .init(rawValue: UUID()), accountID: account.id, createdAt: time.now())
+                let session = StoredSession(id: .init(rawValue: UUID()), accountID: account.id, createdAt: time.now())
                 _ = try await stores.sessions.open(session, refresh: first, epoch: account.epoch)
                 func use() async throws -> RotationOutcome {
                     try await stores.sessions.rotate(first, to: SecretToken().digest, at: time.now(), rules: SessionRules())

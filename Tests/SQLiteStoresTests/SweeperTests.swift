@@ -19,7 +19,7 @@ import Testing
             let sweeper = Sweeper(
                 sessions: stores.sessions,
                 tokens: stores.resetTokens,
-                freezeTokens: stores.freezeTokens,
+                accountLockTokens: stores.accountLockTokens,
                 intents: stores.intents,
                 rules: SessionRules(),
                 clock: clock,
@@ -54,7 +54,7 @@ import Testing
             let sweeper = Sweeper(
                 sessions: stores.sessions,
                 tokens: stores.resetTokens,
-                freezeTokens: stores.freezeTokens,
+                accountLockTokens: stores.accountLockTokens,
                 intents: stores.intents,
                 rules: SessionRules(),
                 clock: clock,
@@ -92,7 +92,7 @@ import Testing
             let sweeper = Sweeper(
                 sessions: stores.sessions,
                 tokens: stores.resetTokens,
-                freezeTokens: stores.freezeTokens,
+                accountLockTokens: stores.accountLockTokens,
                 intents: stores.intents,
                 audit: stores.audit,
                 rules: SessionRules(),

@@ -18,7 +18,7 @@ struct TemporaryStores: AccountStores {
     var accounts: any AccountRepository { stores.accounts }
     var sessions: any SessionStore { stores.sessions }
     var resetTokens: any ResetTokenStore { stores.resetTokens }
-    var freezeTokens: any FreezeTokenStore { stores.freezeTokens }
+    var accountLockTokens: any AccountLockTokenStore { stores.accountLockTokens }
     var intents: any MailIntentQueue & MailQueueInspection { stores.intents }
     var sentResets: any SentResetStore { stores.sentResets }
     var audit: any AuditStore { stores.audit }
@@ -62,7 +62,7 @@ struct TemporaryStores: AccountStores {
             intents: intents,
             accounts: accounts,
             tokens: resetTokens,
-            freezeTokens: freezeTokens,
+            accountLockTokens: accountLockTokens,
             rendering: PlainRendering(),
             delivery: delivery,
             rules: RecoveryRules(),

@@ -22,8 +22,8 @@ import Testing
             let session = try await OpenedSession(source, account: ana)
             let (_, second) = try await session.use(session.first, after: 5)
             let token = try await source.mint(for: ana)
-            let freeze = SecretToken().digest
-            try await source.freezeTokens.insert(freeze, account: ben.id, expiresAt: .after(100))
+            let lock = SecretToken().digest
+            try await source.accountLockTokens.insert(lock, account: ben.id, expiresAt: .after(100))
             let origin = AuditOrigin(client: "203.0.113.7", requestID: "request")
             let held = MailIntent(
                 subject: .passwordReset(ana.email),
@@ -56,7 +56,7 @@ import Testing
             let outcome = try await target.sessions.rotate(second, to: next, at: .after(10), rules: session.rules)
             #expect(outcome != .refused)
             #expect(try await target.resetTokens.find(token, at: .after(20))?.account == ana)
-            #expect(try await target.freezeTokens.find(freeze, at: .after(20)) == ben)
+            #expect(try await target.accountLockTokens.find(lock, at: .after(20)) == ben)
             #expect(Set(try await target.intents.claim(limit: 5, at: .after(4), leaseEnd: .after(100))) == [held, waiting])
             #expect(try await target.intents.lastRetry() == .after(3))
             #expect(try await target.audit.events(of: ana.id, limit: 5) == source.audit.events(of: ana.id, limit: 5))

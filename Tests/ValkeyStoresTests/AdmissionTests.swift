@@ -75,14 +75,14 @@ import Testing
                 // Requests of one round have the same keys, so that their order makes no difference.
                 let (ring, paced) = (Int.random(in: 0..<3, using: &generator), Int.random(in: 0..<2, using: &generator))
                 let claims = [RateLimitClaim("ring", key: ring), RateLimitClaim("paced", key: paced), RateLimitClaim("all")]
-                let answers = try await withThrowingTaskGroup { group in
+                let responses = try await withThrowingTaskGroup { group in
                     for _ in 0..<64 { group.addTask { try await store.admit(claims) } }
-                    return try await group.reduce(into: [RateLimitAnswer]()) { $0.append($1) }
+                    return try await group.reduce(into: [RateLimitResult]()) { $0.append($1) }
                 }
                 let expected = (0..<64).map { _ in oracle.admit(claims) }
-                #expect(answers.count(where: \.isAdmitted) == expected.count(where: \.isAdmitted), "round \(round)")
-                let shadow = { (answers: [RateLimitAnswer]) in answers.count { $0.isAdmitted && $0.shadowRefusal != nil } }
-                #expect(shadow(answers) == shadow(expected), "round \(round)")
+                #expect(responses.count(where: \.isAdmitted) == expected.count(where: \.isAdmitted), "round \(round)")
+                let shadow = { (responses: [RateLimitResult]) in responses.count { $0.isAdmitted && $0.shadowRefusal != nil } }
+                #expect(shadow(responses) == shadow(expected), "round \(round)")
                 let (actual, wanted) = (try await store.check(claims), oracle.check(claims))
                 #expect(actual.limits.map(\.remaining) == wanted.limits.map(\.remaining), "round \(round)")
                 #expect(actual.refusal?.policy.name == wanted.refusal?.policy.name, "round \(round)")

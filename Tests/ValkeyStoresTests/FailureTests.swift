@@ -35,8 +35,8 @@ import ValkeyDriver
             #expect(try await admissions(2, process) == 2)
             limits.server.signal(SIGSTOP)
             #expect(try await admissions(100, process) == 3, "half of the quota, less what was admitted before")
-            let answer = try await process.store.admit(claims)
-            #expect(answer.refusal?.policy == Self.policy)
+            let response = try await process.store.admit(claims)
+            #expect(response.refusal?.policy == Self.policy)
             #expect(!process.client.isReady)
             limits.server.signal(SIGCONT)
             try await process.client.waitUntilReady(within: SharedLimits.patience)
@@ -219,8 +219,8 @@ import ValkeyDriver
             await #expect(throws: ValkeyError.unavailable) { _ = try await store.check(closed) }
             for _ in 0..<10 { #expect(try await store.admit([RateLimitClaim("open")]).isAdmitted) }
             for count in 1...3 {
-                let answer = try await store.admit([RateLimitClaim("shadow")])
-                #expect(answer.isAdmitted && (answer.shadowRefusal != nil) == (count == 3))
+                let response = try await store.admit([RateLimitClaim("shadow")])
+                #expect(response.isAdmitted && (response.shadowRefusal != nil) == (count == 3))
             }
         }
     }

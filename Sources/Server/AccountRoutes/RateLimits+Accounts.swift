@@ -53,7 +53,7 @@ extension RateLimits {
 extension RateLimitAdmission {
     /// Refunds what an attempt to sign in is not charged: everything that counts for the account if the password was not checked, the
     /// failure if it was right. The limits of the client stay charged.
-    func settle(_ check: SignIn.PasswordCheck) async {
+    func settle(_ check: Authentication.PasswordCheck) async {
         switch check {
         case .notMade: await refund(.loginAccount, .loginFailures, .loginDevice)
         case .right: await refund(.loginFailures, .loginDevice)

@@ -14,7 +14,7 @@ import Timekeeping
 /// The pages behind the emailed links. GET changes nothing, however often a scanner opens it; only a sent form does.
 public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     private let recovery: PasswordRecovery
-    private let freeze: AccountFreeze
+    private let lock: AccountLock
     private let limits: RateLimits
     private let shares: FairShares?
     private let templates: PageTemplates
@@ -34,7 +34,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     ///   - localization: Chooses the language of texts.
     public init(
         recovery: PasswordRecovery,
-        freeze: AccountFreeze,
+        lock: AccountLock,
         limits: RateLimits,
         shares: FairShares? = nil,
         templates: PageTemplates,
@@ -43,7 +43,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         localization: Localization
     ) {
         self.recovery = recovery
-        self.freeze = freeze
+        self.lock = lock
         self.limits = limits
         self.shares = shares
         self.templates = templates
@@ -60,8 +60,8 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
                 case .openResetPage: await page(request, context) { try await openReset($0) }
                 case .sendResetForm: await respond(request, context) { try await sendReset($0, context) }
                 case .sendRequestForm: await page(request, context) { try await sendRequest($0, context) }
-                case .openFreezePage: await page(request, context) { try await openFreeze($0) }
-                case .sendFreezeForm: await page(request, context) { try await sendFreeze($0, context) }
+                case .openFreezePage: await page(request, context) { try await openLock($0) }
+                case .sendFreezeForm: await page(request, context) { try await sendLock($0, context) }
                 }
             }
         }
@@ -119,19 +119,19 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    private func openFreeze(_ request: Request) async throws -> RecoveryPage.Kind {
-        guard PageQuery(request).namesLink else { return .freezeUndecided }
+    private func openLock(_ request: Request) async throws -> RecoveryPage.Kind {
+        guard PageQuery(request).namesLink else { return .lockUndecided }
         guard let token = PageQuery(request).resetLink?.token else { return .invalidLink }
-        guard let account = try await found({ try await freeze.account(token) }) else { return .deadLink(email: "") }
-        return .freeze(token: token, name: account.firstName.rawValue)
+        guard let account = try await found({ try await lock.account(token) }) else { return .deadLink(email: "") }
+        return .lock(token: token, name: account.firstName.rawValue)
     }
 
-    private func sendFreeze(_ request: Request, _ context: Context) async throws -> RecoveryPage.Kind {
-        let form = try await reader.read(FreezeForm.self, from: request)
+    private func sendLock(_ request: Request, _ context: Context) async throws -> RecoveryPage.Kind {
+        let form = try await reader.read(AccountLockForm.self, from: request)
         try await limits.admit(in: context)
         guard let token = try? ResetToken(form.token) else { return .invalidLink }
         // Who says it twice is shown the way back.
-        return try await found { try await freeze.freeze(token) } == nil ? .deadLink(email: "") : .frozen
+        return try await found { try await lock.lock(token) } == nil ? .deadLink(email: "") : .locked
     }
 
     /// What the closure returns, or `nil` if its token is dead.

@@ -65,15 +65,15 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         try await accept(request, context) { language in
             let message = ContractText.resetRequested.text(in: language)
             guard forms.form(for: request) == .success else {
-                return try .json(MessageAnswer(message: message), language: language)
+                return try .json(MessageResponse(message: message), language: language)
             }
-            return try .json(ResetLinkSentAnswer(message: message, lifetime: rules.linkLifetime), language: language)
+            return try .json(ResetLinkSentResponse(message: message, lifetime: rules.linkLifetime), language: language)
         }
     }
 
     @Sendable private func legacyRequest(_ request: Request, _ context: Context) async throws -> Response {
         try await accept(request, context) { language in
-            try .json(LegacyResetAnswer(message: ContractText.resetRequested.text(in: language)), language: language)
+            try .json(LegacyResetResponse(message: ContractText.resetRequested.text(in: language)), language: language)
         }
     }
 
@@ -83,7 +83,7 @@ public struct RecoveryRoutes<Context: LimitedRequestContext>: Sendable {
         return try await translatingDomainErrors {
             let (account, expiresAt) = try await recovery.validate(body.token, email: body.email)
             return try .json(
-                ValidTokenAnswer(
+                ValidTokenResponse(
                     userID: UserID(account.id.rawValue),
                     email: account.email,
                     firstName: account.firstName.rawValue,

@@ -14,11 +14,12 @@ extension Response {
         status: HTTPResponse.Status = .ok,
         language: Language? = nil
     ) throws -> Response {
-        json(bytes: try answerEncoder.encode(value), status: status, language: language)
+        json(bytes: try responseEncoder.encode(value), status: status, language: language)
     }
 
     /// A response whose members are written without the encoder of Foundation, which takes ten times as long.
-    static func json(_ value: some MembersAnswer, status: HTTPResponse.Status = .ok, language: Language? = nil) throws -> Response
+    static func json(_ value: some MembersResponse, status: HTTPResponse.Status = .ok, language: Language? = nil) throws
+        -> Response
     {
         json(bytes: JSONValue.object(value.members).encoded(), status: status, language: language)
     }
@@ -37,7 +38,7 @@ extension Response {
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: html)))
     }
 
-    static let answerEncoder = {
+    static let responseEncoder = {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -46,12 +47,12 @@ extension Response {
 }
 
 /// A response to a frequent request, which writes its own members.
-protocol MembersAnswer: Encodable {
+protocol MembersResponse: Encodable {
     /// The members as the encoder writes them: sorted by their keys, without those that are `nil`.
     var members: JSONObject { get }
 }
 
-extension MessageAnswer: MembersAnswer {
+extension MessageResponse: MembersResponse {
     var members: JSONObject {
         var members = JSONObject()
         members["message"] = message.map(JSONValue.string)
@@ -60,7 +61,7 @@ extension MessageAnswer: MembersAnswer {
     }
 }
 
-extension ValidTokenAnswer: MembersAnswer {
+extension ValidTokenResponse: MembersResponse {
     var members: JSONObject {
         var members = JSONObject()
         members["email"] = email.map { .string($0.text) }
@@ -82,7 +83,7 @@ extension AccountUser {
     }
 }
 
-extension UserAnswer: MembersAnswer {
+extension UserResponse: MembersResponse {
     var members: JSONObject { ["user": .object(user.members)] }
 }
 

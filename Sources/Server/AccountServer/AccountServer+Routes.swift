@@ -79,7 +79,7 @@ extension AccountServer {
 
     private func addRoutes<Context: LimitedRequestContext & Sendable>(behind router: RouterGroup<Context>) throws {
         SessionRoutes<Context>(
-            signIn: signIn,
+            authentication: authentication,
             limits: limits,
             idempotency: idempotency,
             reader: configuration.reader,
@@ -97,7 +97,7 @@ extension AccountServer {
         ).add(to: router)
         RecoveryPageRoutes<Context>(
             recovery: recovery,
-            freeze: AccountFreeze(tokens: stores.freezeTokens, audit: audit, now: time.wall),
+            lock: AccountLock(tokens: stores.accountLockTokens, audit: audit, now: time.wall),
             limits: limits,
             shares: shares,
             templates: try PageTemplates(settings: pageSettings),

@@ -36,12 +36,12 @@ public struct AccountServer: Sendable {
     public let idempotencySecret: IdempotencySecret
     package let stores: Stores
     package let mailbox: MailboxFolder
-    package let signIn: SignIn
+    package let authentication: Authentication
     /// Where the server listens.
     package let address = BoundAddress()
     package let shedding: LoadShedding
     package let gate: HashingGate
-    package let limitStore: any KeptRateLimitStore
+    package let limitStore: any PersistentRateLimitStore
     package let metrics: any MetricsFactory
     let recovery: PasswordRecovery
     let localization: Localization
@@ -51,7 +51,7 @@ public struct AccountServer: Sendable {
     let audit: AuditTrail<ServerTime>
     let accountMetrics: AccountMetrics
     let time: ServerTime
-    let steady: any KeptTime
+    let steady: any PersistentTime
     let mailBounds: MailBounds
     package let drain = Drain()
     package let logger: Logger
@@ -132,7 +132,7 @@ public struct AccountServer: Sendable {
             clock: time
         )
         audit = AuditTrail(store: stores.audit, clock: time, now: time.wall, logger: logger)
-        signIn = SignIn(
+        authentication = Authentication(
             accounts: stores.accounts,
             sessions: stores.sessions,
             gate: gate,
@@ -161,7 +161,7 @@ public struct AccountServer: Sendable {
     /// Returns the user whose access token a request has in its header `Authorization`, for an app's own routes.
     /// - Throws: `ContractError` with `AUTH_TOKEN_MISSING`, `AUTH_TOKEN_INVALID`, `AUTH_TOKEN_EXPIRED` or the state of the account.
     public func user(of request: Request) async throws -> AccountUser {
-        try await signIn.user(of: request)
+        try await authentication.user(of: request)
     }
 
     /// Returns the client that the idempotency key of a request belongs to, for an app's own routes: the account of its access token, or the

@@ -19,7 +19,7 @@ public import ServerMiddleware
 public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
     private let root: String
     private let hosts: Set<String>?
-    private let renderer: AnswerRenderer
+    private let renderer: LabResponseRenderer
     private let time: LabTime
     private let page: LabPage
 
@@ -41,7 +41,7 @@ public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
     ) throws where C.Duration == Duration {
         self.root = root
         self.hosts = hosts
-        self.renderer = AnswerRenderer(errors: renderer, families: try ForeignAnswers.load(), now: now)
+        self.renderer = LabResponseRenderer(errors: renderer, families: try ForeignErrorBodies.load(), now: now)
         time = LabTime(clock, wall: now)
         page = try LabPage(root: root, catalogue: renderer.catalogue)
     }
@@ -51,9 +51,9 @@ public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
         let lab = router.group(RouterPath(root))
             .add(middleware: ContractErrorMiddleware(renderer: renderer.errors))
             .add(middleware: HostGuardMiddleware(hosts: hosts))
-        let answers = AnswerRoute<Context>(renderer: renderer, sessions: LabSessions(), time: time, root: root)
+        let responses = ResponseRoute<Context>(renderer: renderer, sessions: LabSessions(), time: time, root: root)
         let methods: [HTTPRequest.Method] = [.get, .post, .put, .patch, .delete, .options]
-        for method in methods { lab.on(RouterPath(LabPath.answer), method: method, use: answers.answer) }
+        for method in methods { lab.on(RouterPath(LabPath.answer), method: method, use: responses.answer) }
         let tokens = TokenRoutes<Context>(store: LabTokenStore(time: time), renderer: renderer, time: time)
         lab.post(RouterPath(LabPath.token), use: tokens.open)
         lab.post(RouterPath(LabPath.refresh), use: tokens.refresh)
@@ -67,7 +67,7 @@ public struct ErrorLabRoutes<Context: ErrorLabRequestContext>: Sendable {
         lab.post(RouterPath(LabPath.read), use: reading.read)
         lab.get(RouterPath(LabPath.scenarios)) { [root, renderer] _, _ in
             let listing = LabListing(scenarios: LabScenario.all(root: root, catalogue: renderer.errors.catalogue))
-            return try PlainAnswer.json(encoding: listing).response
+            return try BufferedResponse.json(encoding: listing).response
         }
         lab.get { [page] _, _ in
             let nonce = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()

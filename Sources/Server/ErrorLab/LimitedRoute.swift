@@ -17,10 +17,10 @@ final class LimitedRoute<Context: ErrorLabRequestContext>: Sendable {
     }
 
     private let windows = Mutex(BoundedTable<Place, SlidingWindow>(capacity: 512))
-    private let renderer: AnswerRenderer
+    private let renderer: LabResponseRenderer
     private let time: LabTime
 
-    init(renderer: AnswerRenderer, time: LabTime) {
+    init(renderer: LabResponseRenderer, time: LabTime) {
         self.renderer = renderer
         self.time = time
     }
@@ -41,12 +41,12 @@ final class LimitedRoute<Context: ErrorLabRequestContext>: Sendable {
             algorithm: .slidingWindow
         )
         let (remaining, reset) = take(place, policy)
-        var plain: PlainAnswer
+        var plain: BufferedResponse
         if let remaining {
             let isAuthorized = request.headers[.authorization] != nil
             let call = place.quota - remaining
             plain = try renderer.success(
-                LabReply(method: request.method.rawValue, attempt: call, authorized: isAuthorized),
+                LabSuccess(method: request.method.rawValue, attempt: call, authorized: isAuthorized),
                 isWrapped: false
             )
         } else {

@@ -9,7 +9,7 @@ import ServerMiddleware
 /// Gives out tokens that expire soon, refreshes them, and answers to their holders.
 struct TokenRoutes<Context: ErrorLabRequestContext>: Sendable {
     let store: LabTokenStore
-    let renderer: AnswerRenderer
+    let renderer: LabResponseRenderer
     let time: LabTime
 
     /// `lifetime_ms`, `expired`, `refreshes` and `refresh_delay_ms` say what the session is like.
@@ -22,7 +22,7 @@ struct TokenRoutes<Context: ErrorLabRequestContext>: Sendable {
             refreshDelay: query.whole("refresh_delay_ms", in: 0...10_000, default: 0)
         )
         try query.finish()
-        return try PlainAnswer.json(encoding: store.open(rules)).response
+        return try BufferedResponse.json(encoding: store.open(rules)).response
     }
 
     @Sendable func refresh(_ request: Request, _ context: Context) async throws -> Response {
@@ -39,7 +39,7 @@ struct TokenRoutes<Context: ErrorLabRequestContext>: Sendable {
         } catch {
             throw ContractError(error.code)
         }
-        return try PlainAnswer.json(encoding: tokens).response
+        return try BufferedResponse.json(encoding: tokens).response
     }
 
     /// Answers to a good token; `form` says how errors are written.
@@ -56,7 +56,7 @@ struct TokenRoutes<Context: ErrorLabRequestContext>: Sendable {
             plain.headers[.wwwAuthenticate] = error.code == .authTokenMissing ? "Bearer" : "Bearer error=\"invalid_token\""
             return plain.response
         }
-        let reply = LabReply(
+        let reply = LabSuccess(
             method: request.method.rawValue,
             attempt: use.calls,
             authorized: true,

@@ -29,7 +29,7 @@ public struct IdempotencyBounds: Hashable, Sendable {
     }
 
     /// The bytes that a key with a response counts for.
-    package static func size(with answer: KeptAnswer?) -> Int {
+    package static func size(with answer: IdempotentResponse?) -> Int {
         guard let answer else { return keySize }
         return keySize + max(0, answer.body.count + answer.headers.stored.utf8.count - includedResponse)
     }

@@ -54,7 +54,7 @@ public enum ClaimOutcome: Hashable, Sendable {
     /// The key was used for a request that differs from this one.
     case otherRequest
     /// The request was answered; `nil` if its answer was not kept.
-    case finished(KeptAnswer?)
+    case finished(IdempotentResponse?)
     /// There is no room for another key of the client. The time is when its first key expires, or a minute.
     case full(Duration)
 }

@@ -28,7 +28,7 @@ public protocol IdempotencyStore: Sendable {
     ///   - expiry: When the key is free again.
     /// - Returns: `false` if the key is no longer the claim's; then nothing is noted.
     @discardableResult
-    func finish(_ claim: IdempotencyClaim, with answer: KeptAnswer?, until expiry: Date) async throws -> Bool
+    func finish(_ claim: IdempotencyClaim, with answer: IdempotentResponse?, until expiry: Date) async throws -> Bool
 
     /// Frees the key, unless it is no longer the claim's.
     func release(_ claim: IdempotencyClaim) async throws
@@ -46,7 +46,7 @@ extension IdempotencyStore {
 }
 
 /// A response that is stored, to be sent again when its request is repeated.
-public struct KeptAnswer: Hashable, Sendable {
+public struct IdempotentResponse: Hashable, Sendable {
     /// The largest body that is kept, in bytes.
     public static let maximumBodySize = 65_536
 
@@ -73,10 +73,10 @@ public struct KeptAnswer: Hashable, Sendable {
         status: Int = 200,
         headers: HTTPFields = [:],
         encoder: JSONEncoder = JSONEncoder()
-    ) throws -> KeptAnswer {
+    ) throws -> IdempotentResponse {
         var headers = headers
         headers[.contentType] = "application/json; charset=utf-8"
-        guard let answer = KeptAnswer(status: status, headers: headers, body: Array(try encoder.encode(value))) else {
+        guard let answer = IdempotentResponse(status: status, headers: headers, body: Array(try encoder.encode(value))) else {
             throw TooLargeToStore()
         }
         return answer
@@ -87,7 +87,7 @@ public struct KeptAnswer: Hashable, Sendable {
 
     /// Returns the response with an encrypted body (AES-256-GCM), as a store keeps it. Only a request with the key of the claim can be
     /// answered from it: the database and the server's secret do not suffice to read it.
-    package func sealed(for claim: IdempotencyClaim) throws -> KeptAnswer {
+    package func sealed(for claim: IdempotencyClaim) throws -> IdempotentResponse {
         var answer = self
         let box = try AES.GCM.seal(body, using: SymmetricKey(data: claim.seal.rawValue))
         answer.body = Array(box.nonce) + box.ciphertext + box.tag
@@ -96,7 +96,7 @@ public struct KeptAnswer: Hashable, Sendable {
 
     /// Returns the response with its body in clear.
     /// - Throws: `CryptoKitError` if the body was not encrypted for the key of the claim.
-    package func opened(for claim: IdempotencyClaim) throws -> KeptAnswer {
+    package func opened(for claim: IdempotencyClaim) throws -> IdempotentResponse {
         var answer = self
         let box = try AES.GCM.SealedBox(combined: body)
         answer.body = Array(try AES.GCM.open(box, using: SymmetricKey(data: claim.seal.rawValue)))

@@ -11,7 +11,7 @@ public final class IdempotentRequest: Sendable {
 
     private struct State {
         var expiry: Date?
-        var effect: KeptAnswer?
+        var effect: IdempotentResponse?
         var isFinished = false
     }
 
@@ -45,7 +45,7 @@ public final class IdempotentRequest: Sendable {
     }
 
     /// Returns a response as a store stores it: with an encrypted body.
-    public func stored(_ answer: KeptAnswer) throws -> KeptAnswer { try answer.sealed(for: claim) }
+    public func stored(_ answer: IdempotentResponse) throws -> IdempotentResponse { try answer.sealed(for: claim) }
 
     /// Notes that a transaction finishes the key. Stores of keys call it in their transactions.
     public func noteFinished() { state.withLock { $0.isFinished = true } }
@@ -57,14 +57,14 @@ public final class IdempotentRequest: Sendable {
     package var isFinished: Bool { state.withLock(\.isFinished) }
 
     /// Executes the work of a request whose response is known before. The store that writes the effect finishes the key with it.
-    package func expecting<Value>(_ answer: KeptAnswer?, _ work: () async throws -> Value) async rethrows -> Value {
+    package func expecting<Value>(_ answer: IdempotentResponse?, _ work: () async throws -> Value) async rethrows -> Value {
         state.withLock { $0.effect = answer }
         defer { state.withLock { $0.effect = nil } }
         return try await work()
     }
 
     /// The response that finishes the key with the next effect in a database.
-    fileprivate func effect(in database: ObjectIdentifier) -> KeptAnswer? {
+    fileprivate func effect(in database: ObjectIdentifier) -> IdempotentResponse? {
         self.database == database ? state.withLock(\.effect) : nil
     }
 }
@@ -72,7 +72,7 @@ public final class IdempotentRequest: Sendable {
 /// The effect of a request whose response is known before: what a store writes for it, and the end of its key, are one transaction.
 package struct IdempotentEffect: Sendable {
     package let request: IdempotentRequest
-    package let answer: KeptAnswer
+    package let answer: IdempotentResponse
 
     /// Returns the effect that the calling task is about to write to a database, if its key is in it.
     package static func current(in database: AnyObject) -> IdempotentEffect? {

@@ -32,7 +32,7 @@ public final class MemoryIdempotencyStore: IdempotencyStore {
     }
 
     @discardableResult
-    public func finish(_ claim: IdempotencyClaim, with answer: KeptAnswer?, until expiry: Date) -> Bool {
+    public func finish(_ claim: IdempotencyClaim, with answer: IdempotentResponse?, until expiry: Date) -> Bool {
         table.withLock { table in
             guard table.isRunning(claim) else { return false }
             table.finish(claim.key, with: answer, until: expiry)
@@ -57,7 +57,7 @@ private struct IdempotencyTable {
     struct Entry {
         enum State {
             case running
-            case finished(KeptAnswer?)
+            case finished(IdempotentResponse?)
         }
 
         let claim: IdempotencyClaim
@@ -108,7 +108,7 @@ private struct IdempotencyTable {
         firstEnd = min(firstEnd, end)
     }
 
-    mutating func finish(_ key: RequestDigest, with answer: KeptAnswer?, until expiry: Date) {
+    mutating func finish(_ key: RequestDigest, with answer: IdempotentResponse?, until expiry: Date) {
         entries[key]?.state = .finished(answer)
         entries[key]?.endsAt = expiry
         resize(key, to: IdempotencyBounds.size(with: answer))

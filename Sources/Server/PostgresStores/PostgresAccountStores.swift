@@ -7,7 +7,7 @@ public struct PostgresAccountStores: AccountStores {
     public var accounts: any AccountRepository { repository }
     public let sessions: any SessionStore
     public let resetTokens: any ResetTokenStore
-    public let freezeTokens: any FreezeTokenStore
+    public let accountLockTokens: any AccountLockTokenStore
     public let intents: any MailIntentQueue & MailQueueInspection
     public let sentResets: any SentResetStore
     public let audit: any AuditStore
@@ -23,7 +23,7 @@ public struct PostgresAccountStores: AccountStores {
         repository = PostgresAccountRepository(database, emailKeys: emailKeys)
         sessions = PostgresSessionStore(database)
         resetTokens = PostgresResetTokenStore(database, emailKeys: emailKeys)
-        freezeTokens = PostgresFreezeTokenStore(database)
+        accountLockTokens = PostgresAccountLockTokenStore(database)
         intents = PostgresMailIntentQueue(database, server: server)
         sentResets = PostgresSentResetStore(database)
         audit = PostgresAuditStore(database)

@@ -83,7 +83,7 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
         """
 
     @discardableResult
-    public func finish(_ claim: IdempotencyClaim, with answer: KeptAnswer?, until expiry: Date) async throws -> Bool {
+    public func finish(_ claim: IdempotencyClaim, with answer: IdempotentResponse?, until expiry: Date) async throws -> Bool {
         guard IdempotencyBounds.size(with: answer) > IdempotencyBounds.keySize else {
             let values = Self.values(of: claim, with: answer, until: expiry)
             return try await connections.execute(Self.finishing, values).rows.count == 1
@@ -98,7 +98,7 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
 
     private static func values(
         of claim: IdempotencyClaim,
-        with answer: KeptAnswer?,
+        with answer: IdempotentResponse?,
         until expiry: Date
     ) -> [PostgresValue] {
         [
@@ -110,7 +110,7 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
     /// Finishes a key within a transaction. An attempt whose response was lost may have finished it, with the same values.
     static func finish(
         _ claim: IdempotencyClaim,
-        with answer: KeptAnswer?,
+        with answer: IdempotentResponse?,
         until expiry: Date,
         in transaction: PostgresTransaction
     ) async throws -> Bool {
@@ -259,7 +259,7 @@ extension PostgresIdempotencyStore {
         }
         guard let status: Int = try row.value(4) else { return .finished(nil) }
         guard let headers = HTTPFields(stored: try row.value(5)),
-            let answer = KeptAnswer(status: status, headers: headers, body: try row.value(6))
+            let answer = IdempotentResponse(status: status, headers: headers, body: try row.value(6))
         else { throw StoreFailure.corruptRow(of: "idempotency_key") }
         return .finished(answer)
     }
@@ -271,7 +271,7 @@ extension IdempotentRequest {
     ///   - response: The response to repetitions.
     ///   - transaction: What `PostgresClient.transaction` passes to its closure. It may be executed more than once.
     /// - Throws: `LostIdempotencyKey`, which must roll the transaction back; `PostgresError`.
-    public func finish(with response: KeptAnswer, in transaction: PostgresTransaction) async throws {
+    public func finish(with response: IdempotentResponse, in transaction: PostgresTransaction) async throws {
         let stored = try stored(response)
         let isFinished = try await PostgresIdempotencyStore.finish(claim, with: stored, until: expiry, in: transaction)
         guard isFinished else { throw LostIdempotencyKey() }

@@ -229,7 +229,7 @@ public final class PostgresMailIntentQueue: MailIntentQueue {
         try await fail(intent, leaseEnd, as: .waiting, until: due, reason)
     }
 
-    public func giveUp(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws {
+    public func abandon(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws {
         try await fail(intent, leaseEnd, as: .failed, until: end, reason)
     }
 

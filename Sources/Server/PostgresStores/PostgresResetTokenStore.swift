@@ -169,7 +169,7 @@ public struct PostgresResetTokenStore: ResetTokenStore {
 }
 
 /// The tokens of "this was not me" in PostgreSQL.
-public struct PostgresFreezeTokenStore: FreezeTokenStore {
+public struct PostgresAccountLockTokenStore: AccountLockTokenStore {
     private let database: PostgresDatabase
 
     /// Creates the store.
@@ -205,7 +205,7 @@ public struct PostgresFreezeTokenStore: FreezeTokenStore {
             WHERE digest = $1 AND consumed_at IS NULL AND expires_at > $2 AND account.state IN ('active', 'frozen')
             """
 
-    public func freeze(_ digest: TokenDigest, at now: Date) async throws -> Bool {
+    public func lock(_ digest: TokenDigest, at now: Date) async throws -> Bool {
         let attempt = UUID()
         return try await database.transaction { transaction in
             let results = try await transaction.execute([

@@ -15,7 +15,7 @@ public struct PostgresSessionStore: SessionStore {
         self.database = database
     }
 
-    public func open(_ session: Session, refresh: TokenDigest, epoch: Int) async throws -> Bool {
+    public func open(_ session: StoredSession, refresh: TokenDigest, epoch: Int) async throws -> Bool {
         let opened = try await database.execute(
             """
             WITH owner AS (
@@ -52,7 +52,7 @@ public struct PostgresSessionStore: SessionStore {
                 (Self.lockSession, [presented.value]), (Self.presentedToken, [presented.value, next.value]),
             ])
             guard let row = found[1].rows.first else { return .refused }
-            let session = Session(
+            let session = StoredSession(
                 id: .init(rawValue: try row.value(0)),
                 accountID: .init(rawValue: try row.value(1)),
                 createdAt: try row.value(2)
@@ -141,7 +141,7 @@ public struct PostgresSessionStore: SessionStore {
         }
     }
 
-    public func isAlive(_ id: Session.ID) async throws -> Bool {
+    public func isAlive(_ id: StoredSession.ID) async throws -> Bool {
         try await !database.execute("SELECT 1 FROM session WHERE id = $1", [.uuid(id.rawValue)]).rows.isEmpty
     }
 

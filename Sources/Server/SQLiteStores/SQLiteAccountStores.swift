@@ -6,7 +6,7 @@ public struct SQLiteAccountStores: AccountStores {
     public let accounts: any AccountRepository
     public let sessions: any SessionStore
     public let resetTokens: any ResetTokenStore
-    public let freezeTokens: any FreezeTokenStore
+    public let accountLockTokens: any AccountLockTokenStore
     public let intents: any MailIntentQueue & MailQueueInspection
     public let sentResets: any SentResetStore
     public let audit: any AuditStore
@@ -21,7 +21,7 @@ public struct SQLiteAccountStores: AccountStores {
         accounts = SQLiteAccountRepository(database)
         sessions = SQLiteSessionStore(database)
         resetTokens = SQLiteResetTokenStore(database)
-        freezeTokens = SQLiteFreezeTokenStore(database)
+        accountLockTokens = SQLiteAccountLockTokenStore(database)
         intents = SQLiteMailIntentQueue(database, locks: locks, holder: holder)
         sentResets = SQLiteSentResetStore(database)
         audit = SQLiteAuditStore(database)

@@ -46,13 +46,13 @@ public struct SQLiteIdempotencyStore: IdempotencyStore {
     }
 
     @discardableResult
-    public func finish(_ claim: IdempotencyClaim, with answer: KeptAnswer?, until expiry: Date) async throws -> Bool {
+    public func finish(_ claim: IdempotencyClaim, with answer: IdempotentResponse?, until expiry: Date) async throws -> Bool {
         try await file.write { try Self.finish(claim, with: answer, until: expiry, in: $0) }
     }
 
     fileprivate static func finish(
         _ claim: IdempotencyClaim,
-        with answer: KeptAnswer?,
+        with answer: IdempotentResponse?,
         until expiry: Date,
         in database: Database
     ) throws -> Bool {
@@ -101,7 +101,7 @@ extension SQLiteIdempotencyStore {
         guard let status = found["status"] as Int? else { return .finished(nil) }
         let body: Data = found["body"]
         guard let headers = HTTPFields(stored: found["headers"]),
-            let answer = KeptAnswer(status: status, headers: headers, body: Array(body))
+            let answer = IdempotentResponse(status: status, headers: headers, body: Array(body))
         else { throw StoreFailure(isBusy: false, message: "a kept response can't be read") }
         return .finished(answer)
     }
@@ -141,7 +141,7 @@ extension IdempotentRequest {
     ///   - response: The response to repetitions.
     ///   - database: What ``SQLiteDatabase/write(_:)`` passes to its closure.
     /// - Throws: `LostIdempotencyKey`, which must roll the transaction back; errors of SQLite.
-    public func finish(with response: KeptAnswer, in database: Database) throws {
+    public func finish(with response: IdempotentResponse, in database: Database) throws {
         let stored = try stored(response)
         guard try SQLiteIdempotencyStore.finish(claim, with: stored, until: expiry, in: database) else {
             throw LostIdempotencyKey()

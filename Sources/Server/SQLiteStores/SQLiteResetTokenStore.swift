@@ -131,7 +131,7 @@ public struct SQLiteResetTokenStore: ResetTokenStore {
 }
 
 /// The tokens of "this was not me" in SQLite.
-public struct SQLiteFreezeTokenStore: FreezeTokenStore {
+public struct SQLiteAccountLockTokenStore: AccountLockTokenStore {
     private let database: SQLiteDatabase
 
     /// Creates the store.
@@ -166,7 +166,7 @@ public struct SQLiteFreezeTokenStore: FreezeTokenStore {
         }
     }
 
-    public func freeze(_ digest: TokenDigest, at now: Date) async throws -> Bool {
+    public func lock(_ digest: TokenDigest, at now: Date) async throws -> Bool {
         try await database.write { database in
             let account = try String.fetchOne(
                 database,

@@ -12,7 +12,7 @@ public struct SQLiteSessionStore: SessionStore {
         self.database = database
     }
 
-    public func open(_ session: Session, refresh: TokenDigest, epoch: Int) async throws -> Bool {
+    public func open(_ session: StoredSession, refresh: TokenDigest, epoch: Int) async throws -> Bool {
         try await database.write { database in
             let created = session.createdAt.timeIntervalSince1970
             try database.executeCached(
@@ -44,7 +44,7 @@ public struct SQLiteSessionStore: SessionStore {
                 arguments: [presented.bytes]
             )
             guard let found else { return .refused }
-            let session = try Session(row: found)
+            let session = try StoredSession(row: found)
             let time = now.timeIntervalSince1970
             if time - found["refreshed_at"] > rules.idleLimit / .seconds(1)
                 || time - found["created_at"] > rules.absoluteLimit / .seconds(1)
@@ -81,7 +81,7 @@ public struct SQLiteSessionStore: SessionStore {
         }
     }
 
-    public func isAlive(_ id: Session.ID) async throws -> Bool {
+    public func isAlive(_ id: StoredSession.ID) async throws -> Bool {
         try database.lookUp { database in
             try database.first(sql: "SELECT 1 FROM session WHERE id = ?", arguments: [id.description]) { _ in true } ?? false
         }
@@ -103,7 +103,7 @@ public struct SQLiteSessionStore: SessionStore {
 extension SQLiteSessionStore {
     private static func insert(
         _ digest: TokenDigest,
-        session: Session.ID,
+        session: StoredSession.ID,
         parent: TokenDigest?,
         into database: Database
     ) throws {
@@ -141,7 +141,7 @@ extension SQLiteSessionStore {
         ) ?? false
     }
 
-    private static func delete(_ id: Session.ID, from database: Database) throws {
+    private static func delete(_ id: StoredSession.ID, from database: Database) throws {
         try database.execute(sql: "DELETE FROM session WHERE id = ?", arguments: [id.description])
     }
 }

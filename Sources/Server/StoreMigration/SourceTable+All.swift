@@ -5,7 +5,7 @@ import PostgresStores
 extension SourceTable {
     /// The tables that are copied row by row, an account's before what belongs to it.
     static let all = [
-        accounts, sessions, refreshTokens, resetTokens, freezeTokens, mailIntents, sentResets, auditEvents, idempotencyKeys,
+        accounts, sessions, refreshTokens, resetTokens, accountLockTokens, mailIntents, sentResets, auditEvents, idempotencyKeys,
     ]
 
     private static let accounts = SourceTable(
@@ -144,7 +144,7 @@ extension SourceTable {
         ]
     )
 
-    private static let freezeTokens = SourceTable(
+    private static let accountLockTokens = SourceTable(
         name: "freeze_token",
         key: ["digest"],
         columns: "account_id, expires_at, consumed_at",

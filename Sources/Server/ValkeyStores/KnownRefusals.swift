@@ -15,7 +15,7 @@ final class KnownRefusals: Sendable {
     }
 
     private struct Refusal {
-        var answer: RateLimitAnswer
+        var answer: RateLimitResult
         /// When the reply arrived, and when the refusal ends, in nanoseconds on the process's clock.
         var received: Int64
         var end: Int64
@@ -44,7 +44,7 @@ final class KnownRefusals: Sendable {
     private let state = Mutex(State())
 
     /// The refusal of a request, if it is known, and the version of its keys.
-    func find(_ claims: [LimitTables.Claim], at now: Int64) -> (answer: RateLimitAnswer?, version: UInt64) {
+    func find(_ claims: [LimitTables.Claim], at now: Int64) -> (answer: RateLimitResult?, version: UInt64) {
         let (refusal, version) = state.withLock { state -> (Refusal?, UInt64) in
             let version = state.version(of: claims)
             guard !state.newer.isEmpty || !state.older.isEmpty else { return (nil, version) }
@@ -62,7 +62,7 @@ final class KnownRefusals: Sendable {
     ///   - sent: When the server was asked.
     ///   - received: When the reply arrived.
     func note(
-        _ answer: RateLimitAnswer,
+        _ answer: RateLimitResult,
         _ reply: LimitReply,
         to claims: [LimitTables.Claim],
         version: UInt64,
@@ -101,9 +101,9 @@ final class KnownRefusals: Sendable {
     }
 }
 
-extension RateLimitAnswer {
+extension RateLimitResult {
     /// The refusal after some time in which nothing else changes.
-    fileprivate func later(by time: Duration) -> RateLimitAnswer {
+    fileprivate func later(by time: Duration) -> RateLimitResult {
         func later(_ refusal: Refusal) -> Refusal {
             Refusal(policy: refusal.policy, retryAfter: refusal.retryAfter.map { $0 - time })
         }

@@ -265,7 +265,7 @@ struct LimitTerms: Hashable, Sendable {
     }
 
     /// The longest time for which a key can owe anything, in microseconds.
-    var longestDebt: Int64 { emission == 0 ? window : Int64(burst) * emission }
+    var longestUsage: Int64 { emission == 0 ? window : Int64(burst) * emission }
 }
 
 extension Duration {

@@ -115,7 +115,7 @@ final class LimitTables: Sendable {
                 guard before != terms else { continue }
                 tables[number].terms = terms
                 tables[number].changed = time
-                if terms.longestDebt > before.longestDebt { longer.append(tables[number]) }
+                if terms.longestUsage > before.longestUsage { longer.append(tables[number]) }
             }
             return longer
         }

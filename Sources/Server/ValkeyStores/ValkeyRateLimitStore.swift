@@ -113,9 +113,9 @@ public final class ValkeyRateLimitStore<C: Clock>: Sendable where C.Duration == 
 }
 
 extension ValkeyRateLimitStore: RateLimitStore {
-    public func admit(_ claims: [RateLimitClaim]) async throws -> RateLimitAnswer {
+    public func admit(_ claims: [RateLimitClaim]) async throws -> RateLimitResult {
         let resolved = tables.resolve(claims)
-        guard !resolved.isEmpty else { return RateLimitAnswer(limits: []) }
+        guard !resolved.isEmpty else { return RateLimitResult(limits: []) }
         let asked = nanoseconds
         let (known, version) = refusals.find(resolved, at: asked)
         if let known { return known }
@@ -152,9 +152,9 @@ extension ValkeyRateLimitStore: RateLimitStore {
         return answer
     }
 
-    public func check(_ claims: [RateLimitClaim]) async throws -> RateLimitAnswer {
+    public func check(_ claims: [RateLimitClaim]) async throws -> RateLimitResult {
         let resolved = tables.resolve(claims)
-        guard !resolved.isEmpty else { return RateLimitAnswer(limits: []) }
+        guard !resolved.isEmpty else { return RateLimitResult(limits: []) }
         do {
             let answer = answer(of: try await decide(resolved, charges: false), to: resolved)
             guard answer.isAdmitted, let own = local.checkAfterLoss(claims, at: nanoseconds), !own.isAdmitted else {
@@ -263,11 +263,11 @@ extension ValkeyRateLimitStore {
         return reply
     }
 
-    private func answer(of reply: LimitReply, to claims: [LimitTables.Claim]) -> RateLimitAnswer {
-        var answer = RateLimitAnswer(limits: [])
+    private func answer(of reply: LimitReply, to claims: [LimitTables.Claim]) -> RateLimitResult {
+        var answer = RateLimitResult(limits: [])
         var longest: (enforced: Int64, shadow: Int64) = (0, 0)
         for (claim, standing) in zip(claims, reply.standings) {
-            let refusal = RateLimitAnswer.Refusal(
+            let refusal = RateLimitResult.Refusal(
                 policy: claim.rule.policy,
                 retryAfter: standing.delay.map { .microseconds($0) }
             )
@@ -278,7 +278,7 @@ extension ValkeyRateLimitStore {
             }
             guard claim.isNarrow else { continue }
             answer.limits.append(
-                RateLimitAnswer.Limit(
+                RateLimitResult.Limit(
                     policy: claim.rule.policy,
                     isVisible: claim.rule.isVisible,
                     remaining: standing.remaining,
@@ -334,7 +334,7 @@ extension ValkeyRateLimitStore {
             if "*?[]\\^".contains(character) { pattern.append("\\") }
             pattern.append(character)
         }
-        let longest = Array(String(table.terms.longestDebt / 1_000 + 2).utf8)
+        let longest = Array(String(table.terms.longestUsage / 1_000 + 2).utf8)
         var cursor = "0"
         repeat {
             let command = ValkeyCommand("SCAN", cursor, "MATCH", pattern + "*", "COUNT", "500")

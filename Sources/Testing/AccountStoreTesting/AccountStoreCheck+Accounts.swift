@@ -114,8 +114,8 @@ extension AccountStoreCheck {
                 let (ana, ben) = (try await stores.addAccount(), try await stores.addAccount("ben@example.com"))
                 let tokens = [try await stores.mint(for: ana), try await stores.mint(for: ben)]
                 let sessions = [try await OpenedSession(stores, account: ana), try await OpenedSession(stores, account: ben)]
-                let freeze = TokenDigest(of: "freeze")
-                try await stores.freezeTokens.insert(freeze, account: ana.id, expiresAt: .after(60))
+                let lock = TokenDigest(of: "freeze")
+                try await stores.accountLockTokens.insert(lock, account: ana.id, expiresAt: .after(60))
                 try require(await stores.accounts.setState(state, of: ana.id), "setState returns true")
                 try require(try await stores.stored(ana).state, equals: state, "The state")
                 try require(try await stores.stored(ana).epoch, equals: 1, "The epoch")
@@ -128,7 +128,7 @@ extension AccountStoreCheck {
                 )
                 try require(await stores.isLive(tokens[1]), "Another account's link works")
                 try require(
-                    try await stores.freezeTokens.find(freeze, at: .after(1)),
+                    try await stores.accountLockTokens.find(lock, at: .after(1)),
                     equals: nil,
                     "The account of its lock token"
                 )

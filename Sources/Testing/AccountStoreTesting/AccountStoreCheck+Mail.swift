@@ -92,7 +92,7 @@ extension AccountStoreCheck {
             try require(try await stores.intents.oldest(at: .after(9)), equals: .after(2), "The time without the claimed one")
             try require(try await stores.others.intents.oldest(at: .after(100)), equals: .after(1), "The time after the lease")
             for intent in first {
-                try await stores.intents.giveUp(intent, leaseEnd: .after(100), until: .after(200), reason: "550")
+                try await stores.intents.abandon(intent, leaseEnd: .after(100), until: .after(200), reason: "550")
             }
             try require(try await stores.intents.oldest(at: .after(150)), equals: .after(2), "The time without the abandoned one")
         },
@@ -130,7 +130,7 @@ extension AccountStoreCheck {
             _ = try await stores.intents.claim(limit: 1, at: .after(0), leaseEnd: .after(10))
             _ = try await stores.intents.claim(limit: 1, at: .after(10), leaseEnd: .after(20))
             try await stores.intents.postpone(intent, leaseEnd: .after(10), until: .after(11), reason: "late")
-            try await stores.intents.giveUp(intent, leaseEnd: .after(10), until: .after(11), reason: "late")
+            try await stores.intents.abandon(intent, leaseEnd: .after(10), until: .after(11), reason: "late")
             try await stores.intents.release(intent, leaseEnd: .after(10), at: .after(11))
             let early = try await stores.intents.claim(limit: 1, at: .after(19), leaseEnd: .after(30))
             try require(early, equals: [], "The intents within the new lease")
@@ -142,7 +142,7 @@ extension AccountStoreCheck {
             try await stores.intents.enqueue(intent)
             _ = try await stores.intents.claim(limit: 1, at: .after(0), leaseEnd: .after(10))
             let reason = "550 5.1.1 at RCPT TO"
-            try await stores.intents.giveUp(intent, leaseEnd: .after(10), until: .after(100), reason: reason)
+            try await stores.intents.abandon(intent, leaseEnd: .after(10), until: .after(100), reason: reason)
             try require(try await stores.intents.count(), equals: 0, "The number of intents")
             let taken = try await stores.intents.claim(limit: 1, at: .after(1_000), leaseEnd: .after(2_000))
             try require(taken, equals: [], "The intents")
@@ -210,7 +210,7 @@ extension AccountStoreCheck {
             for intent in intents { try await stores.intents.enqueue(intent) }
             _ = try await stores.intents.claim(limit: 3, at: .after(3), leaseEnd: .after(100))
             try await stores.intents.postpone(intents[0], leaseEnd: .after(100), until: .after(300), reason: "421")
-            try await stores.intents.giveUp(intents[1], leaseEnd: .after(100), until: .after(300), reason: "550")
+            try await stores.intents.abandon(intents[1], leaseEnd: .after(100), until: .after(300), reason: "550")
             let states = try await stores.intents.mails(limit: 9).map(\.state)
             try require(states, equals: [.waiting, .failed, .taken, .waiting], "The states, oldest first")
             try require(try await stores.intents.lastRetry(), equals: nil, "The time of the last retry")

@@ -30,7 +30,7 @@ extension AccountStoreCheck {
             for (owner, epoch, opens) in [
                 (account, 0, true), (account, 1, false), (account, -1, false), (suspended, 0, false), (unknown, 0, false),
             ] {
-                let session = Session(id: .init(rawValue: UUID()), accountID: owner.id, createdAt: .after(0))
+                let session = StoredSession(id: .init(rawValue: UUID()), accountID: owner.id, createdAt: .after(0))
                 let token = SecretToken().digest
                 let isOpen = try await stores.sessions.open(session, refresh: token, epoch: epoch)
                 let who = "(\(owner.email.text), epoch \(epoch))"

@@ -226,26 +226,30 @@ extension AccountStoreCheck {
             }
         }
 
-    /// Checks of `FreezeTokenStore`.
-    public static let freezeTokens: [AccountStoreCheck] = [
+    /// Checks of `AccountLockTokenStore`.
+    public static let accountLockTokens: [AccountStoreCheck] = [
         AccountStoreCheck("freezeTokens", "Locks the account of a live token once, and a reset unlocks it") { stores in
             let account = try await stores.addAccount()
             let session = try await OpenedSession(stores, account: account)
             let digest = TokenDigest(of: "freeze")
-            try await stores.freezeTokens.insert(digest, account: account.id, expiresAt: .after(60))
+            try await stores.accountLockTokens.insert(digest, account: account.id, expiresAt: .after(60))
             try require(
-                try await stores.freezeTokens.find(digest, at: .after(0))?.id,
+                try await stores.accountLockTokens.find(digest, at: .after(0))?.id,
                 equals: account.id,
                 "The account of the token"
             )
             try require(await session.isAlive, "A lookup ends no session")
-            try require(await stores.freezeTokens.freeze(digest, at: .after(0)), "freeze returns true")
-            let frozen = try await stores.stored(account)
-            try require(frozen.state, equals: .frozen, "The state")
-            try require(frozen.epoch, equals: account.epoch + 1, "The epoch")
+            try require(await stores.accountLockTokens.lock(digest, at: .after(0)), "freeze returns true")
+            let locked = try await stores.stored(account)
+            try require(locked.state, equals: .locked, "The state")
+            try require(locked.epoch, equals: account.epoch + 1, "The epoch")
             try require(await !session.isAlive, "The session has ended")
-            try require(try await stores.freezeTokens.find(digest, at: .after(0)), equals: nil, "The account of the used token")
-            try require(await !stores.freezeTokens.freeze(digest, at: .after(0)), "A second freeze returns false")
+            try require(
+                try await stores.accountLockTokens.find(digest, at: .after(0)),
+                equals: nil,
+                "The account of the used token"
+            )
+            try require(await !stores.accountLockTokens.lock(digest, at: .after(0)), "A second freeze returns false")
 
             let reset = try await stores.mint(for: account)
             try require(await stores.confirm(reset, of: account), "confirm returns true for a locked account")
@@ -255,18 +259,18 @@ extension AccountStoreCheck {
             let (ana, bob) = (try await stores.addAccount(), try await stores.addAccount("bob@example.com"))
             let links = (try await stores.mint(for: ana), try await stores.mint(for: bob))
             let digest = TokenDigest(of: "freeze")
-            try await stores.freezeTokens.insert(digest, account: ana.id, expiresAt: .after(60))
-            try require(await stores.freezeTokens.freeze(digest, at: .after(0)), "freeze returns true")
+            try await stores.accountLockTokens.insert(digest, account: ana.id, expiresAt: .after(60))
+            try require(await stores.accountLockTokens.lock(digest, at: .after(0)), "freeze returns true")
             try require(await !stores.isLive(links.0), "The account's link has ended")
             try require(await !stores.confirm(links.0, of: ana), "confirm returns false for it")
-            try require(try await stores.stored(ana).state, equals: .frozen, "The state")
+            try require(try await stores.stored(ana).state, equals: .locked, "The state")
             try require(await stores.isLive(links.1), "Another account's link works")
         },
         AccountStoreCheck("freezeTokens", "Lets one of fifty concurrent calls win") { stores in
             let account = try await stores.addAccount()
             let digest = TokenDigest(of: "freeze")
-            try await stores.freezeTokens.insert(digest, account: account.id, expiresAt: .after(60))
-            let results = try await concurrently(50) { try await stores.either($0).freezeTokens.freeze(digest, at: .after(1)) }
+            try await stores.accountLockTokens.insert(digest, account: account.id, expiresAt: .after(60))
+            let results = try await concurrently(50) { try await stores.either($0).accountLockTokens.lock(digest, at: .after(1)) }
             try require(results.count { $0 }, equals: 1, "The number of winners")
             try require(try await stores.stored(account).epoch, equals: 1, "The epoch")
         },
@@ -277,26 +281,34 @@ extension AccountStoreCheck {
             let (expired, foreign, discarded) = (
                 TokenDigest(of: "expired"), TokenDigest(of: "foreign"), TokenDigest(of: "discarded")
             )
-            try await stores.freezeTokens.insert(expired, account: account.id, expiresAt: .after(0))
-            try await stores.freezeTokens.insert(foreign, account: suspended.id, expiresAt: .after(60))
-            try await stores.freezeTokens.insert(discarded, account: account.id, expiresAt: .after(60))
-            try await stores.freezeTokens.discard(discarded)
+            try await stores.accountLockTokens.insert(expired, account: account.id, expiresAt: .after(0))
+            try await stores.accountLockTokens.insert(foreign, account: suspended.id, expiresAt: .after(60))
+            try await stores.accountLockTokens.insert(discarded, account: account.id, expiresAt: .after(60))
+            try await stores.accountLockTokens.discard(discarded)
             for digest in [expired, foreign, discarded, TokenDigest(of: "unknown")] {
-                try require(try await stores.freezeTokens.find(digest, at: .after(0)), equals: nil, "The account of the token")
-                try require(await !stores.freezeTokens.freeze(digest, at: .after(0)), "freeze returns false")
+                try require(
+                    try await stores.accountLockTokens.find(digest, at: .after(0)),
+                    equals: nil,
+                    "The account of the token"
+                )
+                try require(await !stores.accountLockTokens.lock(digest, at: .after(0)), "freeze returns false")
             }
             try require(try await stores.stored(account).state, equals: .active, "The state")
         },
         AccountStoreCheck("freezeTokens", "Sweeps what has expired, and nothing else") { stores in
             let account = try await stores.addAccount()
             let (old, young) = (TokenDigest(of: "old"), TokenDigest(of: "young"))
-            try await stores.freezeTokens.insert(old, account: account.id, expiresAt: .after(10))
-            try await stores.freezeTokens.insert(young, account: account.id, expiresAt: .after(60))
-            while try await stores.freezeTokens.sweep(at: .after(11)) {}
+            try await stores.accountLockTokens.insert(old, account: account.id, expiresAt: .after(10))
+            try await stores.accountLockTokens.insert(young, account: account.id, expiresAt: .after(60))
+            while try await stores.accountLockTokens.sweep(at: .after(11)) {}
             // As of before its expiry, so that only its removal hides it.
-            try require(try await stores.freezeTokens.find(old, at: .after(1)), equals: nil, "The account of an expired token")
             try require(
-                try await stores.freezeTokens.find(young, at: .after(1))?.id,
+                try await stores.accountLockTokens.find(old, at: .after(1)),
+                equals: nil,
+                "The account of an expired token"
+            )
+            try require(
+                try await stores.accountLockTokens.find(young, at: .after(1))?.id,
                 equals: account.id,
                 "The account of a live token"
             )

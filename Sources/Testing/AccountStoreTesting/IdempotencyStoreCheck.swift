@@ -137,7 +137,7 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
             try require(try await store.claim(try .sample("new"), after: 1_000), equals: .claimed, "A claim after the expiry")
         },
         .init("Counts the bytes of responses", IdempotencyBounds(bytes: 1 << 20)) { store in
-            let large = try KeptAnswer.json(String(repeating: "x", count: 30_000))
+            let large = try IdempotentResponse.json(String(repeating: "x", count: 30_000))
             try await store.answer(try .sample("large"), with: large)
             try require(try await store.claim(try .sample("new"), after: 400), equals: .full(.seconds(600)), "A further claim")
             try require(try await store.claim(try .sample("large"), after: 400), equals: .finished(large), "The key")
@@ -198,9 +198,9 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
         },
     ]
 
-    private static func answer(_ text: String = "done") throws -> KeptAnswer {
+    private static func answer(_ text: String = "done") throws -> IdempotentResponse {
         let headers: HTTPFields = [.contentType: "application/json", .location: "/orders/7", .vary: "Accept", .vary: "Origin"]
-        guard let answer = KeptAnswer(status: 201, headers: headers, body: Array("\(text) \u{0}ß".utf8)) else {
+        guard let answer = IdempotentResponse(status: 201, headers: headers, body: Array("\(text) \u{0}ß".utf8)) else {
             throw Difference(description: "A short response can be stored")
         }
         return answer
@@ -236,7 +236,8 @@ extension IdempotencyStore {
 
     /// Claims a key and finishes it, until 1,000 s after that.
     /// - Throws: A description of what the store did instead.
-    public func answer(_ claim: IdempotencyClaim, with answer: KeptAnswer? = nil, after seconds: Double = 0) async throws {
+    public func answer(_ claim: IdempotencyClaim, with answer: IdempotentResponse? = nil, after seconds: Double = 0) async throws
+    {
         try require(try await self.claim(claim, after: seconds), equals: .claimed, "A claim of a free key")
         try require(await finish(claim, with: answer, until: .after(1_000 + seconds)), "finish returns true")
     }

@@ -76,7 +76,7 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
 
     private func check(_ stores: any AccountStores, _ keys: any IdempotencyStore) async throws {
         let mutation = try await mutation(stores)
-        let answer = try KeptAnswer.json(["done": true])
+        let answer = try IdempotentResponse.json(["done": true])
         // A claim that has lost its key to another changes nothing.
         let lost = try IdempotencyClaim.sample("lost")
         try require(try await keys.claim(lost), equals: .claimed, "A claim")
@@ -110,7 +110,7 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
     private func work(
         on claim: IdempotencyClaim,
         _ keys: any IdempotencyStore,
-        _ answer: KeptAnswer,
+        _ answer: IdempotentResponse,
         _ mutation: Mutation
     ) async throws -> (isStored: Bool, request: IdempotentRequest) {
         let request = IdempotentRequest(claim, lifetime: .seconds(1_000), database: keys.database) { .after(0) }

@@ -64,11 +64,11 @@ struct LimitsUnderTest: Sendable {
 
     /// Requires an admission.
     @discardableResult
-    func requireAdmission(_ claims: [RateLimitClaim], line: Int = #line) async throws -> RateLimitAnswer {
-        let answer = try await store.admit(claims)
-        let refusal = answer.refusal.map { "\($0.policy.name) for \($0.retryAfter.map { "\($0)" } ?? "ever")" } ?? ""
-        try require(answer.isAdmitted, "The request should be admitted and is refused by \(refusal)", line: line)
-        return answer
+    func requireAdmission(_ claims: [RateLimitClaim], line: Int = #line) async throws -> RateLimitResult {
+        let response = try await store.admit(claims)
+        let refusal = response.refusal.map { "\($0.policy.name) for \($0.retryAfter.map { "\($0)" } ?? "ever")" } ?? ""
+        try require(response.isAdmitted, "The request should be admitted and is refused by \(refusal)", line: line)
+        return response
     }
 
     /// Requires so many remaining units of each claim.
@@ -122,11 +122,11 @@ extension RateLimitStoreCheck {
             try require(untouched.map(\.isVisible), equals: [true, true, false], "The visibility")
             try await limits.requireAdmission(claims("ana", "::1"))
             try await limits.wait(.seconds(4))
-            let answer = try await limits.requireAdmission(claims("ana", "::1"))
-            try require(answer.limits.map(\.policy.name), equals: ["account", "address", "everybody"], "The policies")
-            try require(answer.limits.map(\.remaining), equals: [0, 1, 3], "What remains")
+            let response = try await limits.requireAdmission(claims("ana", "::1"))
+            try require(response.limits.map(\.policy.name), equals: ["account", "address", "everybody"], "The policies")
+            try require(response.limits.map(\.remaining), equals: [0, 1, 3], "What remains")
             let resets = [Duration.seconds(56), .seconds(3_596), .seconds(596)]
-            try require(answer.limits.map(\.reset), equals: resets, "The resets")
+            try require(response.limits.map(\.reset), equals: resets, "The resets")
         },
         .init(
             "Repeats a refusal with all policies, as a check says it, and with shorter waits",
@@ -138,12 +138,12 @@ extension RateLimitStoreCheck {
                 for index in claims.indices { claims[index].isRefundable = isRefundable }
                 for _ in 0..<2 { try await limits.requireAdmission(claims) }
                 for round in 0..<30 {
-                    let answer = try await limits.store.admit(claims)
-                    try require(answer, equals: try await limits.store.check(claims), "The refusal")
-                    try require(answer.limits.map(\.remaining), equals: [0, 1, isRefundable ? 1 : 3], "What remains")
+                    let response = try await limits.store.admit(claims)
+                    try require(response, equals: try await limits.store.check(claims), "The refusal")
+                    try require(response.limits.map(\.remaining), equals: [0, 1, isRefundable ? 1 : 3], "What remains")
                     let passed = Duration.milliseconds(90 * round)
-                    try require(answer.refusal?.retryAfter, equals: .seconds(60) - passed, "The wait")
-                    try require(answer.limits.first?.reset, equals: .seconds(60) - passed, "The reset")
+                    try require(response.refusal?.retryAfter, equals: .seconds(60) - passed, "The wait")
+                    try require(response.limits.first?.reset, equals: .seconds(60) - passed, "The reset")
                     try await limits.wait(.milliseconds(90))
                 }
             }
@@ -187,8 +187,8 @@ extension RateLimitStoreCheck {
         },
         .init("Asks no policy that is off", [RateLimitRule(account, mode: .off), RateLimitRule(address)]) { limits in
             let claims = Array(claims("ana", "::1").dropLast())
-            let answer = try await limits.requireAdmission(claims)
-            try require(answer.limits.map(\.policy.name), equals: ["address"], "The policies")
+            let response = try await limits.requireAdmission(claims)
+            try require(response.limits.map(\.policy.name), equals: ["address"], "The policies")
             for _ in 0..<5 { try await limits.requireAdmission([RateLimitClaim("account", key: "ana")]) }
         },
         .init(
@@ -273,9 +273,9 @@ extension RateLimitStoreCheck {
                 RateLimitClaim("paced", key: "ana", cost: 2, isRefundable: true),
             ]
             try await limits.requireAdmission(claims)
-            let answer = try await limits.requireAdmission(claims)
+            let response = try await limits.requireAdmission(claims)
             try await limits.requireRemaining(claims, [0, 1, 1])
-            guard let charge = answer.charge else { throw Difference(description: "An admission should report its charge") }
+            guard let charge = response.charge else { throw Difference(description: "An admission should report its charge") }
             try require(charge.policies, equals: ["account", "paced"], "The refundable policies")
             try await limits.store.refund(charge, under: ["account"])
             try await limits.requireRemaining(claims, [1, 1, 1])
@@ -367,16 +367,16 @@ extension RateLimitStoreCheck {
 
     private static let concurrency: [RateLimitStoreCheck] = [
         .init("Admits exactly the quota to a hundred concurrent callers", joint) { limits in
-            let answers = try await concurrently(100) { number in
+            let responses = try await concurrently(100) { number in
                 try await (number % 2 == 0 ? limits.store : limits.other).admit([RateLimitClaim("everybody")])
             }
-            try require(answers.count(where: \.isAdmitted), equals: 5, "The number of admissions")
+            try require(responses.count(where: \.isAdmitted), equals: 5, "The number of admissions")
         },
         .init("Counts nothing of concurrent requests that another policy refuses", joint) { limits in
-            let answers = try await concurrently(100) { number in
+            let responses = try await concurrently(100) { number in
                 try await (number % 2 == 0 ? limits.store : limits.other).admit(claims("ana", "\(number % 3)"))
             }
-            try require(answers.count(where: \.isAdmitted), equals: 2, "The number of admissions")
+            try require(responses.count(where: \.isAdmitted), equals: 2, "The number of admissions")
             try await limits.requireRemaining([RateLimitClaim("everybody")], [3])
             let addresses = try await limits.store.check([RateLimitClaim("address", key: "0")]).limits.map(\.remaining)
             try require(addresses.reduce(0, +) >= 1, "At most two units of an address are counted")

@@ -11,7 +11,7 @@ struct StoresUnderTest: AccountStores {
     var accounts: any AccountRepository { stores.accounts }
     var sessions: any SessionStore { stores.sessions }
     var resetTokens: any ResetTokenStore { stores.resetTokens }
-    var freezeTokens: any FreezeTokenStore { stores.freezeTokens }
+    var accountLockTokens: any AccountLockTokenStore { stores.accountLockTokens }
     var intents: any MailIntentQueue & MailQueueInspection { stores.intents }
     var sentResets: any SentResetStore { stores.sentResets }
     var audit: any AuditStore { stores.audit }
@@ -77,7 +77,7 @@ public struct OpenedSession: Sendable {
     /// The stores of the session.
     public let stores: any AccountStores
     /// The session.
-    public let session: Session
+    public let session: StoredSession
     /// Its first refresh token.
     public let first = SecretToken().digest
     /// The rules by which it lives.
@@ -86,7 +86,7 @@ public struct OpenedSession: Sendable {
     /// Opens a session of an account.
     public init(_ stores: any AccountStores, account: Account) async throws {
         self.stores = stores
-        session = Session(id: .init(rawValue: UUID()), accountID: account.id, createdAt: .after(0))
+        session = StoredSession(id: .init(rawValue: UUID()), accountID: account.id, createdAt: .after(0))
         let isOpen = try await stores.sessions.open(session, refresh: first, epoch: account.epoch)
         try require(isOpen, "A session of an active account opens")
     }

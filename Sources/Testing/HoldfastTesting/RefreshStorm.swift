@@ -69,7 +69,7 @@ public struct RefreshStorm: Sendable {
         _ url: URL,
         over transport: any HTTPTransport,
         timeout: Duration = .seconds(30),
-        surroundings: ClientSurroundings
+        environment: ClientEnvironment
     ) async -> Report {
         let middleware = ClientPipeline.standard()
         let report = Mutex((report: Report(), running: 0))
@@ -81,11 +81,11 @@ public struct RefreshStorm: Sendable {
             timeout: timeout,
             policies: policies,
             middleware: middleware,
-            surroundings: surroundings
+            environment: environment
         )
         let session = Session(
             store: MemoryCredentialStore(Credentials(accessToken: Self.staleToken, refreshToken: "r")),
-            surroundings: surroundings
+            environment: environment
         ) { token in
             report.withLock { report in
                 report.running += 1
@@ -102,7 +102,7 @@ public struct RefreshStorm: Sendable {
             timeout: timeout,
             session: session,
             middleware: middleware,
-            surroundings: surroundings
+            environment: environment
         )
         let errors = await withTaskGroup(of: APIError?.self) { group in
             for number in 0..<calls {
@@ -152,7 +152,7 @@ extension RefreshStorm {
         }
         let clock = MonotonicClock(QuickClock(factor: 4))
         guard let url = URL(string: server.origin) else { return Report() }
-        let report = await run(url, over: transport, timeout: timeout, surroundings: ClientSurroundings(clock: clock))
+        let report = await run(url, over: transport, timeout: timeout, environment: ClientEnvironment(clock: clock))
         await server.close()
         return report
     }

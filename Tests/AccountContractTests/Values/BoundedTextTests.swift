@@ -93,7 +93,7 @@ import Testing
         #expect(hides(ResetLink(token: token, email: email)))
         let user = AccountUser(id: UserID(UUID()), email: email, firstName: "Ana")
         #expect(
-            hides(SessionAnswer(user: user, accessToken: "hunter2", refreshToken: try RefreshToken("hunter2"), expiresIn: 900))
+            hides(SessionResponse(user: user, accessToken: "hunter2", refreshToken: try RefreshToken("hunter2"), expiresIn: 900))
         )
         #expect("\(password)" == "Password(hidden)")
     }

@@ -72,10 +72,10 @@ import Testing
                 audit: trail,
                 now: office.clock.now
             )
-            let freeze = AccountFreeze(tokens: stores.freezeTokens, audit: trail, now: office.clock.now)
+            let lock = AccountLock(tokens: stores.accountLockTokens, audit: trail, now: office.clock.now)
             let secret = SecretToken()
-            try await stores.freezeTokens.insert(secret.digest, account: account.id, expiresAt: .after(60))
-            try await freeze.freeze(try ResetToken(secret.text))
+            try await stores.accountLockTokens.insert(secret.digest, account: account.id, expiresAt: .after(60))
+            try await lock.lock(try ResetToken(secret.text))
             let origin = AuditOrigin(client: "2001:db8:7::/48", requestID: "id-2")
             for email in ["ana@example.com", "nobody@example.com"] {
                 try await AuditOrigin.$current.withValue(origin) {
@@ -87,7 +87,7 @@ import Testing
             try await recovery.confirm(token, email: nil, newPassword: try Password("another good password"))
             await trail.flush()
             let events = try await stores.audit.events(of: account.id, limit: 9)
-            #expect(events.map(\.kind) == [.recovered, .passwordReset, .resetLinkSent, .frozen])
+            #expect(events.map(\.kind) == [.recovered, .passwordReset, .resetLinkSent, .locked])
             #expect(events.first { $0.kind == .resetLinkSent }?.origin == origin)
         }
     }

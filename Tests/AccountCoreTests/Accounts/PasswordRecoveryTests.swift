@@ -72,7 +72,7 @@ import Testing
                 try await services.signIn("ana@example.com", "old password")
             }
             await #expect(throws: AccountError.sessionExpired) {
-                try await services.signIn.account(accessToken: opened.accessToken)
+                try await services.authentication.account(accessToken: opened.accessToken)
             }
             await #expect(throws: AccountError.refreshFailed) { try await services.refresh(opened) }
             await #expect(throws: AccountError.resetTokenInvalid) {

@@ -11,7 +11,7 @@ import Testing
     func register() async throws {
         try await withServices { services in
             let opened = try await services.register()
-            #expect(try await services.signIn.account(accessToken: opened.accessToken) == opened.account)
+            #expect(try await services.authentication.account(accessToken: opened.accessToken) == opened.account)
             let again = try await services.signIn("ANA@example.com", "old password")
             #expect(again.account == opened.account)
             #expect(again.account.passwordHash == "1:old password")
@@ -25,7 +25,7 @@ import Testing
             _ = try await services.register()
             await #expect(throws: AccountError.emailExists) { try await services.register("ana@EXAMPLE.com") }
             let weak = await #expect(throws: AccountError.self) {
-                try await services.signIn.register(
+                try await services.authentication.register(
                     email: try EmailAddress("bob@example.com"),
                     password: try Password("short"),
                     firstName: try FirstName("Bob"),
@@ -63,7 +63,7 @@ import Testing
                 try await services.signIn("ana@example.com", "wrong password")
             }
             await #expect(throws: AccountError.sessionExpired) {
-                try await services.signIn.account(accessToken: opened.accessToken)
+                try await services.authentication.account(accessToken: opened.accessToken)
             }
             await #expect(throws: AccountError.refreshFailed) { try await services.refresh(opened) }
         }
@@ -77,7 +77,7 @@ import Testing
             let again = try await newer.signIn("ana@example.com", "old password")
             let stored = try await services.stores.accounts.account(id: again.account.id)
             #expect(stored?.passwordHash == "2:old password")
-            #expect(try await services.signIn.account(accessToken: opened.accessToken).id == again.account.id)
+            #expect(try await services.authentication.account(accessToken: opened.accessToken).id == again.account.id)
             await #expect(throws: AccountError.invalidCredentials) { try await newer.signIn("ana@example.com", "wrong one") }
         }
     }
@@ -87,17 +87,17 @@ import Testing
         try await withServices { services in
             let opened = try await services.register()
             services.clock.advance(by: 899)
-            _ = try await services.signIn.account(accessToken: opened.accessToken)
+            _ = try await services.authentication.account(accessToken: opened.accessToken)
             services.clock.advance(by: 1)
             await #expect(throws: AccountError.tokenExpired) {
-                try await services.signIn.account(accessToken: opened.accessToken)
+                try await services.authentication.account(accessToken: opened.accessToken)
             }
             let next = try await services.refresh(opened)
-            #expect(try await services.signIn.account(accessToken: next.accessToken) == opened.account)
+            #expect(try await services.authentication.account(accessToken: next.accessToken) == opened.account)
             services.clock.advance(by: 11)
             await #expect(throws: AccountError.refreshFailed) { try await services.refresh(opened) }
             await #expect(throws: AccountError.sessionExpired) {
-                try await services.signIn.account(accessToken: next.accessToken)
+                try await services.authentication.account(accessToken: next.accessToken)
             }
         }
     }
@@ -116,11 +116,11 @@ import Testing
         try await withServices { services in
             let opened = try await services.register()
             let token = try RefreshToken(opened.refreshToken.text)
-            try await services.signIn.signOut(token)
-            try await services.signIn.signOut(token)
-            try await services.signIn.signOut(try RefreshToken("unknown"))
+            try await services.authentication.signOut(token)
+            try await services.authentication.signOut(token)
+            try await services.authentication.signOut(try RefreshToken("unknown"))
             await #expect(throws: AccountError.sessionExpired) {
-                try await services.signIn.account(accessToken: opened.accessToken)
+                try await services.authentication.account(accessToken: opened.accessToken)
             }
             await #expect(throws: AccountError.refreshFailed) { try await services.refresh(opened) }
         }

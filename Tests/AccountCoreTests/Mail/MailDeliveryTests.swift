@@ -72,12 +72,12 @@ import Testing
             #expect(mail.recipient == "Ana@example.com")
             let link = try #require(mail.link)
             #expect(link.path == "/reset-password/not-me")
-            let freeze = try #require(link.query?.split(separator: "=").last)
+            let lock = try #require(link.query?.split(separator: "=").last)
             #expect(
-                try await office.stores.freezeTokens.find(TokenDigest(of: String(freeze)), at: office.clock.now())?.id
+                try await office.stores.accountLockTokens.find(TokenDigest(of: String(lock)), at: office.clock.now())?.id
                     == account.id
             )
-            #expect(try await office.stores.resetTokens.find(TokenDigest(of: String(freeze)), at: office.clock.now()) == nil)
+            #expect(try await office.stores.resetTokens.find(TokenDigest(of: String(lock)), at: office.clock.now()) == nil)
             #expect(office.stores.read { $0.resetTokens.count } == 1)
             #expect(try await office.stores.intents.count() == 0)
         }

@@ -140,7 +140,7 @@ import Testing
             let worker = try office.worker(delivery: delivery)
             while try await office.stores.intents.count() > 0, office.clock.now() < .after(9 * 86_400) {
                 try await worker.processDue()
-                #expect(office.stores.read { $0.freezeTokens.count } == 0)
+                #expect(office.stores.read { $0.accountLockTokens.count } == 0)
                 office.clock.advance(by: 900)
             }
             #expect((7 * 86_400...(7 * 86_400 + 1_800)).contains(Int(office.clock.now().timeIntervalSince(.after(0)))))

@@ -167,7 +167,7 @@ private func hangingDelivery(_ began: AsyncStream<Void>.Continuation) -> Scripte
                 intents: office.stores.intents,
                 accounts: office.stores.accounts,
                 tokens: office.stores.resetTokens,
-                freezeTokens: office.stores.freezeTokens,
+                accountLockTokens: office.stores.accountLockTokens,
                 rendering: try MailTemplates(
                     settings: .init(
                         appName: "Ñandú",

@@ -38,7 +38,7 @@ struct PostOffice: Sendable {
             intents: intents ?? stores.intents,
             accounts: stores.accounts,
             tokens: stores.resetTokens,
-            freezeTokens: stores.freezeTokens,
+            accountLockTokens: stores.accountLockTokens,
             rendering: try MailTemplates(
                 settings: .init(
                     appName: "Ñandú",

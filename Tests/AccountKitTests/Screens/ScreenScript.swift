@@ -26,7 +26,7 @@ struct ScreenScript {
     init(_ steps: [ScriptedTransport.Step] = [], isHeld: Bool = false, refusal: APIError? = nil) throws {
         transport = ScriptedTransport(steps)
         var middleware: [any ClientMiddleware] = []
-        if isHeld { middleware.append(HeldAnswers(clock: clock)) }
+        if isHeld { middleware.append(DelayedResponses(clock: clock)) }
         if let refusal { middleware.append(RefusedRequests(error: refusal)) }
         let url = try #require(URL(string: "https://api.example.com"))
         client = AccountClient(api: APIClient(baseURL: url, transport: transport, middleware: middleware), store: store)
@@ -79,7 +79,7 @@ struct ScreenScript {
 }
 
 /// Holds every request for a second.
-private struct HeldAnswers: ClientMiddleware {
+private struct DelayedResponses: ClientMiddleware {
     let clock: ManualClock
 
     func intercept(

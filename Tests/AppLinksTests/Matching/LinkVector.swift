@@ -8,7 +8,7 @@ struct LinkVector: Sendable, CustomTestStringConvertible {
         case opens(Int)
         case excluded(Int)
         case unmatched
-        case refused(LinkRefusal.Code)
+        case refused(LinkMismatch.Code)
     }
 
     let rule: String

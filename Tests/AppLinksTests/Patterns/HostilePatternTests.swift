@@ -3,7 +3,7 @@ import Testing
 
 /// Files and links made to be slow. The limit is for a machine that is busy; each takes well under a second.
 @Suite(.timeLimit(.minutes(1))) struct HostilePatternTests {
-    private func answer(pattern: String, beside: String = "", path: String) throws -> LinkAnswer {
+    private func answer(pattern: String, beside: String = "", path: String) throws -> LinkMatch {
         let file = #"{"applinks":{\#(beside)"details":[{"appIDs":["A.b"],"components":[{"/":"\#(pattern)"}]}]}}"#
         return try AssociationMatcher(Array(file.utf8)).answer("https://a.test/" + path)
     }

@@ -60,9 +60,9 @@ struct PythonMail: Decodable {
         let lines = messages.map { $0.base64EncodedString() }.joined(separator: "\n")
         try input.fileHandleForWriting.write(contentsOf: Data(lines.utf8))
         try input.fileHandleForWriting.close()
-        let answer = try output.fileHandleForReading.readToEnd()
+        let response = try output.fileHandleForReading.readToEnd()
         process.waitUntilExit()
         try #require(process.terminationStatus == 0)
-        return try JSONDecoder().decode([PythonMail].self, from: try #require(answer))
+        return try JSONDecoder().decode([PythonMail].self, from: try #require(response))
     }
 }

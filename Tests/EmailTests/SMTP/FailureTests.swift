@@ -175,7 +175,7 @@ import Testing
     }
 
     @Test("A server that takes its time after DATA holds no other mail up")
-    func slowAnswer() async throws {
+    func slowResponse() async throws {
         try await MailServer.run { server in
             let delivery = SMTPDelivery(server) { $0.connectionLimit = 2 }
             let slow = Task { try await delivery.deliver(try .accented(to: "stuck@example.com")) }

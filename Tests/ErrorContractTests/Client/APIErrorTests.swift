@@ -6,8 +6,8 @@ import Testing
 
 @Suite struct APIErrorTests {
     private func error(status: Int, headers: HTTPFields = [:], body: String = "", context: String? = nil) -> APIError {
-        let answer = ErrorDecoder().decode(status: status, headers: headers, body: Array(body.utf8), now: .distantPast)
-        return APIError(answer, context: context)
+        let response = ErrorDecoder().decode(status: status, headers: headers, body: Array(body.utf8), now: .distantPast)
+        return APIError(response, context: context)
     }
 
     @Test(

@@ -22,9 +22,9 @@ struct PresentationRow: Sendable, CustomTestStringConvertible {
         in language: Language? = nil,
         retryAfter: Duration? = nil
     ) -> APIError {
-        var answer = ErrorDecoder().decode(status: status, headers: [:], body: [UInt8](), now: now)
-        (answer.code, answer.message, answer.retryAfter) = (code, message, retryAfter)
-        var error = APIError(answer)
+        var response = ErrorDecoder().decode(status: status, headers: [:], body: [UInt8](), now: now)
+        (response.code, response.message, response.retryAfter) = (code, message, retryAfter)
+        var error = APIError(response)
         error.headers[.contentLanguage] = language?.rawValue
         return error
     }
@@ -238,9 +238,9 @@ struct PresentationRow: Sendable, CustomTestStringConvertible {
             message: LocalizedText(en: "The card was declined.", es: "La tarjeta fue rechazada.")
         )
         let catalogue = try ErrorCatalogue.standard.adding([own])
-        var answer = ErrorDecoder().decode(status: 402, headers: [:], body: [UInt8](), now: PresentationRow.now)
-        answer.code = "PAYMENT_DECLINED_TODAY"
-        let shown = APIError(answer, catalogue: catalogue)
+        var response = ErrorDecoder().decode(status: 402, headers: [:], body: [UInt8](), now: PresentationRow.now)
+        response.code = "PAYMENT_DECLINED_TODAY"
+        let shown = APIError(response, catalogue: catalogue)
             .presentation(in: .spanish, now: PresentationRow.now, catalogue: catalogue)
         #expect(shown.message == "La tarjeta fue rechazada.")
         #expect(shown.primary == .updateApp)

@@ -247,8 +247,8 @@ struct ServerTextTests {
         #expect(message(error(418, #"{"detail":"No."}"#), .english) == "An error occurred. Please try again.")
     }
 
-    @Test("No body of any family shows a text of unknown language", arguments: LabelledBody.small)
-    func families(body: LabelledBody) {
+    @Test("No body of any family shows a text of unknown language", arguments: LabeledBody.small)
+    func families(body: LabeledBody) {
         let error = APIError(body.decoded)
         var silent = error
         silent.message = nil

@@ -80,13 +80,13 @@ private struct Note: Codable, Hashable {
 
 @Suite("A session with the shape of URLSession", .timeLimit(.minutes(10))) struct HoldfastSessionTests {
     private func session(_ server: LoopbackServer, session: Session? = nil) throws -> HoldfastSession {
-        let surroundings = ClientSurroundings(chance: { 0 })
+        let environment = ClientEnvironment(chance: { 0 })
         return HoldfastSession(
             APIClient(
                 baseURL: try #require(URL(string: server.origin + "/v1")),
                 timeout: .seconds(300),
                 session: session,
-                surroundings: surroundings
+                environment: environment
             )
         )
     }

@@ -70,7 +70,7 @@ extension ForeignSituation {
             transport: transport,
             language: language,
             middleware: [],
-            surroundings: ClientSurroundings(wallClock: { Self.now })
+            environment: ClientEnvironment(wallClock: { Self.now })
         )
         client.serverTextLanguage = serverTextLanguage
         var headers = headers

@@ -238,7 +238,7 @@ import Timekeeping
     }
 
     @Test("Calls carry the token of a session, which is refreshed when it expired")
-    func authorise() async throws {
+    func authorize() async throws {
         struct Accounts: Sendable {
             func refreshed(with token: String) async throws -> Credentials {
                 Credentials(accessToken: "new", refreshToken: "next")
@@ -255,7 +255,7 @@ import Timekeeping
             await signInScreen()
         }
         var policies = EndpointPolicies()
-        policies.set(EndpointPolicy(isAuthorised: false), for: "/api/public/{page}")
+        policies.set(EndpointPolicy(isAuthorized: false), for: "/api/public/{page}")
         let api = APIClient(baseURL: url, transport: transport, session: session, policies: policies)
         _ = try await api.send(.get, "/api/me")
         // snippet end
@@ -312,7 +312,7 @@ extension APIClient {
             session: session,
             policies: policies,
             middleware: middleware,
-            surroundings: .standstill
+            environment: .standstill
         )
     }
 }
@@ -323,12 +323,12 @@ extension Session {
         refresh: @escaping Refresh,
         prompt: @escaping SignInPrompt
     ) {
-        self.init(store: store as any CredentialStore, surroundings: .standstill, refresh: refresh, prompt: prompt)
+        self.init(store: store as any CredentialStore, environment: .standstill, refresh: refresh, prompt: prompt)
     }
 }
 
-extension ClientSurroundings {
-    fileprivate static var standstill: ClientSurroundings {
-        ClientSurroundings(clock: MonotonicClock(ManualClock()), chance: { 0 })
+extension ClientEnvironment {
+    fileprivate static var standstill: ClientEnvironment {
+        ClientEnvironment(clock: MonotonicClock(ManualClock()), chance: { 0 })
     }
 }

@@ -94,9 +94,9 @@ import Testing
             do {
                 let path = "/api/confirm-password-reset/"
                 let json = ["Content-Type: application/json"]
-                let answer = try await RawHTTP.send("POST", path, to: url, headers: json, body: Array(body.utf8))
+                let response = try await RawHTTP.send("POST", path, to: url, headers: json, body: Array(body.utf8))
                 // The gate refuses what is more than it can queue; such a caller tries again.
-                guard answer.status == 503 else { return answer["X-Error-Code"] ?? "success" }
+                guard response.status == 503 else { return response["X-Error-Code"] ?? "success" }
                 await Task.yield()
             } catch {
                 return "\(error)"

@@ -101,9 +101,9 @@ import Testing
     @Test("The page is small, has a label for every field, and nothing in it comes from elsewhere")
     func page() async throws {
         try await withServer { server in
-            let answer = try await RawHTTP.send("GET", "/dev/lab", to: server.url)
-            let page = answer.text
-            let policy = try #require(answer["Content-Security-Policy"])
+            let response = try await RawHTTP.send("GET", "/dev/lab", to: server.url)
+            let page = response.text
+            let policy = try #require(response["Content-Security-Policy"])
             let nonce = try #require(policy.firstMatch(of: /script-src 'nonce-([a-z0-9]+)'/)).1
             #expect(page.contains("<script nonce=\"\(nonce)\">") && page.contains("<style nonce=\"\(nonce)\">"))
             #expect(policy.hasPrefix("default-src 'none'; "))

@@ -45,13 +45,13 @@ import Testing
                         )
                         #expect(overflow == false, "\(kind)")
                         // Chromium puts a centred table of a language from right to left elsewhere, unless its margins say so too.
-                        let isCentred = try await browser.evaluate(
+                        let isCentered = try await browser.evaluate(
                             """
                             const box = document.querySelector("table table").getBoundingClientRect();
                             return Math.abs(box.left + box.right - document.documentElement.clientWidth) < 2
                             """
                         )
-                        #expect(isCentred == true, "\(kind)")
+                        #expect(isCentered == true, "\(kind)")
                         let picture = try await browser.screenshot(isWhole: !language.isRightToLeft)
                         #expect(picture.count > 5_000)
                         if ProcessInfo.processInfo.environment["UPDATE_SCREENSHOTS"] != nil {

@@ -218,10 +218,10 @@ import Testing
             _ = try await client.confirmReset(link, newPassword: try Password("a thief's password"))
             let email = try EmailAddress("ana@example.com")
             _ = try await client.signIn(email: email, password: try Password("a thief's password"))
-            let freeze = try #require(try await server.mails(atLeast: 2).first?.link?.absoluteString)
+            let lock = try #require(try await server.mails(atLeast: 2).first?.link?.absoluteString)
             try await WebDriver.run { driver in
                 try await driver.browser(language: .spanish) { browser in
-                    try await browser.open(freeze)
+                    try await browser.open(lock)
                     try await browser.shows("¿No fuiste tú?", in: "h1")
                     _ = try await client.me()
                     try await browser.click("#freeze-form .primary")

@@ -85,8 +85,8 @@ struct WebDriver: Sendable {
             "browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": ["browser": "ALL"],
         ]
         let capabilities: JSONValue = ["capabilities": ["alwaysMatch": wanted]]
-        let answer = try await send("POST", "/session", capabilities)
-        let id = try #require(answer.objectValue?["sessionId"]?.stringValue)
+        let response = try await send("POST", "/session", capabilities)
+        let id = try #require(response.objectValue?["sessionId"]?.stringValue)
         let browser = Browser(driver: self, path: "/session/\(id)")
         do {
             try await browser.prepare(width: width, isDark: isDark, runsScripts: runsScripts, language: language)
@@ -103,10 +103,10 @@ struct WebDriver: Sendable {
     /// Linux refuses headers without a space.
     func send(_ method: String, _ path: String, _ body: JSONValue?) async throws -> JSONValue {
         let headers = ["Content-Type: application/json"]
-        let answer = try await RawHTTP.send(method, path, to: url, headers: headers, body: body?.encoded() ?? [])
-        let value = try JSONParser(duplicates: .lastWins).parse(answer.body).objectValue?["value"] ?? .null
-        guard answer.status == 200 else {
-            throw Failure(description: "\(path): \(value.objectValue?["message"]?.stringValue ?? "\(answer.status)")")
+        let response = try await RawHTTP.send(method, path, to: url, headers: headers, body: body?.encoded() ?? [])
+        let value = try JSONParser(duplicates: .lastWins).parse(response.body).objectValue?["value"] ?? .null
+        guard response.status == 200 else {
+            throw Failure(description: "\(path): \(value.objectValue?["message"]?.stringValue ?? "\(response.status)")")
         }
         return value
     }

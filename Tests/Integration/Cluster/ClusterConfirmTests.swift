@@ -40,9 +40,9 @@ import Testing
     private func outcome(of body: String, at url: URL) async -> String {
         while true {
             do {
-                let answer = try await post("/api/confirm-password-reset/", body, to: url)
+                let response = try await post("/api/confirm-password-reset/", body, to: url)
                 // The gate of the passwords refuses what is more than it can queue.
-                guard [503, 504].contains(answer.status) else { return answer["X-Error-Code"] ?? "success" }
+                guard [503, 504].contains(response.status) else { return response["X-Error-Code"] ?? "success" }
                 await Task.yield()
             } catch {
                 return "\(error)"

@@ -20,7 +20,7 @@ import Testing
                     try await report("PostgreSQL started: ready") { try await cluster.wait(untilReady: true) }
                     try await report("the next success") { try await load.proceeds() }
 
-                    try await server.freeze()
+                    try await server.lock()
                     let begin = ContinuousClock.now
                     try await report("PostgreSQL stopped by SIGSTOP: not ready") { try await cluster.wait(untilReady: false) }
                     try await Task.sleep(until: begin.advanced(by: .seconds(isLong ? 10 : 2)))
@@ -50,7 +50,7 @@ import Testing
                 let load = try await ClusterLoad.run(on: cluster) { load in
                     try await load.proceeds()
                     try await Task.sleep(for: .milliseconds(Int.random(in: 0...1_000)))
-                    if signal == SIGKILL { try await primary.stop(SIGKILL) } else { try await primary.freeze() }
+                    if signal == SIGKILL { try await primary.stop(SIGKILL) } else { try await primary.lock() }
                     let how = signal == SIGKILL ? "died" : "is silent"
                     try await report("the primary \(how): not ready") { try await cluster.wait(untilReady: false) }
                     try await standby.promote()

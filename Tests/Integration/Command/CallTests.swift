@@ -121,9 +121,9 @@ import Testing
 
     @Test("Colours are for terminals, and the token is left out of whatever is printed")
     func style() {
-        let (colourful, plain) = (TextStyle(isColourful: true, secret: "abc"), TextStyle(isColourful: false, secret: nil))
-        #expect(colourful.good("200") == "\u{1B}[32m200\u{1B}[0m" && plain.bad("500") == "500")
-        #expect(colourful.redacted("1 abc 2 abc") == "1 [token] 2 [token]" && plain.redacted("abc") == "abc")
+        let (colored, plain) = (TextStyle(isColored: true, secret: "abc"), TextStyle(isColored: false, secret: nil))
+        #expect(colored.good("200") == "\u{1B}[32m200\u{1B}[0m" && plain.bad("500") == "500")
+        #expect(colored.redacted("1 abc 2 abc") == "1 [token] 2 [token]" && plain.redacted("abc") == "abc")
     }
 
     @Test("What a server sends can't command the terminal")

@@ -16,17 +16,17 @@ import Testing
         try await withServer {
             $0.associatedApps.apple = association
         } _: { server in
-            let answer = try await RawHTTP.send("GET", "/.well-known/apple-app-site-association", to: server.url)
-            #expect(answer.status == 200)
-            #expect(answer["Content-Type"] == "application/json")
+            let response = try await RawHTTP.send("GET", "/.well-known/apple-app-site-association", to: server.url)
+            #expect(response.status == 200)
+            #expect(response["Content-Type"] == "application/json")
             let expected = """
                 {"applinks":{"details":[{"appIDs":["TEAM123456.com.example.app"],"components":[\
                 {"/":"/reset-password","?":{"token":"?*"}},{"/":"/reset-password","#":"?*"}]}]},\
                 "webcredentials":{"apps":["TEAM123456.com.example.app"]}}
                 """
-            #expect(answer.text == expected)
+            #expect(response.text == expected)
             try await withFolder { folder in
-                try Data(answer.body).write(to: folder.appending(path: "aasa"))
+                try Data(response.body).write(to: folder.appending(path: "aasa"))
                 let good = "https://example.com/reset-password?token=abc&email=a%40example.com"
                 let run = try await Binary.run(["links", "verify", "aasa", "--link", good], in: folder)
                 #expect(run.status == 0, "\(run.output)\(run.errors)")

@@ -67,9 +67,9 @@ import Testing
             try Data(text.utf8).write(to: folder.appending(path: ".env"))
             try await withServing(environment: [:], options: ["--create"], in: folder) { url in
                 for path in ["/reset-password", "/openapi.json"] {
-                    let answer = try await RawHTTP.send("GET", path, to: url)
-                    #expect(answer.status == 200 && answer.text.contains("Crowns"))
-                    #expect(!answer.text.contains("hunter2") && !answer.text.contains("HOLDFAST_SECRET"))
+                    let response = try await RawHTTP.send("GET", path, to: url)
+                    #expect(response.status == 200 && response.text.contains("Crowns"))
+                    #expect(!response.text.contains("hunter2") && !response.text.contains("HOLDFAST_SECRET"))
                 }
                 let body = Array(#"{"email":"ana@example.com","password":"correct horse battery"}"#.utf8)
                 let json = ["Content-Type: application/json"]

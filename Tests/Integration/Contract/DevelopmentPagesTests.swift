@@ -13,15 +13,15 @@ import Testing
             $0.environment = .production
             $0.resetBaseURL = URL(string: "https://accounts.example.com")
         } _: { server in
-            let answer = try await RawHTTP.send("GET", "/dev/mailbox", to: server.url)
-            #expect(answer.status == 404)
-            #expect(answer["Strict-Transport-Security"] != nil)
+            let response = try await RawHTTP.send("GET", "/dev/mailbox", to: server.url)
+            #expect(response.status == 404)
+            #expect(response["Strict-Transport-Security"] != nil)
         }
         try await withServer {
             $0.host = "0.0.0.0"
         } _: { server in
-            let answer = try await RawHTTP.send("GET", "/dev/mailbox", to: server.url)
-            #expect(answer.status == 404)
+            let response = try await RawHTTP.send("GET", "/dev/mailbox", to: server.url)
+            #expect(response.status == 404)
         }
     }
 
@@ -48,8 +48,8 @@ import Testing
     func rebinding(host: String) async throws {
         try await withServer { server in
             let bytes = "GET /dev/mailbox HTTP/1.1\r\nHost: \(host)\r\nAccept: application/json\r\nConnection: close\r\n\r\n"
-            let answer = try await RawHTTP.exchange(Array(bytes.utf8), with: server.url)
-            #expect(answer.status == 404)
+            let response = try await RawHTTP.exchange(Array(bytes.utf8), with: server.url)
+            #expect(response.status == 404)
         }
     }
 

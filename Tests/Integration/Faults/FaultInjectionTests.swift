@@ -157,7 +157,7 @@ private struct Lane {
             baseURL: try #require(URL(string: "http://127.0.0.1:\(port)")),
             transport: transport,
             middleware: ClientPipeline.standard(),
-            surroundings: ClientSurroundings(clock: MonotonicClock(HastyClock()))
+            environment: ClientEnvironment(clock: MonotonicClock(HastyClock()))
         )
     }
 

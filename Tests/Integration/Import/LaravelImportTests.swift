@@ -42,9 +42,9 @@ import Testing
                 )
                 for (name, called) in [("ana", "Ana Silva"), ("ben", #"Ben "B" Bo, Jr."#), ("cleo", "Cleo")] {
                     #expect(try await server.login("\(name)@example.com", "a wrong password").status == 401)
-                    let answer = try await server.login("\(name)@example.com", "old password of \(name)")
-                    #expect(answer.status == 200, "\(answer.text)")
-                    #expect(try answer.json()["user.first_name"]?.stringValue == called)
+                    let response = try await server.login("\(name)@example.com", "old password of \(name)")
+                    #expect(response.status == 200, "\(response.text)")
+                    #expect(try response.json()["user.first_name"]?.stringValue == called)
                 }
                 let deleted = try await server.login("dora@example.com", "old password of dora")
                 #expect(deleted.status == 403)

@@ -78,14 +78,14 @@ import Testing
                 let padded = address.replacing("2001:db8:0:7:", with: "2001:0db8:0000:0007:")
                 let spelling = [address, address.uppercased(), padded, "[\(address)]:\(number + 1)"][number % 4]
                 let body = #"{"email":"person\#(number)@example.com"}"#
-                let answer = try await server.send(
+                let response = try await server.send(
                     .post,
                     "/api/request-password-reset/",
                     body,
                     headers: ["X-Forwarded-For": spelling]
                 )
-                #expect([200, 429].contains(answer.status))
-                if answer.status == 200 { admitted += 1 }
+                #expect([200, 429].contains(response.status))
+                if response.status == 200 { admitted += 1 }
             }
             #expect(admitted == 20)
         }
@@ -98,16 +98,16 @@ import Testing
         } _: { server in
             try await server.register("known@example.com")
             for round in 1...10 {
-                let answers = try await ["known", "nobody"].enumerated().asyncMap { client, name in
+                let responses = try await ["known", "nobody"].enumerated().asyncMap { client, name in
                     try await server.post(
                         "/api/request-password-reset/",
                         #"{"email":"\#(name)@example.com"}"#,
                         headers: ["X-Forwarded-For: 198.51.100.\(client)"]
                     )
                 }
-                #expect(answers[0].status == (round <= 3 ? 200 : 429))
-                #expect(answers[0].comparable == answers[1].comparable, "round \(round)")
-                #expect(answers.count { $0["Retry-After"] != nil } == (round <= 3 ? 0 : 2))
+                #expect(responses[0].status == (round <= 3 ? 200 : 429))
+                #expect(responses[0].comparable == responses[1].comparable, "round \(round)")
+                #expect(responses.count { $0["Retry-After"] != nil } == (round <= 3 ? 0 : 2))
             }
         }
     }
@@ -122,8 +122,8 @@ import Testing
             var told = ""
             func ask(_ method: String, _ path: String, _ body: String = "", form: Bool = false) async throws {
                 let type = "Content-Type: application/" + (form ? "x-www-form-urlencoded" : "json")
-                let answer = try await RawHTTP.send(method, path, to: server.url, headers: [type], body: Array(body.utf8))
-                told += answer.headerLines.joined() + answer.text
+                let response = try await RawHTTP.send(method, path, to: server.url, headers: [type], body: Array(body.utf8))
+                told += response.headerLines.joined() + response.text
             }
             for path in ["/api/request-password-reset/", "/reset_password/"] {
                 try await ask("POST", path, #"{"email":"ana@example.com"}"#)
@@ -173,8 +173,8 @@ import Testing
             #expect(candidates.count > 20)
             for candidate in candidates {
                 let body = JSONValue.object(["token": .string(candidate), "new_password": "another good password"]).encoded()
-                let answer = try await server.post("/api/confirm-password-reset/", String(decoding: body, as: UTF8.self))
-                #expect(answer.status == 400, "\(candidate)")
+                let response = try await server.post("/api/confirm-password-reset/", String(decoding: body, as: UTF8.self))
+                #expect(response.status == 400, "\(candidate)")
             }
             #expect(try await server.client().validateReset(link).valid)
         }
@@ -198,8 +198,8 @@ import Testing
                     "email": .string("person\(number)@example.com"), "password": "correct horse battery",
                     "first_name": .string(name),
                 ]).encoded()
-                let answer = try await server.post("/api/auth/register", String(decoding: body, as: UTF8.self))
-                #expect(answer.status == 400, "\(name)")
+                let response = try await server.post("/api/auth/register", String(decoding: body, as: UTF8.self))
+                #expect(response.status == 400, "\(name)")
                 guard number < harmless.count else { continue }
                 // Accounts of earlier versions and of other systems may have such names.
                 try await server.register("person\(number)@example.com")
@@ -237,14 +237,14 @@ import Testing
             let unknown = try await server.login("nobody@example.com", "wrong password")
             #expect(unknown.status == 401)
             for name in ["active", "inactive", "suspended", "frozen"] {
-                let answer = try await server.login("\(name)@example.com", "wrong password")
-                #expect(answer.comparable == unknown.comparable, "\(name)")
+                let response = try await server.login("\(name)@example.com", "wrong password")
+                #expect(response.comparable == unknown.comparable, "\(name)")
             }
             for path in ["/api/request-password-reset/", "/reset_password/"] {
                 let unknown = try await server.post(path, #"{"email":"nobody@example.com"}"#)
                 for name in ["active", "inactive", "suspended", "frozen"] {
-                    let answer = try await server.post(path, #"{"email":"\#(name)@example.com"}"#)
-                    #expect(answer.comparable == unknown.comparable, "\(name)")
+                    let response = try await server.post(path, #"{"email":"\#(name)@example.com"}"#)
+                    #expect(response.comparable == unknown.comparable, "\(name)")
                 }
             }
         }

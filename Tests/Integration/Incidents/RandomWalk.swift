@@ -19,7 +19,7 @@ struct RandomWalk {
         var isFrozen = false
         /// The links that may still be used, oldest first.
         var live: [String] = []
-        var freezeTokens: [String] = []
+        var accountLockTokens: [String] = []
     }
 
     /// How often a password was changed.
@@ -73,7 +73,7 @@ struct RandomWalk {
         case 4...8: try await confirm()
         case 9: try await look("/reset-password")
         case 10: try await look("/reset-password/not-me")
-        case 11: try await freeze()
+        case 11: try await lock()
         case 12...13: try await signIn(owner)
         case 14: try await refresh()
         case 15: try await register(owner)
@@ -102,7 +102,7 @@ struct RandomWalk {
         for letter in server.post.take() {
             let owner = try #require(owners.firstIndex { $0.email == letter.recipient })
             guard letter.isReset else {
-                owners[owner].freezeTokens.append(letter.token)
+                owners[owner].accountLockTokens.append(letter.token)
                 continue
             }
             owners[owner].live.append(letter.token)
@@ -148,12 +148,12 @@ struct RandomWalk {
         for _ in 0..<3 { _ = try await server.send(.get, "\(path)?token=\(anyToken())") }
     }
 
-    private mutating func freeze() async throws {
+    private mutating func lock() async throws {
         let token = anyToken()
         let form = "token=\(token)"
         _ = try await server.send(.post, "/reset-password/not-me", form, type: "application/x-www-form-urlencoded")
-        guard let owner = owners.firstIndex(where: { $0.freezeTokens.contains(token) }) else { return }
-        owners[owner].freezeTokens.removeAll { $0 == token }
+        guard let owner = owners.firstIndex(where: { $0.accountLockTokens.contains(token) }) else { return }
+        owners[owner].accountLockTokens.removeAll { $0 == token }
         owners[owner].isFrozen = true
         worthless += owners[owner].live + [token]
         owners[owner].live = []
@@ -192,7 +192,7 @@ struct RandomWalk {
         for owner in owners {
             let account = accounts.first { $0.email.text == owner.email }
             let isRight = account?.passwordHash == "readable:\(owner.password)"
-            guard !isRight || account?.state != (owner.isFrozen ? .frozen : .active) else { continue }
+            guard !isRight || account?.state != (owner.isFrozen ? .locked : .active) else { continue }
             Issue.record("step \(step): \(String(describing: account)) is not \(owner)")
         }
     }
@@ -201,7 +201,7 @@ struct RandomWalk {
     private mutating func anyToken() -> String {
         let live = owners.flatMap(\.live)
         guard Int.random(in: 0..<3, using: &random) == 0 || live.isEmpty else { return pick(live) }
-        let kinds = [worthless.suffix(50) + [], refreshTokens, accessTokens, owners.flatMap(\.freezeTokens)]
+        let kinds = [worthless.suffix(50) + [], refreshTokens, accessTokens, owners.flatMap(\.accountLockTokens)]
         return pick(kinds.randomElement(using: &random) ?? [])
     }
 

@@ -23,8 +23,8 @@ import Testing
             for email in stored { try await server.register(email) }
             for typed in LookalikeAddress.all {
                 let json = JSONValue.object(["email": .string(typed)]).encoded()
-                let answer = try await server.post("/api/request-password-reset/", String(decoding: json, as: UTF8.self))
-                #expect([200, 400].contains(answer.status), "\(typed): \(answer.text)")
+                let response = try await server.post("/api/request-password-reset/", String(decoding: json, as: UTF8.self))
+                #expect([200, 400].contains(response.status), "\(typed): \(response.text)")
             }
             try await server.settleMails()
             let mails = try server.server.accounts.mailbox.mails(limit: 1_000)
@@ -55,8 +55,8 @@ import Testing
             #expect(others.count > 5)
             for email in stored + others {
                 let json = JSONValue.object(["email": .string(email)]).encoded()
-                let answer = try await server.post("/api/request-password-reset/", String(decoding: json, as: UTF8.self))
-                #expect(answer.status == 200)
+                let response = try await server.post("/api/request-password-reset/", String(decoding: json, as: UTF8.self))
+                #expect(response.status == 200)
             }
             try await server.settleMails()
             let recipients = try server.server.accounts.mailbox.mails(limit: 1_000).map { Array($0.recipient.utf8) }
@@ -93,8 +93,11 @@ import Testing
             for body in forms {
                 for path in ["/api/request-password-reset/", "/reset-password/request"] {
                     let type = ["Content-Type: application/x-www-form-urlencoded"]
-                    let answer = try await RawHTTP.send("POST", path, to: server.url, headers: type, body: Array(body.utf8))
-                    #expect(answer.status != 200 || answer.text.contains("value=\"ana@example.com"), "\(body): \(answer.text)")
+                    let response = try await RawHTTP.send("POST", path, to: server.url, headers: type, body: Array(body.utf8))
+                    #expect(
+                        response.status != 200 || response.text.contains("value=\"ana@example.com"),
+                        "\(body): \(response.text)"
+                    )
                 }
             }
             #expect(try await server.server.accounts.stores.intents.count() == 0)
@@ -112,9 +115,9 @@ import Testing
             let vectors = PoisonedRequest.all
             #expect(vectors.count >= 40)
             for vector in vectors {
-                let answer = try await RawHTTP.exchange(vector.bytes(email: "ana@example.com"), with: server.url)
-                #expect(!answer.text.contains("evil"), "\(vector)")
-                #expect(answer["Location"]?.contains("evil") != true)
+                let response = try await RawHTTP.exchange(vector.bytes(email: "ana@example.com"), with: server.url)
+                #expect(!response.text.contains("evil"), "\(vector)")
+                #expect(response["Location"]?.contains("evil") != true)
             }
             try await server.settleMails()
             let mails = try server.server.accounts.mailbox.mails(limit: 1_000)
@@ -175,9 +178,9 @@ import Testing
                 let body = #"{"token":"\#(link.token.rawValue)","new_password":"yet another password"}"#
                 let confirm = try await server.post("/api/confirm-password-reset/", body)
                 let validate = try await server.post("/api/validate-reset-token/", #"{"token":"\#(link.token.rawValue)"}"#)
-                for answer in [confirm, validate] {
-                    #expect(answer.status == 400)
-                    #expect(answer["X-Error-Code"] == "AUTH_RESET_TOKEN_INVALID")
+                for response in [confirm, validate] {
+                    #expect(response.status == 400)
+                    #expect(response["X-Error-Code"] == "AUTH_RESET_TOKEN_INVALID")
                 }
                 let page = try await RawHTTP.send("GET", "/reset-password?token=\(link.token.rawValue)", to: server.url)
                 #expect(page.status == 410)

@@ -37,22 +37,22 @@ import Testing
     @Test("A body that is cut has a Content-Length that fits, and the connection lives on")
     func cut() async throws {
         try await LabServer.run { server in
-            let answer = try await server.get("/answer?code=AUTH_TOKEN_EXPIRED&truncate=7")
-            #expect(answer.body.count == 7)
-            #expect(answer["Content-Length"] == "7")
-            #expect(answer["X-Error-Code"] == "AUTH_TOKEN_EXPIRED")
+            let response = try await server.get("/answer?code=AUTH_TOKEN_EXPIRED&truncate=7")
+            #expect(response.body.count == 7)
+            #expect(response["Content-Length"] == "7")
+            #expect(response["X-Error-Code"] == "AUTH_TOKEN_EXPIRED")
         }
     }
 
     @Test("An answer waits as long as it was asked to, not less")
     func delay() async throws {
         try await LabServer.run { server in
-            async let answer = server.get("/answer?delay_ms=120000")
+            async let response = server.get("/answer?delay_ms=120000")
             await server.clock.waitForSleepers()
             server.clock.advance(by: .milliseconds(119_999))
             #expect(server.clock.sleeperCount == 1)
             server.clock.advance(by: .milliseconds(1))
-            let status = try await answer.status
+            let status = try await response.status
             #expect(status == 200)
         }
     }
@@ -60,12 +60,12 @@ import Testing
     @Test("A slow body comes in at most twenty pieces")
     func dribble() async throws {
         try await LabServer.run { server in
-            async let answer = server.get("/answer?dribble_ms=6000&code=RATE_LIMIT_EXCEEDED")
+            async let response = server.get("/answer?dribble_ms=6000&code=RATE_LIMIT_EXCEEDED")
             for _ in 0..<20 {
                 await server.clock.waitForSleepers()
                 server.clock.advance(by: .milliseconds(6_000))
             }
-            let json = try await answer.json()
+            let json = try await response.json()
             #expect(json["error.code"] == "RATE_LIMIT_EXCEEDED")
         }
     }

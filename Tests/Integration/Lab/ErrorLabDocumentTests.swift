@@ -63,14 +63,14 @@ import Testing
         func print(_ values: Any...) { lines += values.map { "\($0)" } }
         // snippet: lab-answer
         let api = APIClient(baseURL: url, transport: .urlSession(), middleware: [])
-        var answer = LabAnswer(.code(.rateLimitExceeded), retryAfter: .seconds(2), times: 1, session: "checkout-test")
+        var answer = LabResponse(.code(.rateLimitExceeded), retryAfter: .seconds(2), times: 1, session: "checkout-test")
         answer.form = .success
         do {
-            let _: LabReply = try await api.get(answer.path())
+            let _: LabSuccess = try await api.get(answer.path())
         } catch {
             print(error.kind, error.code, error.retryAfter as Any)  // rateLimited RATE_LIMIT_EXCEEDED Optional(2.0 seconds)
         }
-        let reply: LabReply = try await api.get(answer.path())
+        let reply: LabSuccess = try await api.get(answer.path())
         print(reply.attempt)  // 2
         // snippet end
         return lines.dropLast().joined(separator: " ") + ", then " + (lines.last ?? "")

@@ -54,9 +54,9 @@ import Testing
     )
     func refused(json: String) async throws {
         try await withServer { server in
-            let answer = try await server.post("/dev/lab/read", json)
-            #expect(answer.status == 400)
-            #expect(answer["X-Error-Code"]?.hasPrefix("VALIDATION_") == true)
+            let response = try await server.post("/dev/lab/read", json)
+            #expect(response.status == 400)
+            #expect(response["X-Error-Code"]?.hasPrefix("VALIDATION_") == true)
         }
     }
 
@@ -75,13 +75,13 @@ import Testing
     func families() async throws {
         try await LabServer.run { server in
             for family in LabFamily.all {
-                let answer = try await server.get("/answer?family=\(family.name)")
+                let response = try await server.get("/answer?family=\(family.name)")
                 let read = try await RawHTTP.send(
                     "POST",
                     "\(LabServer.root)/read",
                     to: server.url,
                     headers: ["Content-Type: application/json"],
-                    body: received(answer).encoded()
+                    body: received(response).encoded()
                 ).json()
                 #expect(read["family"]?.stringValue == family.name)
             }
@@ -89,12 +89,12 @@ import Testing
     }
 
     /// An answer as a client hands it to the lab.
-    private func received(_ answer: RawHTTP.Answer) -> JSONValue {
+    private func received(_ response: RawHTTP.Answer) -> JSONValue {
         var headers: JSONObject = [:]
-        for line in answer.headerLines {
+        for line in response.headerLines {
             let parts = line.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
             if parts.count == 2 { headers[parts[0]] = .string(parts[1]) }
         }
-        return ["status": .integer(Int64(answer.status)), "headers": .object(headers), "body": .string(answer.text)]
+        return ["status": .integer(Int64(response.status)), "headers": .object(headers), "body": .string(response.text)]
     }
 }

@@ -12,10 +12,10 @@ import Testing
     @Test("Every problem with the parameters is told at once, with what would be right")
     func problems() async throws {
         try await LabServer.run { server in
-            let answer = try await server.get("/answer?deley_ms=5&status=99&code=oops&then=ok")
-            #expect(answer.status == 400)
-            #expect(answer["X-Error-Code"] == "VALIDATION_INVALID_INPUT")
-            let json = try answer.json()
+            let response = try await server.get("/answer?deley_ms=5&status=99&code=oops&then=ok")
+            #expect(response.status == 400)
+            #expect(response["X-Error-Code"] == "VALIDATION_INVALID_INPUT")
+            let json = try response.json()
             let fields = json["error.details.validation_errors"]?.arrayValue?.map { $0.objectValue?["field"]?.stringValue }
             #expect(fields == ["code", "status", "deley_ms"])
             #expect(json["error.details.allowed.status"] == "a whole number from 200 to 599")
@@ -42,9 +42,9 @@ import Testing
     )
     func refused(method: String, path: String, status: Int, code: String) async throws {
         try await LabServer.run { server in
-            let answer = try await RawHTTP.send(method, LabServer.root + path, to: server.url)
-            #expect(answer.status == status)
-            #expect(answer["X-Error-Code"] == code)
+            let response = try await RawHTTP.send(method, LabServer.root + path, to: server.url)
+            #expect(response.status == status)
+            #expect(response["X-Error-Code"] == code)
         }
     }
 
@@ -95,15 +95,15 @@ import Testing
             $0.resetBaseURL = URL(string: "https://accounts.example.com")
         } _: { server in
             for path in ["/dev/lab", "/dev/lab/answer", "/dev/lab/scenarios"] {
-                let answer = try await RawHTTP.send("GET", path, to: server.url)
-                #expect(answer.status == 404)
+                let response = try await RawHTTP.send("GET", path, to: server.url)
+                #expect(response.status == 404)
             }
         }
         try await withServer {
             $0.host = "0.0.0.0"
         } _: { server in
-            let answer = try await RawHTTP.send("GET", "/dev/lab/answer", to: server.url)
-            #expect(answer.status == 404)
+            let response = try await RawHTTP.send("GET", "/dev/lab/answer", to: server.url)
+            #expect(response.status == 404)
         }
     }
 

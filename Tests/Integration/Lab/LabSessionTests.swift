@@ -78,9 +78,9 @@ import Testing
     )
     func refused(header: String, code: String) async throws {
         try await LabServer.run { server in
-            let answer = try await server.get("/protected?form=flat", headers: header.isEmpty ? [] : [header])
-            #expect(answer.status == 401)
-            #expect(try answer.json()["code"]?.stringValue == code)
+            let response = try await server.get("/protected?form=flat", headers: header.isEmpty ? [] : [header])
+            #expect(response.status == 401)
+            #expect(try response.json()["code"]?.stringValue == code)
         }
     }
 

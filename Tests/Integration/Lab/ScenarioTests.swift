@@ -63,7 +63,7 @@ private func expectPromise(of scenario: LabScenario, from url: URL) async {
     }
 }
 
-private func openSession(_ credentials: LabScenario.Credentials, _ client: APIClient) async throws -> LabTokens? {
+private func openSession(_ credentials: LabScenario.Authorization, _ client: APIClient) async throws -> LabTokens? {
     guard let path = credentials.path else {
         let unknown = LabTokens(accessToken: "nobody.knows", refreshToken: "", lifetimeMilliseconds: 0)
         return credentials == .unknown ? unknown : nil
@@ -71,7 +71,7 @@ private func openSession(_ credentials: LabScenario.Credentials, _ client: APICl
     return try await client.post(LabPath.root + path, [String: String]())
 }
 
-private func send(_ scenario: LabScenario, _ token: String?, _ client: APIClient) async throws(APIError) -> LabReply {
+private func send(_ scenario: LabScenario, _ token: String?, _ client: APIClient) async throws(APIError) -> LabSuccess {
     var headers: HTTPFields = [:]
     headers[.authorization] = token.map { "Bearer \($0)" }
     let path = scenario.path(session: scenario.name)

@@ -25,7 +25,7 @@ import Testing
     }
 
     /// The lab's last word after fifty calls at once with a token that has expired.
-    private func lastReply(isShared: Bool) async throws -> LabReply {
+    private func lastReply(isShared: Bool) async throws -> LabSuccess {
         try await withServer { server in
             let client = APIClient(baseURL: server.url, transport: .urlSession(), timeout: .seconds(120), middleware: [])
             let session = LabClient(
@@ -58,7 +58,7 @@ private actor LabClient {
         self.isShared = isShared
     }
 
-    func call() async throws -> LabReply {
+    func call() async throws -> LabSuccess {
         let used = tokens
         let first = await reply(to: used)
         guard case .failure(let error) = first, error.code == .authTokenExpired else { return try first.get() }
@@ -66,7 +66,7 @@ private actor LabClient {
         return try await reply(to: tokens).get()
     }
 
-    private func reply(to tokens: LabTokens) async -> Result<LabReply, APIError> {
+    private func reply(to tokens: LabTokens) async -> Result<LabSuccess, APIError> {
         do throws(APIError) {
             return .success(
                 try await client.get("/dev/lab/protected", headers: [.authorization: "Bearer \(tokens.accessToken)"])

@@ -48,7 +48,7 @@ struct SteadyTraffic {
             case 3: if turn % 2 == 0 { try await flood() }
             case 5: try await guess()
             case 10: try await confirm()
-            case 11: if turn % 6 == 4 { try await freeze() }
+            case 11: if turn % 6 == 4 { try await lock() }
             default: break
             }
             await simulated.advance(minutes: 5)
@@ -134,7 +134,7 @@ struct SteadyTraffic {
         }
     }
 
-    private mutating func freeze() async throws {
+    private mutating func lock() async throws {
         guard let link = people[turn % 6].freezeLinks.last else { return }
         let form = "application/x-www-form-urlencoded"
         let answer = try await simulated.memory.send(.post, "/reset-password/not-me", "token=\(link)", type: form)

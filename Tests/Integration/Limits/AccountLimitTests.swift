@@ -18,13 +18,13 @@ import Testing
             $0.limits = LimitSettings()
             $0.trustLoopback()
         } _: { server in
-            let answer = try await server.call(route)
+            let response = try await server.call(route)
             let byClient = try #require(route.byClient)
             let policies = RateLimitFields.policies(route.shown.map(\.standard))
-            #expect(answer["RateLimit-Policy"] == policies)
-            for limit in route.shown { #expect(answer.remaining(limit) == limit.standard.quota - 1) }
+            #expect(response["RateLimit-Policy"] == policies)
+            for limit in route.shown { #expect(response.remaining(limit) == limit.standard.quota - 1) }
             for limit in AccountLimit.allCases where !limit.isVisible {
-                #expect(!answer.headerLines.joined().contains(limit.rawValue))
+                #expect(!response.headerLines.joined().contains(limit.rawValue))
             }
             guard route.operation.request != nil else { return }
             let malformed = try await server.call(route, body: route.malformed)
@@ -171,18 +171,18 @@ import Testing
         try await withServer {
             $0.limits.policies[.registerIP] = nil
         } _: { server in
-            let answer = try await server.call(LimitedRoute.register)
-            #expect(answer.status == 201)
-            #expect(answer["RateLimit"] == nil)
+            let response = try await server.call(LimitedRoute.register)
+            #expect(response.status == 201)
+            #expect(response["RateLimit"] == nil)
         }
         try await withServer {
             $0.limits = LimitSettings()
             $0.limits.mode = .off
         } _: { server in
             for _ in 0..<5 {
-                let answer = try await server.call(LimitedRoute.resets[0])
-                #expect(answer.status == 200)
-                #expect(answer["RateLimit"] == nil)
+                let response = try await server.call(LimitedRoute.resets[0])
+                #expect(response.status == 200)
+                #expect(response["RateLimit"] == nil)
             }
         }
     }
@@ -194,9 +194,9 @@ import Testing
             $0.trustLoopback()
         } _: { server in
             for _ in 0..<5 {
-                let answer = try await server.call(LimitedRoute.resets[0])
-                #expect(answer.status == 200)
-                #expect(answer["RateLimit"] == nil)
+                let response = try await server.call(LimitedRoute.resets[0])
+                #expect(response.status == 200)
+                #expect(response["RateLimit"] == nil)
             }
             #expect(server.log.text.contains("Limit would refuse"))
             #expect(server.log.text.contains("reset-email"))

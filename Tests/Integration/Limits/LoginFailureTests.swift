@@ -248,7 +248,7 @@ import Testing
     }
 
     @Test("Locking the account voids its device tokens")
-    func freeze() async throws {
+    func lock() async throws {
         try await withServer(hashing: ReadableHashing()) {
             Self.configure(&$0)
         } _: { server in
@@ -258,8 +258,12 @@ import Testing
             let stores = server.server.accounts.stores
             let account = try #require(try await stores.accounts.account(email: EmailAddress("ana@example.com")))
             let token = SecretToken()
-            try await stores.freezeTokens.insert(token.digest, account: account.id, expiresAt: Date(timeIntervalSinceNow: 60))
-            #expect(try await stores.freezeTokens.freeze(token.digest, at: Date()))
+            try await stores.accountLockTokens.insert(
+                token.digest,
+                account: account.id,
+                expiresAt: Date(timeIntervalSinceNow: 60)
+            )
+            #expect(try await stores.accountLockTokens.lock(token.digest, at: Date()))
             let refused = try await signIn(server, Self.right)
             #expect(try await signIn(server, Self.right, device: device).comparable == refused.comparable)
         }

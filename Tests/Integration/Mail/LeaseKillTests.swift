@@ -9,14 +9,14 @@ import Testing
 /// What becomes of an email in flight when its server is killed: its lease lasts five minutes here, and no test waits for that.
 @Suite(.timeLimit(.minutes(5))) struct LeaseKillTests {
     private func request(_ email: String, of url: URL) async throws {
-        let answer = try await RawHTTP.send(
+        let response = try await RawHTTP.send(
             "POST",
             "/api/request-password-reset/",
             to: url,
             headers: ["Content-Type: application/json"],
             body: Array(#"{"email":"\#(email)"}"#.utf8)
         )
-        #expect(answer.status == 200)
+        #expect(response.status == 200)
     }
 
     private func environment(_ mails: MailServer) -> [String: String] {

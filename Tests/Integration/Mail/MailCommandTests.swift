@@ -24,7 +24,7 @@ import Testing
                 until: now.addingTimeInterval(250),
                 reason: "421 4.3.2 at RCPT TO"
             )
-            try await stores.intents.giveUp(
+            try await stores.intents.abandon(
                 intents[2],
                 leaseEnd: leaseEnd,
                 until: now.addingTimeInterval(9_000),

@@ -50,7 +50,7 @@ extension Stores {
             intents: intents,
             accounts: accounts,
             tokens: resetTokens,
-            freezeTokens: freezeTokens,
+            accountLockTokens: accountLockTokens,
             rendering: try MailTemplates(
                 settings: .init(
                     appName: "Crowns",

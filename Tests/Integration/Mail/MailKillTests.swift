@@ -70,14 +70,14 @@ import Testing
         await withTaskGroup(of: String?.self) { tasks in
             for address in addresses {
                 tasks.addTask {
-                    let answer = try? await RawHTTP.send(
+                    let response = try? await RawHTTP.send(
                         "POST",
                         "/api/request-password-reset/",
                         to: url,
                         headers: ["Content-Type: application/json"],
                         body: Array(#"{"email":"\#(address)"}"#.utf8)
                     )
-                    return answer?.status == 200 ? address : nil
+                    return response?.status == 200 ? address : nil
                 }
             }
             // Mails go out up to two seconds after they were asked for.

@@ -24,7 +24,7 @@ import Testing
             _ = try await RawHTTP.send("GET", "/private/\(token)?email=ana@example.com", to: server.url)
             _ = try await server.mails(atLeast: 2)
             // The last mail counts as handed over a moment before it leaves the queue.
-            let text = try await figures(of: server) { text in
+            let text = try await measurements(of: server) { text in
                 text.contains("mails_handed_over_total{mail=\"password_changed\"} 1\n") && text.contains("mail_queue_length 0\n")
             }
             for line in [
@@ -48,12 +48,12 @@ import Testing
     func format() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
-            let answer = try await RawHTTP.send("GET", "/metrics", to: server.url)
-            #expect(answer["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8")
-            #expect(answer["Cache-Control"] == "no-store")
-            #expect(answer.text.hasSuffix("\n"))
+            let response = try await RawHTTP.send("GET", "/metrics", to: server.url)
+            #expect(response["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8")
+            #expect(response["Cache-Control"] == "no-store")
+            #expect(response.text.hasSuffix("\n"))
             var types: [String: String] = [:]
-            for line in answer.text.split(separator: "\n") {
+            for line in response.text.split(separator: "\n") {
                 if line.hasPrefix("# TYPE ") {
                     let words = line.split(separator: " ")
                     #expect(types.updateValue(String(words[3]), forKey: String(words[2])) == nil, "\(line)")
@@ -91,7 +91,7 @@ import Testing
             let unknown = try await server.post("/api/validate-reset-token/", #"{"token":"\#(SecretToken().text)"}"#)
             #expect(expired.status == 400)
             #expect(unknown.status == 400)
-            let text = try await figures(of: server) { _ in true }
+            let text = try await measurements(of: server) { _ in true }
             for reason in ["token_expired", "token_invalid"] {
                 #expect(text.contains("password_reset_failures_total{reason=\"\(reason)\",step=\"validate\"} 1\n"), "\(reason)")
             }
@@ -110,22 +110,22 @@ import Testing
             for (header, status) in [
                 ("X-None: 1", 401), ("Authorization: Bearer x", 401), ("Authorization: Basic eA==", 401), (right, 200),
             ] {
-                let answer = try await RawHTTP.send("GET", "/metrics", to: server.url, headers: [header])
-                #expect(answer.status == status, "\(header)")
-                #expect(answer.text.contains("holdfast_") == (status == 200))
+                let response = try await RawHTTP.send("GET", "/metrics", to: server.url, headers: [header])
+                #expect(response.status == status, "\(header)")
+                #expect(response.text.contains("holdfast_") == (status == 200))
             }
         }
         try await withServer {
             $0.environment = .production
             $0.resetBaseURL = URL(string: "https://accounts.example.com")
         } _: { server in
-            let answer = try await RawHTTP.send("GET", "/metrics", to: server.url)
-            #expect(answer.status == 404)
+            let response = try await RawHTTP.send("GET", "/metrics", to: server.url)
+            #expect(response.status == 404)
         }
     }
 
     /// The figures, once they are as asked for.
-    private func figures(of server: TestServer, when isThere: (String) async throws -> Bool) async throws -> String {
+    private func measurements(of server: TestServer, when isThere: (String) async throws -> Bool) async throws -> String {
         let clock = ContinuousClock()
         let deadline = clock.now.advanced(by: .seconds(30))
         while clock.now < deadline {

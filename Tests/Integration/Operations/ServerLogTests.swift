@@ -46,9 +46,9 @@ import Testing
         try await withServer { server in
             let database = try DatabaseQueue(beside: server.server)
             try await database.write { try $0.execute(sql: "ALTER TABLE account RENAME TO lost") }
-            let answer = try await server.login("ana@example.com", "correct horse battery")
-            #expect(answer.status == 500 && answer["X-Error-Code"] == "SERVER_DATABASE_ERROR")
-            #expect(!answer.text.contains("SQLite"))
+            let response = try await server.login("ana@example.com", "correct horse battery")
+            #expect(response.status == 500 && response["X-Error-Code"] == "SERVER_DATABASE_ERROR")
+            #expect(!response.text.contains("SQLite"))
             let line = try #require(server.log.text.split(separator: "\n").first { $0.contains("Request failed") })
             #expect(line.contains("SQLite error 1 (") && line.contains("SERVER_DATABASE_ERROR") && line.contains("StoreFailure"))
             #expect(!line.contains("ana@"))
@@ -103,8 +103,8 @@ import Testing
         let clock = ContinuousClock()
         let deadline = clock.now.advanced(by: .seconds(30))
         while link == nil, clock.now < deadline {
-            let answer = try await RawHTTP.send("GET", "/dev/mailbox", to: url, headers: ["Accept: application/json"])
-            link = try answer.json()["messages"]?.arrayValue?.first?.objectValue?["link"]?.stringValue
+            let response = try await RawHTTP.send("GET", "/dev/mailbox", to: url, headers: ["Accept: application/json"])
+            link = try response.json()["messages"]?.arrayValue?.first?.objectValue?["link"]?.stringValue
         }
         let address = try #require(link.flatMap { URL(string: $0) })
         let token = try ResetLink(address, hosts: ["127.0.0.1"]).token.rawValue
@@ -125,15 +125,15 @@ import Testing
     func access() async throws {
         try await withServer { server in
             let traceparent = "00-\(Self.traceID)-00f067aa0ba902b7-01"
-            let answer = try await RawHTTP.send(
+            let response = try await RawHTTP.send(
                 "POST",
                 "/api/auth/login?secret=1",
                 to: server.url,
                 headers: ["Content-Type: application/json", "X-Request-Id: r-1", "traceparent: \(traceparent)"],
                 body: Array(#"{"email":"ana@example.com","password":"wrong"}"#.utf8)
             )
-            #expect(answer["traceresponse"]?.hasPrefix("00-\(Self.traceID)-") == true)
-            #expect(answer["traceresponse"] != traceparent)
+            #expect(response["traceresponse"]?.hasPrefix("00-\(Self.traceID)-") == true)
+            #expect(response["traceresponse"] != traceparent)
             let lines = server.log.text.split(separator: "\n").filter { $0.hasPrefix("info Request ") }
             #expect(lines.count == 1)
             let line = String(try #require(lines.first))
@@ -151,9 +151,9 @@ import Testing
     )
     func garbage(values: [String]) async throws {
         try await withServer { server in
-            let answer = try await RawHTTP.send("GET", "/docs", to: server.url, headers: values.map { "traceparent: \($0)" })
-            #expect(answer.status == 200)
-            #expect(answer["traceresponse"] == nil)
+            let response = try await RawHTTP.send("GET", "/docs", to: server.url, headers: values.map { "traceparent: \($0)" })
+            #expect(response.status == 200)
+            #expect(response["traceresponse"] == nil)
             #expect(!server.log.text.contains(Self.traceID))
             #expect(server.log.text.contains("trace_id"))
         }
@@ -165,8 +165,8 @@ import Testing
     func quiet() async throws {
         try await withServer { server in
             for path in ["/health/live", "/health/ready", "/metrics"] {
-                let answer = try await RawHTTP.send("GET", path, to: server.url)
-                #expect(answer.status == 200)
+                let response = try await RawHTTP.send("GET", path, to: server.url)
+                #expect(response.status == 200)
             }
             #expect(!server.log.text.contains("info Request "))
         }

@@ -110,12 +110,12 @@ import Testing
 
     private func variables(_ css: String) -> [String: [Double]] {
         Dictionary(
-            css.matches(of: /--([a-z-]+):#([0-9a-f]{3,6})/).map { (String($0.1), colour(String($0.2))) },
+            css.matches(of: /--([a-z-]+):#([0-9a-f]{3,6})/).map { (String($0.1), color(String($0.2))) },
             uniquingKeysWith: { $1 }
         )
     }
 
-    private func colour(_ text: String) -> [Double] {
+    private func color(_ text: String) -> [Double] {
         let digits = text.count == 3 ? text.flatMap { [$0, $0] } : Array(text)
         return stride(from: 0, to: 6, by: 2).map { Double(Int(String(digits[$0..<$0 + 2]), radix: 16) ?? 0) / 255 }
     }
@@ -126,8 +126,8 @@ import Testing
         return (brighter + 0.05) / (darker + 0.05)
     }
 
-    private func luminance(_ colour: [Double]) -> Double {
-        let linear = colour.map { $0 <= 0.04045 ? $0 / 12.92 : pow(($0 + 0.055) / 1.055, 2.4) }
+    private func luminance(_ color: [Double]) -> Double {
+        let linear = color.map { $0 <= 0.04045 ? $0 / 12.92 : pow(($0 + 0.055) / 1.055, 2.4) }
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     }
 }

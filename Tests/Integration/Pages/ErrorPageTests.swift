@@ -75,14 +75,14 @@ import Testing
             let long = try await RawHTTP.send("GET", "/errors/" + String(repeating: "A_", count: 20_000), to: server.url)
             #expect(long.status == 404 && long.body.count < 30_000)
             for accept in [json, "Accept: application/problem+json", "Accept: text/html;q=0.5, application/json"] {
-                let answer = try await RawHTTP.send("GET", "/errors/NOPE", to: server.url, headers: [accept])
-                #expect(answer.status == 404)
-                #expect(answer["Content-Type"]?.contains("json") == true)
-                #expect(answer.decoded.code == .resourceNotFound)
+                let response = try await RawHTTP.send("GET", "/errors/NOPE", to: server.url, headers: [accept])
+                #expect(response.status == 404)
+                #expect(response["Content-Type"]?.contains("json") == true)
+                #expect(response.decoded.code == .resourceNotFound)
             }
             for accept in ["Accept: */*", "Accept: text/html, application/json", "Accept: application/json;q=0.5, text/*"] {
-                let answer = try await RawHTTP.send("GET", "/errors/NOPE", to: server.url, headers: [accept])
-                #expect(answer["Content-Type"] == "text/html; charset=utf-8")
+                let response = try await RawHTTP.send("GET", "/errors/NOPE", to: server.url, headers: [accept])
+                #expect(response["Content-Type"] == "text/html; charset=utf-8")
             }
         }
     }
@@ -100,8 +100,8 @@ import Testing
                 let bytes =
                     "GET /nothing HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: evil.example\r\n"
                     + "Accept: application/problem+json\r\nConnection: close\r\n\r\n"
-                let answer = try await RawHTTP.exchange(Array(bytes.utf8), with: server.url)
-                let type = try #require(try answer.json()["type"]?.stringValue)
+                let response = try await RawHTTP.exchange(Array(bytes.utf8), with: server.url)
+                let type = try #require(try response.json()["type"]?.stringValue)
                 #expect(type == prefix + "/errors/RESOURCE_NOT_FOUND")
                 let path = try #require(type.firstRange(of: "/errors/")).lowerBound
                 #expect(try await RawHTTP.send("GET", String(type[path...]), to: server.url).status == 200)

@@ -23,7 +23,7 @@ import Testing
                 return try await RawHTTP.send("POST", path, to: server.url, headers: headers, body: Array(fields.utf8))
             }
             let passwords = "token=\(token)&new_password=short&confirm_password=short"
-            let answers = [
+            let responses = [
                 (try await get("/reset-password?token=\(token)"), ContractText.resetTitle),
                 (try await get("/reset-password"), ContractText.sendLink),
                 (try await get("/reset-password?token=dead"), ContractText.linkExpired),
@@ -33,11 +33,11 @@ import Testing
                 (try await post("/reset-password/request", "email=nope"), ContractText.emailMalformed),
                 (try await post("/reset-password/request", "email=bea%40example.com"), ContractText.resetRequested),
             ]
-            for (answer, text) in answers {
-                #expect(answer["Content-Language"] == language.rawValue)
-                #expect(answer.text.contains(text.text(in: language)), "\(text.text(in: .english))")
-                #expect(answer.body.count < 30_000)
-                #expect(!answer.text.contains("{") || !answer.text.contains(/\{(?:name|app|count|wait)\}/))
+            for (response, text) in responses {
+                #expect(response["Content-Language"] == language.rawValue)
+                #expect(response.text.contains(text.text(in: language)), "\(text.text(in: .english))")
+                #expect(response.body.count < 30_000)
+                #expect(!response.text.contains("{") || !response.text.contains(/\{(?:name|app|count|wait)\}/))
             }
         }
     }
@@ -86,9 +86,9 @@ import Testing
         try await withServer {
             $0.defaultLanguage = language
         } _: { server in
-            let answer = try await server.post("/api/auth/login", "{}", headers: ["Accept-Language: xx"])
-            #expect(answer["Content-Language"] == language.rawValue)
-            #expect(answer.text.contains(ErrorCatalogue.standard[.validationMissingField]?.message.text(in: language) ?? "?"))
+            let response = try await server.post("/api/auth/login", "{}", headers: ["Accept-Language: xx"])
+            #expect(response["Content-Language"] == language.rawValue)
+            #expect(response.text.contains(ErrorCatalogue.standard[.validationMissingField]?.message.text(in: language) ?? "?"))
         }
     }
 }

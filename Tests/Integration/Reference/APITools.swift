@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The programs in Python that look at the API with other eyes; `scripts/api-tools` installs them.
+/// The programs in Python that look at the API with other eyes; `scripts/python-tools api-tools` installs them.
 enum APITools {
     /// The repository's root.
     static let root = Repository.root
@@ -16,10 +16,10 @@ enum APITools {
             ?? FileManager.default.homeDirectoryForCurrentUser.appending(path: ".cache")
         let folder = cache.appending(path: "holdfast/api-tools")
         let asked = try String(contentsOf: root.appending(path: "scripts/api-tools.txt"), encoding: .utf8)
-        let installed = try? String(contentsOf: folder.appending(path: "api-tools.txt"), encoding: .utf8)
+        let installed = try? String(contentsOf: folder.appending(path: "requirements.txt"), encoding: .utf8)
         try #require(
             installed == asked,
-            "schemathesis is not in \(folder.path), or not in the right version: run scripts/api-tools"
+            "schemathesis is not in \(folder.path), or not in the right version: run scripts/python-tools api-tools"
         )
         return folder.appending(path: "bin")
     }

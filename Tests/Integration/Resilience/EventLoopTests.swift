@@ -27,8 +27,8 @@ import Testing
                 logger: logger
             )
         } _: { url in
-            let answer = try await RawHTTP.send("POST", "/", to: url, body: Array("{}".utf8))
-            #expect(answer.text == "true true true 2")
+            let response = try await RawHTTP.send("POST", "/", to: url, body: Array("{}".utf8))
+            #expect(response.text == "true true true 2")
         }
     }
 }

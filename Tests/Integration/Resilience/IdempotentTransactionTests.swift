@@ -68,7 +68,7 @@ import Testing
                         try await database.write { database in
                             try database.execute(sql: "INSERT INTO shop_order (item) VALUES (?)", arguments: [item])
                             try within()
-                            let response = try KeptAnswer.json(["order": database.lastInsertedRowID], status: 201)
+                            let response = try IdempotentResponse.json(["order": database.lastInsertedRowID], status: 201)
                             try key?.finish(with: response, in: database)
                             return response
                         }

@@ -12,10 +12,10 @@ import Testing
 
 /// Every 503 says when to come back.
 @Suite(.timeLimit(.minutes(5))) struct UnavailableTests {
-    private func expectWait(_ answer: RawHTTP.Answer, in range: ClosedRange<Int>, _ cause: Comment) {
-        #expect(answer.status == 503, cause)
-        #expect(answer["X-Error-Code"] == "SERVER_SERVICE_UNAVAILABLE", cause)
-        #expect(answer["Retry-After"].flatMap { Int($0) }.map(range.contains) == true, cause)
+    private func expectWait(_ response: RawHTTP.Answer, in range: ClosedRange<Int>, _ cause: Comment) {
+        #expect(response.status == 503, cause)
+        #expect(response["X-Error-Code"] == "SERVER_SERVICE_UNAVAILABLE", cause)
+        #expect(response["Retry-After"].flatMap { Int($0) }.map(range.contains) == true, cause)
     }
 
     private func register(_ server: TestServer, _ name: String, _ password: String) async throws -> RawHTTP.Answer {
@@ -73,7 +73,7 @@ import Testing
                 expectWait(refused, in: 1...60, "hashing")
                 for _ in 0..<(cores + 32) { hashing.release() }
                 // While nothing is hashed for long, the queue gets shorter.
-                for try await answer in group where answer.status != 201 { expectWait(answer, in: 1...60, "hashing") }
+                for try await response in group where response.status != 201 { expectWait(response, in: 1...60, "hashing") }
             }
         }
     }
@@ -123,8 +123,8 @@ import Testing
                 logger: logger
             )
         } _: { url in
-            let answer = try await RawHTTP.send("GET", "/", to: url)
-            #expect(answer.status == 503 && answer["Retry-After"] == "5")
+            let response = try await RawHTTP.send("GET", "/", to: url)
+            #expect(response.status == 503 && response["Retry-After"] == "5")
         }
     }
 }

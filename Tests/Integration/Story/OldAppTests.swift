@@ -74,11 +74,11 @@ import Testing
                 let head = ["POST \(request.target) HTTP/1.1", "Host: \(host)", "Connection: close"]
                 let lines = head + request.headers + ["Content-Length: \(request.body.utf8.count)", "", ""]
                 let bytes = Array((lines.joined(separator: "\r\n") + request.body).utf8)
-                let answer = try await RawHTTP.exchange(bytes, with: server.url)
-                #expect(answer.status == 200, "\(request): \(answer.text)")
-                #expect(answer["Content-Type"]?.hasPrefix("application/json") == true)
-                let wrapped = try Self.decoder.decode(Wrapped.self, from: Data(answer.body))
-                let flat = try Self.decoder.decode(Flat.self, from: Data(answer.body))
+                let response = try await RawHTTP.exchange(bytes, with: server.url)
+                #expect(response.status == 200, "\(request): \(response.text)")
+                #expect(response["Content-Type"]?.hasPrefix("application/json") == true)
+                let wrapped = try Self.decoder.decode(Wrapped.self, from: Data(response.body))
+                let flat = try Self.decoder.decode(Flat.self, from: Data(response.body))
                 #expect(wrapped.success && wrapped.data.userExistStatus && flat.userExistStatus)
                 #expect(wrapped.data.message == flat.message && !flat.message.isEmpty)
                 let mails = try await server.mails(atLeast: number + 1)
@@ -111,14 +111,14 @@ import Testing
             let page = try await RawHTTP.send("GET", "\(link.path)?\(query)", to: server.url, headers: ["Accept: text/html"])
             #expect(page.status == 200 && page.text.contains("<form"))
             let secret = "a+password+of+my+own"
-            let answer = try await RawHTTP.send(
+            let response = try await RawHTTP.send(
                 "POST",
                 "/reset-password",
                 to: server.url,
                 headers: ["Content-Type: application/x-www-form-urlencoded", "Origin: http://127.0.0.1:\(server.url.port ?? 0)"],
                 body: Array("\(query)&new_password=\(secret)&confirm_password=\(secret)".utf8)
             )
-            #expect(answer.status == 200, "\(answer.text)")
+            #expect(response.status == 200, "\(response.text)")
             #expect(try await server.login("ana@example.com", "a password of my own").status == 200)
             #expect(try await server.login("ana@example.com", "correct horse battery").status == 401)
         }
@@ -133,10 +133,10 @@ import Testing
                 (#"{"email":"nope"}"#, 400, "email"), (#"{"mail":"ana@example.com"}"#, 400, "email"), ("{", 400, ""),
                 (#"{"email":"ana@example.com"}"#, 200, ""), (#"{"email":"ana@example.com"}"#, 429, "rate_limit"),
             ] {
-                let answer = try await server.post("/reset_password/", body, headers: Self.alamofire)
-                #expect(answer.status == status, "\(body): \(answer.text)")
+                let response = try await server.post("/reset_password/", body, headers: Self.alamofire)
+                #expect(response.status == status, "\(body): \(response.text)")
                 guard status != 200 else { continue }
-                let failure = try Self.decoder.decode(Failure.self, from: Data(answer.body))
+                let failure = try Self.decoder.decode(Failure.self, from: Data(response.body))
                 #expect(!failure.success && failure.errorCode == status)
                 #expect(failure.errors.first?.field == field)
                 #expect(failure.errors.first?.message.isEmpty == false)
@@ -157,9 +157,9 @@ import Testing
             #expect(me.status == 401 && failure.errorCode == 401)
             #expect(failure.errors.first?.message == "Invalid token.")
             for email in ["ana@example.com", "nobody@example.com"] {
-                let answer = try await server.post("/api/request-password-reset/", #"{"email":"\#(email)"}"#)
-                let body = try answer.json()
-                #expect(answer.status == 200 && body["success"] == true && body["data.reset_link_sent"] == true)
+                let response = try await server.post("/api/request-password-reset/", #"{"email":"\#(email)"}"#)
+                let body = try response.json()
+                #expect(response.status == 200 && body["success"] == true && body["data.reset_link_sent"] == true)
                 #expect(body["data.reset_method"] == "email_link" && body["data.link_expires_in"] == 3_600)
             }
             _ = try await server.client().requestPasswordReset(email: try EmailAddress("ana@example.com"))

@@ -13,7 +13,7 @@ import Testing
     @Test("The demo's story ends as it should over a real socket")
     func storySucceeds() async throws {
         try await withServer { server in
-            try await DemoStory(url: server.url, printer: DemoPrinter(isColourful: false), delay: 5).tell()
+            try await DemoStory(url: server.url, printer: DemoPrinter(isColored: false), delay: 5).run()
         }
     }
 
@@ -23,7 +23,7 @@ import Testing
             try await withServer {
                 $0.resetEmailLimit = nil
             } _: { server in
-                try await DemoStory(url: server.url, printer: DemoPrinter(isColourful: false)).tell()
+                try await DemoStory(url: server.url, printer: DemoPrinter(isColored: false)).run()
             }
         }
     }
@@ -121,8 +121,8 @@ import Testing
             var head = ["POST /api/request-password-reset/ HTTP/1.1", "Connection: close", "Content-Type: application/json"]
             let body = #"{"email":"ana@example.com"}"#
             head += lines + ["Content-Length: \(body.utf8.count)", "", body]
-            let answer = try await RawHTTP.exchange(Array(head.joined(separator: "\r\n").utf8), with: server.url)
-            #expect(answer.status == 200)
+            let response = try await RawHTTP.exchange(Array(head.joined(separator: "\r\n").utf8), with: server.url)
+            #expect(response.status == 200)
             let mail = try #require(try await server.mails(atLeast: 1).first)
             #expect(mail.link?.absoluteString.hasPrefix("https://accounts.example.com/app/reset-password#token=") == true)
             #expect(!mail.html.contains("evil.example"))

@@ -52,8 +52,8 @@ import Testing
                 )
             } _: { url in
                 for _ in 0..<2 {
-                    let answer = try await RawHTTP.send("POST", "/orders", to: url, headers: [#"Idempotency-Key: "a""#])
-                    #expect(answer.text == "order 1")
+                    let response = try await RawHTTP.send("POST", "/orders", to: url, headers: [#"Idempotency-Key: "a""#])
+                    #expect(response.text == "order 1")
                 }
                 #expect(try await RawHTTP.send("GET", "/health/live", to: url).text == "live")
             }
@@ -75,7 +75,7 @@ import Testing
                     return try await IdempotentRequest.commit { key in
                         try await database.write { database in
                             try database.execute(sql: "INSERT INTO note (title) VALUES (?)", arguments: [title])
-                            let response = try KeptAnswer.json(["id": database.lastInsertedRowID], status: 201)
+                            let response = try IdempotentResponse.json(["id": database.lastInsertedRowID], status: 201)
                             try key?.finish(with: response, in: database)
                             return response
                         }

@@ -66,9 +66,9 @@ import Testing
     func authorization(field: String?, code: String) async throws {
         try await withServer { server in
             let headers = field.map { ["Authorization: \($0)"] } ?? []
-            let answer = try await RawHTTP.send("GET", "/api/auth/me", to: server.url, headers: headers)
-            #expect(answer.status == 401)
-            #expect(answer["X-Error-Code"] == code)
+            let response = try await RawHTTP.send("GET", "/api/auth/me", to: server.url, headers: headers)
+            #expect(response.status == 401)
+            #expect(response["X-Error-Code"] == code)
         }
     }
 }

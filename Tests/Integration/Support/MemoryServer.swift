@@ -62,7 +62,7 @@ struct MemoryServer: Sendable {
             intents: server.accounts.stores.intents,
             accounts: server.accounts.stores.accounts,
             tokens: server.accounts.stores.resetTokens,
-            freezeTokens: server.accounts.stores.freezeTokens,
+            accountLockTokens: server.accounts.stores.accountLockTokens,
             rendering: post,
             delivery: post,
             rules: server.accounts.configuration.recoveryRules,

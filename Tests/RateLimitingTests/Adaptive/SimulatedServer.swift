@@ -97,10 +97,10 @@ private struct PacedCount {
     /// Returns the nanoseconds until the call would be admitted; 0 if it is.
     mutating func admit(at now: Int64, quota: Int, window: Int64) -> Int64 {
         let instant = Int128(now) * Int128(quota)
-        let debt = max(freshAt, instant) - instant
-        let excess = debt - Int128((quota + 1) / 2 - 1) * Int128(window)
+        let usage = max(freshAt, instant) - instant
+        let excess = usage - Int128((quota + 1) / 2 - 1) * Int128(window)
         guard excess <= 0 else { return Int64((excess + Int128(quota) - 1) / Int128(quota)) }
-        freshAt = instant + debt + Int128(window)
+        freshAt = instant + usage + Int128(window)
         return 0
     }
 }

@@ -125,14 +125,14 @@ private struct JointAttack {
         }
     }
 
-    private mutating func ask(_ keys: [Int], _ costs: [Int]) -> RateLimitAnswer {
+    private mutating func ask(_ keys: [Int], _ costs: [Int]) -> RateLimitResult {
         let claims = policies.indices.map { RateLimitClaim(policies[$0].name, key: keys[$0], cost: costs[$0]) }
-        let answer = limiter.admit(claims, at: ManualClock.Instant(offset: .nanoseconds(now)))
+        let response = limiter.admit(claims, at: ManualClock.Instant(offset: .nanoseconds(now)))
         latest = max(latest, now)
-        guard answer.isAdmitted else { return answer }
+        guard response.isAdmitted else { return response }
         admitted += 1
         for rule in policies.indices { oracles[rule][keys[rule]].admitted(costs[rule], at: latest) }
-        return answer
+        return response
     }
 
     /// Asks again, a nanosecond before the wait is over, and when it is.
@@ -140,7 +140,7 @@ private struct JointAttack {
     private mutating func probe(
         _ keys: [Int],
         _ costs: [Int],
-        _ decision: RateLimitAnswer,
+        _ decision: RateLimitResult,
         at standing: Int64,
         wait: Int64
     ) -> Int {

@@ -35,7 +35,7 @@ import Testing
             waiters.append(Task { try await concurrency.run { order.update { $0.append(number) } } })
             while concurrency.waiting <= number { await Task.yield() }
         }
-        await #expect(throws: ConcurrencyLimiter.LineIsFull.self) { try await concurrency.run {} }
+        await #expect(throws: ConcurrencyLimiter.WaitQueueFull.self) { try await concurrency.run {} }
         waiters[1].cancel()
         await #expect(throws: CancellationError.self) { try await waiters[1].value }
         #expect(concurrency.waiting == 2)

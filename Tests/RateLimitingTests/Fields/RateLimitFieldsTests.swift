@@ -48,8 +48,8 @@ import Testing
         }
     }
 
-    private func answer(wait: Duration?, hidden: Bool = false) -> RateLimitAnswer {
-        RateLimitAnswer(
+    private func answer(wait: Duration?, hidden: Bool = false) -> RateLimitResult {
+        RateLimitResult(
             limits: [.init(policy: Self.reset, isVisible: !hidden, remaining: 0, reset: .seconds(59), partitionKey: [7])],
             refusal: .init(policy: Self.reset, retryAfter: wait)
         )
@@ -69,7 +69,7 @@ import Testing
     func silent() {
         #expect(RateLimitFields.fields(of: answer(wait: nil, hidden: true)).isEmpty)
         #expect(RateLimitFields.fields(of: answer(wait: .seconds(9), hidden: true)).map(\.name) == ["Retry-After"])
-        #expect(RateLimitFields.fields(of: RateLimitAnswer(limits: [])).isEmpty)
+        #expect(RateLimitFields.fields(of: RateLimitResult(limits: [])).isEmpty)
     }
 
     @Test("What is said is read back the same")
@@ -82,7 +82,7 @@ import Testing
                 let unit: QuotaUnit = Bool.random(using: &generator) ? .requests : .concurrentRequests
                 let quota = Int.random(in: 1...Int(Int32.max), using: &generator)
                 let window = Duration.seconds(Int.random(in: 1...3_600, using: &generator))
-                return RateLimitAnswer.Limit(
+                return RateLimitResult.Limit(
                     policy: .requests(quota, per: window, name: name, algorithm: .slidingWindow, unit: unit),
                     remaining: Int.random(in: 0...99, using: &generator),
                     reset: .seconds(Int.random(in: 0...99, using: &generator)),

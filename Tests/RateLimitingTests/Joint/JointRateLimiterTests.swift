@@ -55,7 +55,7 @@ import Testing
         #expect(refused.limits.map(\.reset) == [.seconds(56), .seconds(3596), .seconds(6)])
         #expect(RateLimitFields.limits(of: refused) == #""account";r=0;t=56, "address";r=1;t=3596"#)
         #expect(RateLimitFields.policies(of: refused) == #""account";q=2;w=60, "address";q=3;w=3600"#)
-        #expect(RateLimitFields.limits(of: RateLimitAnswer(limits: [])) == nil)
+        #expect(RateLimitFields.limits(of: RateLimitResult(limits: [])) == nil)
     }
 
     @Test("A cost that one limit can never admit is impossible, and counts nowhere")

@@ -123,13 +123,13 @@ import Testing
             let key = ["ana", "eva", "ida"][Int(generator.next() % 3)]
             let cost = Int(generator.next() % 2) + 1
             let expected = oracle[key, default: RefundOracle(policy: policy)].admits(cost, at: now)
-            let answer = limiter.admit([claim(policy, key, cost: cost)])
+            let response = limiter.admit([claim(policy, key, cost: cost)])
             // The sliding window is exact; a GCRA never admits more than it would have, see the next test.
-            guard answer.isAdmitted == expected || policy != Self.ring && expected else {
-                Issue.record("decision \(step) is \(answer.isAdmitted), should be \(expected)")
+            guard response.isAdmitted == expected || policy != Self.ring && expected else {
+                Issue.record("decision \(step) is \(response.isAdmitted), should be \(expected)")
                 return
             }
-            guard let charge = answer.charge else { continue }
+            guard let charge = response.charge else { continue }
             let id = oracle[key, default: RefundOracle(policy: policy)].admitted(cost, at: now)
             if generator.next() % 3 > 0 { pending.append((key, id, charge)) }
             if pending.count > 8 { pending.removeFirst() }
@@ -178,24 +178,24 @@ private struct RefundOracle {
     }
 
     /// What a GCRA owes, in nanoseconds times the denominator.
-    private func debt(at now: Int64) -> Int64 {
-        var (debt, last) = (Int64(0), Int64(0))
+    private func usage(at now: Int64) -> Int64 {
+        var (usage, last) = (Int64(0), Int64(0))
         for charge in charges where charge.counts {
-            debt = max(0, debt - (charge.instant - last) * emission.denominator) + Int64(charge.cost) * emission.numerator
+            usage = max(0, usage - (charge.instant - last) * emission.denominator) + Int64(charge.cost) * emission.numerator
             last = charge.instant
         }
-        return max(0, debt - (now - last) * emission.denominator)
+        return max(0, usage - (now - last) * emission.denominator)
     }
 
     /// What a GCRA owes, in nanoseconds.
-    func owed(at now: Int64) -> Int64 { (debt(at: now) + emission.denominator - 1) / emission.denominator }
+    func owed(at now: Int64) -> Int64 { (usage(at: now) + emission.denominator - 1) / emission.denominator }
 
     func admits(_ cost: Int, at now: Int64) -> Bool {
         if policy.algorithm == .slidingWindow {
             let used = charges.filter { $0.counts && now - $0.instant < window }.reduce(0) { $0 + $1.cost }
             return used + cost <= policy.quota
         }
-        return debt(at: now) <= Int64(policy.burst - cost) * emission.numerator
+        return usage(at: now) <= Int64(policy.burst - cost) * emission.numerator
     }
 
     mutating func admitted(_ cost: Int, at now: Int64) -> Int {

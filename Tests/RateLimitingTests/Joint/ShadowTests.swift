@@ -14,10 +14,10 @@ import Testing
         for _ in 0..<2 { #expect(limiter.admit(claims).shadowRefusal == nil) }
         clock.advance(by: .seconds(60))
         #expect(limiter.admit(claims).shadowRefusal == nil)
-        let answer = limiter.admit(claims)
-        #expect(answer.isAdmitted)
-        #expect(answer.shadowRefusal == .init(policy: Self.hour, retryAfter: .seconds(3540)))
-        #expect(answer.limits.map(\.remaining) == [0, 0], "the enforced one counted it, the one in shadow did not")
+        let response = limiter.admit(claims)
+        #expect(response.isAdmitted)
+        #expect(response.shadowRefusal == .init(policy: Self.hour, retryAfter: .seconds(3540)))
+        #expect(response.limits.map(\.remaining) == [0, 0], "the enforced one counted it, the one in shadow did not")
     }
 
     @Test("What an enforced limit refuses doesn't count in shadow")

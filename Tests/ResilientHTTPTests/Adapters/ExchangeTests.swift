@@ -18,7 +18,7 @@ import Timekeeping
             baseURL: try #require(URL(string: "https://api.example.org/v1")),
             transport: transport,
             session: session,
-            surroundings: ClientSurroundings(clock: MonotonicClock(QuickClock(factor: 1_000)), chance: { 0 })
+            environment: ClientEnvironment(clock: MonotonicClock(QuickClock(factor: 1_000)), chance: { 0 })
         )
     }
 
@@ -103,7 +103,7 @@ import Timekeeping
             session: Session(store: MemoryCredentialStore(Credentials(accessToken: "t", refreshToken: nil))) { _ in
                 Credentials(accessToken: "u", refreshToken: nil)
             },
-            surroundings: ClientSurroundings(clock: MonotonicClock(QuickClock(factor: 1_000)), chance: { 0 })
+            environment: ClientEnvironment(clock: MonotonicClock(QuickClock(factor: 1_000)), chance: { 0 })
         )
     }
 

@@ -18,14 +18,14 @@ import Timekeeping
         retry: RetryMiddleware? = nil
     ) throws -> (APIClient, ScriptedTransport) {
         let transport = ScriptedTransport(steps)
-        let surroundings = ClientSurroundings(clock: MonotonicClock(clock), chance: { 0.5 })
+        let environment = ClientEnvironment(clock: MonotonicClock(clock), chance: { 0.5 })
         let url = try #require(URL(string: "https://api.example.org"))
         let layers: [(any ClientMiddleware)?] = [retry, BreakerMiddleware(rules)]
         let client = APIClient(
             baseURL: url,
             transport: transport,
             middleware: layers.compactMap { $0 },
-            surroundings: surroundings
+            environment: environment
         )
         return (client, transport)
     }

@@ -144,7 +144,7 @@ import Testing
         let transport = ScriptedTransport([Self.fresh, Self.fresh, Self.fresh, Self.confirmed])
         let (one, two) = (session("one", user: "1"), session("two", user: "2"))
         let api = try client(transport)
-        let (first, second) = (api.authorised(by: one), api.authorised(by: two))
+        let (first, second) = (api.authorized(by: one), api.authorized(by: two))
         for api in [first, second, api, first] { let _: Activity = try await api.get("/a") }
         #expect(tags(transport) == [nil, nil, nil, "\"1\""])
     }
@@ -167,9 +167,9 @@ import Testing
         let session = session("one", user: "1")
         let api = try client(transport)
         let _: Activity = try await api.get("/a")
-        let _: Activity = try await api.authorised(by: session).get("/a")
+        let _: Activity = try await api.authorized(by: session).get("/a")
         #expect(cache.count == 2)
-        try await session.hold(nil)
+        try await session.setCredentials(nil)
         #expect(cache.count == 1)
     }
 
@@ -182,7 +182,7 @@ import Testing
         let later = Session(store: store, refresh: refresh)
         let api = try client(transport, session: later)
         #expect(cache.count == 1)
-        try await later.hold(nil)
+        try await later.setCredentials(nil)
         #expect(withExtendedLifetime(api) { cache.count } == 0)
     }
 
@@ -196,7 +196,7 @@ import Testing
         }
         let api = try client(transport, session: session)
         let _: Activity = try await api.get("/a")
-        try await session.hold(Credentials(accessToken: "two", refreshToken: "s"))
+        try await session.setCredentials(Credentials(accessToken: "two", refreshToken: "s"))
         #expect(cache.count == 0)
         let _: Activity = try await api.get("/a")
         #expect(cache.count == 1)
@@ -254,7 +254,7 @@ import Testing
         var api = APIClient(
             baseURL: try #require(URL(string: "https://api.example.org")),
             transport: transport,
-            surroundings: ClientSurroundings(chance: { 0 })
+            environment: ClientEnvironment(chance: { 0 })
         )
         api.cache = cache
         for _ in 0..<2 { let _: Activity = try await api.get("/a") }
@@ -275,7 +275,7 @@ private struct SigningOutTransport: HTTPTransport {
         body: RequestBody?,
         timeout: Duration
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
-        _ = try? await session.hold(nil)
+        _ = try? await session.setCredentials(nil)
         let response = HTTPResponse(status: .ok, headerFields: [.eTag: "\"1\""])
         return (response, ResponseBody(Array(#"{"id":1,"name":"a"}"#.utf8)))
     }

@@ -17,7 +17,7 @@ import Timekeeping
         APIClient(
             baseURL: try #require(URL(string: "https://api.example.org")),
             transport: server,
-            surroundings: ClientSurroundings(clock: MonotonicClock(clock), chance: { 0.5 })
+            environment: ClientEnvironment(clock: MonotonicClock(clock), chance: { 0.5 })
         )
     }
 

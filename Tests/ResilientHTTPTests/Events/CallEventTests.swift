@@ -20,7 +20,7 @@ import Timekeeping
     }
 
     func client(_ steps: [ScriptedTransport.Step], listeners: [any CallListener]) throws -> APIClient {
-        let surroundings = ClientSurroundings(
+        let environment = ClientEnvironment(
             clock: MonotonicClock(clock),
             wallClock: { Date(timeIntervalSince1970: 1_762_252_200) },
             chance: { 1 }
@@ -30,7 +30,7 @@ import Timekeeping
             baseURL: url,
             transport: ScriptedTransport(steps),
             middleware: [RetryMiddleware(), GateMiddleware()],
-            surroundings: surroundings
+            environment: environment
         )
         client.listeners = listeners
         return client

@@ -25,7 +25,7 @@ import Timekeeping
             baseURL: try #require(URL(string: "https://api.example.org")),
             transport: server,
             middleware: middleware ?? [gate],
-            surroundings: ClientSurroundings(clock: MonotonicClock(clock), chance: { 0 })
+            environment: ClientEnvironment(clock: MonotonicClock(clock), chance: { 0 })
         )
         return (client, server)
     }
@@ -105,7 +105,7 @@ import Timekeeping
             baseURL: try #require(URL(string: "https://api.example.org")),
             transport: server,
             middleware: [RetryMiddleware(), gate],
-            surroundings: ClientSurroundings(clock: MonotonicClock(clock), chance: { 1 })
+            environment: ClientEnvironment(clock: MonotonicClock(clock), chance: { 1 })
         )
         let first = call(client)
         executor.run(clock, until: .seconds(20))

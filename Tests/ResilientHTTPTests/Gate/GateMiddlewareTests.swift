@@ -16,9 +16,9 @@ import Timekeeping
         connectivity: Connectivity? = nil
     ) throws -> (APIClient, ScriptedTransport) {
         let transport = ScriptedTransport(steps)
-        let surroundings = ClientSurroundings(clock: MonotonicClock(clock), chance: { 0 }, connectivity: connectivity)
+        let environment = ClientEnvironment(clock: MonotonicClock(clock), chance: { 0 }, connectivity: connectivity)
         let url = try #require(URL(string: "https://api.example.org"))
-        return (APIClient(baseURL: url, transport: transport, middleware: [gate], surroundings: surroundings), transport)
+        return (APIClient(baseURL: url, transport: transport, middleware: [gate], environment: environment), transport)
     }
 
     @Test("After a 503 calls to the host fail at once, unsent, with the time in the error")
@@ -146,14 +146,14 @@ import Timekeeping
     @Test("A refresh passes the gate whose probe waits for it: a call that begins while the gate is closed succeeds")
     func probeWaitsForRefresh() async throws {
         let middleware = ClientPipeline.standard(gate: gate)
-        let surroundings = ClientSurroundings(clock: MonotonicClock(clock), chance: { 0 })
+        let environment = ClientEnvironment(clock: MonotonicClock(clock), chance: { 0 })
         let url = try #require(URL(string: "https://api.example.org"))
         let transport = ScriptedTransport([
             .answer(status: 503), .answer(status: 401), .answer(status: 200, body: #"{"token":"fresh"}"#), .answer(status: 200),
         ])
-        var refreshing = APIClient(baseURL: url, transport: transport, middleware: middleware, surroundings: surroundings)
+        var refreshing = APIClient(baseURL: url, transport: transport, middleware: middleware, environment: environment)
         refreshing.policies.set(.sessionRefresh, for: "/refresh", method: .post)
-        let session = Session(store: MemoryCredentialStore(.number(1)), surroundings: surroundings) { [refreshing] _ in
+        let session = Session(store: MemoryCredentialStore(.number(1)), environment: environment) { [refreshing] _ in
             let fresh: [String: String] = try await refreshing.post("/refresh", [String: String]())
             return Credentials(accessToken: fresh["token"] ?? "", refreshToken: "r")
         }
@@ -162,7 +162,7 @@ import Timekeeping
             transport: transport,
             session: session,
             middleware: middleware,
-            surroundings: surroundings
+            environment: environment
         )
         _ = await failure { _ = try await client.send(.post, "/b") }
         let call = Task { try await client.send(.get, "/a").response.status.code }

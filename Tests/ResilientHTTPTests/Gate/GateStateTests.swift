@@ -19,8 +19,8 @@ import Testing
     }
 
     /// The pass of an admitted request.
-    private func pass(_ answer: GateState.Answer) -> GateState.Pass? {
-        if case .admitted(let pass) = answer { pass } else { nil }
+    private func pass(_ response: GateState.Answer) -> GateState.Pass? {
+        if case .admitted(let pass) = response { pass } else { nil }
     }
 
     @Test("An open gate lets every request through and stores nothing")

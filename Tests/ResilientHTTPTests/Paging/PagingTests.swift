@@ -129,7 +129,7 @@ import Timekeeping
         let api = APIClient(
             baseURL: try #require(URL(string: "https://api.example.org")),
             transport: server,
-            surroundings: ClientSurroundings(clock: MonotonicClock(clock), chance: { 0.5 })
+            environment: ClientEnvironment(clock: MonotonicClock(clock), chance: { 0.5 })
         )
         let pages = Outcome<[Int]>(on: executor) { try await api.allPages("/pages", numbers: 1...50, atOnce: 5) }
         executor.run(clock, until: .seconds(60))
@@ -144,7 +144,7 @@ import Timekeeping
         let api = APIClient(
             baseURL: try #require(URL(string: "https://api.example.org")),
             transport: server,
-            surroundings: ClientSurroundings(clock: MonotonicClock(clock))
+            environment: ClientEnvironment(clock: MonotonicClock(clock))
         )
         let offsets = stride(from: 1, to: 100, by: 1)
         let pages = Outcome<[Int]>(on: executor) { try await api.allPages("/pages", numbers: offsets, atOnce: 3, context: "c") }

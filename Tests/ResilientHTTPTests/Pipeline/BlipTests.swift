@@ -23,7 +23,7 @@ import Timekeeping
         var client = APIClient(
             baseURL: try #require(URL(string: "https://api.example.org")),
             transport: server,
-            surroundings: ClientSurroundings(
+            environment: ClientEnvironment(
                 clock: MonotonicClock(clock),
                 chance: { chance.withLock { Double.random(in: 0...1, using: &$0) } },
                 connectivity: connectivity

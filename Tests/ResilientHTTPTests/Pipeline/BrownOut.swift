@@ -90,7 +90,7 @@ struct BrownOut {
                 baseURL: url,
                 transport: server,
                 middleware: middleware(),
-                surroundings: ClientSurroundings(
+                environment: ClientEnvironment(
                     clock: MonotonicClock(clock),
                     wallClock: { Date(timeIntervalSince1970: 1_762_252_200) },
                     chance: { chance.next() }
@@ -152,19 +152,19 @@ private final class BrownServer: HTTPTransport {
         timeout: Duration
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody) {
         let now = clock.now.offset
-        let answer = state.withLock { state in
+        let response = state.withLock { state in
             state.instants.append(now)
-            let answer = state.capacity.take(at: now)
-            return answer == .refused && refusal == .silent ? .ignored : answer
+            let response = state.capacity.take(at: now)
+            return response == .refused && refusal == .silent ? .ignored : response
         }
         let wait: Duration =
-            switch answer {
+            switch response {
             case .served(let wait): min(wait, timeout)
             case .refused: .milliseconds(1)
             case .ignored: timeout
             }
         do { try await clock.sleep(for: wait) } catch { throw TransportError(.cancelled, message: "", wasSent: true) }
-        switch answer {
+        switch response {
         case .served(let wait) where wait < timeout: return (HTTPResponse(status: .ok), ResponseBody())
         case .refused: return (HTTPResponse(status: .serviceUnavailable, headerFields: [.retryAfter: "2"]), ResponseBody())
         case .served, .ignored: throw TransportError(.timeout, message: "", wasSent: true)

@@ -89,12 +89,12 @@ import Testing
                 func mean(_ value: (BrownOut.Outcome) -> Double) -> Double {
                     outcomes.reduce(0) { $0 + value($1) } / Double(outcomes.count)
                 }
-                let figures = [
+                let measurements = [
                     String(format: "%.2f", mean(\.attemptsPerCall)), String(format: "%.0f %%", mean(\.goodput) * 100),
                     String(format: "%.0f %%", mean { $0.success(to: .seconds(5)) } * 100),
                     String(format: "%.0f s", mean { Double($0.secondsToRecover) }),
                 ]
-                print("| \(first) | \(again) | \(figures.joined(separator: " | ")) |")
+                print("| \(first) | \(again) | \(measurements.joined(separator: " | ")) |")
             }
         }
     }

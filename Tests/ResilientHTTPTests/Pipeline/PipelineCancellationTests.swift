@@ -23,10 +23,10 @@ import Timekeeping
         policy.maximumWaiters = 1_000
         throttler = Throttler(policy: policy, clock: clock, randomness: SplitMix64(seed: 12))
         let wallClock: @Sendable () -> Date = { Date(timeIntervalSince1970: 1_762_252_200 + clock.now.offset / .seconds(1)) }
-        let surroundings = ClientSurroundings(clock: MonotonicClock(clock), wallClock: wallClock)
+        let environment = ClientEnvironment(clock: MonotonicClock(clock), wallClock: wallClock)
         session = Session(
             store: MemoryCredentialStore(.number(1)),
-            surroundings: surroundings,
+            environment: environment,
             refresh: { try await server.refresh($0) }
         )
         self.server = server
@@ -36,7 +36,7 @@ import Timekeeping
             timeout: .seconds(60),
             session: session,
             middleware: ClientPipeline.standard(gate: gate, throttle: ThrottleMiddleware(throttler, waitingUpTo: .seconds(60))),
-            surroundings: surroundings
+            environment: environment
         )
     }
 

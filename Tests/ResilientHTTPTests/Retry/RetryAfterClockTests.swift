@@ -58,7 +58,7 @@ import Timekeeping
             transport: transport,
             timeout: timeout,
             middleware: middleware,
-            surroundings: ClientSurroundings(
+            environment: ClientEnvironment(
                 clock: MonotonicClock(clock),
                 wallClock: { Self.start.addingTimeInterval(clock.now.offset / .seconds(1)) },
                 chance: { chance }

@@ -21,7 +21,7 @@ import Timekeeping
             transport: transport,
             timeout: timeout,
             middleware: middleware,
-            surroundings: ClientSurroundings(
+            environment: ClientEnvironment(
                 clock: MonotonicClock(clock),
                 wallClock: { Date(timeIntervalSince1970: 1_762_252_200) },
                 chance: { chance }

@@ -6,10 +6,10 @@ import Testing
 
 @Suite struct RetryPolicyTests {
     private func error(_ status: Int, code: ErrorCode? = nil, retryAfter: Duration? = nil) -> APIError {
-        var answer = DecodedError(status: status)
-        answer.code = code
-        answer.retryAfter = retryAfter
-        return APIError(answer)
+        var response = DecodedError(status: status)
+        response.code = code
+        response.retryAfter = retryAfter
+        return APIError(response)
     }
 
     private func decide(
@@ -58,7 +58,7 @@ import Testing
         let failure = error(429, code: .rateLimitExceeded, retryAfter: .seconds(seconds))
         let decision = decide(failure, timeLeft: .seconds(timeLeft))
         guard let wait else {
-            #expect(decision == .giveUp(seconds > 60 ? .waitTooLong : .deadline))
+            #expect(decision == .abandon(seconds > 60 ? .waitTooLong : .deadline))
             return
         }
         guard case .wait(let chosen, let reason) = decision else {
@@ -72,7 +72,7 @@ import Testing
     @Test("Chance never decides whether a delay is too long")
     func capBeforeJitter() {
         for chance in [0, 0.5, 1] {
-            #expect(decide(error(503, retryAfter: .seconds(61)), chance: chance) == .giveUp(.waitTooLong))
+            #expect(decide(error(503, retryAfter: .seconds(61)), chance: chance) == .abandon(.waitTooLong))
             guard case .wait = decide(error(503, retryAfter: .seconds(60)), chance: chance) else {
                 Issue.record("60 s is not too long")
                 continue
@@ -89,7 +89,7 @@ import Testing
         ]
         for (status, code, isRetried) in cases {
             let decision = decide(error(status, code: code))
-            #expect((decision != .giveUp(.notRetryable)) == isRetried, "\(status) \(code?.rawValue ?? "-")")
+            #expect((decision != .abandon(.notRetryable)) == isRetried, "\(status) \(code?.rawValue ?? "-")")
         }
         guard case .wait = decide(error(503, code: .serverMaintenance, retryAfter: .seconds(5))) else {
             Issue.record("maintenance with a delay that fits is repeated")
@@ -99,7 +99,7 @@ import Testing
 
     @Test("What is not safe to repeat is repeated only if it surely never left")
     func unsafe() {
-        #expect(decide(error(503), isSafe: false) == .giveUp(.notSafe))
+        #expect(decide(error(503), isSafe: false) == .abandon(.notSafe))
         let unsent = APIError(TransportError(.unreachable, message: "", wasSent: false), isSafeToRepeat: false)
         guard case .wait = decide(unsent, isSafe: false) else {
             Issue.record("a request that never left is repeated")
@@ -107,7 +107,7 @@ import Testing
         }
         let lost = APIError(TransportError(.connectionLost, message: "", wasSent: true), isSafeToRepeat: false)
         #expect(lost.kind == .unknownOutcome)
-        #expect(decide(lost, isSafe: false) == .giveUp(.notSafe))
+        #expect(decide(lost, isSafe: false) == .abandon(.notSafe))
     }
 
     @Test("Trap: early retry: in random cases no wait is shorter than told, longer than allowed, or past the deadline")

@@ -26,7 +26,7 @@ import Timekeeping
             timeout: .seconds(300),
             session: session,
             middleware: middleware,
-            surroundings: ClientSurroundings(clock: MonotonicClock(clock), wallClock: wallClock, chance: { 0 })
+            environment: ClientEnvironment(clock: MonotonicClock(clock), wallClock: wallClock, chance: { 0 })
         )
     }
 
@@ -109,10 +109,10 @@ import Timekeeping
 
     @Test("Trap: stale Authorization on a replay: a repeated request carries the token of that moment")
     func staleAuthorization() async throws {
-        let surroundings = ClientSurroundings(clock: MonotonicClock(clock), wallClock: { Self.start })
+        let environment = ClientEnvironment(clock: MonotonicClock(clock), wallClock: { Self.start })
         let session = Session(
             store: MemoryCredentialStore(.number(1)),
-            surroundings: surroundings,
+            environment: environment,
             refresh: { _ in .number(9) }
         )
         let transport = RecordingTransport(
@@ -132,14 +132,14 @@ import Timekeeping
 
     @Test("A retry never carries the tokens of a user who signed in meanwhile: the call ends with its session")
     func otherUser() async throws {
-        let surroundings = ClientSurroundings(clock: MonotonicClock(clock), wallClock: { Self.start })
-        let session = Session(store: MemoryCredentialStore(.number(1)), surroundings: surroundings, refresh: { _ in .number(9) })
+        let environment = ClientEnvironment(clock: MonotonicClock(clock), wallClock: { Self.start })
+        let session = Session(store: MemoryCredentialStore(.number(1)), environment: environment, refresh: { _ in .number(9) })
         let transport = RecordingTransport(clock, [.answer(status: 503, headers: [.retryAfter: "20"]), .answer(status: 200)])
         let client = try client(transport, session: session)
         _ = try await session.credentials
         let call = Outcome<HTTPResponse>(on: executor) { try await client.send(.get, "/a").response }
         executor.drain()
-        try await session.hold(.number(2))
+        try await session.setCredentials(.number(2))
         executor.run(clock, until: .seconds(300))
         #expect(call.error?.kind == .unauthorized && call.error?.recovery == .dismiss, "no user is asked to sign in for it")
         #expect(transport.requests.map { $0.headerFields[.authorization] } == ["Bearer at1"])
@@ -150,11 +150,11 @@ import Timekeeping
         arguments: [ErrorCode.authInvalidCredentials, .apiKeyInvalid, .resourceForbidden]
     )
     func skewFix(code: ErrorCode) async throws {
-        let answer = ScriptedTransport.Step.answer(
+        let response = ScriptedTransport.Step.answer(
             status: code == .resourceForbidden ? 403 : 401,
             headers: [.errorCode: code.rawValue, .date: "Tue, 04 Nov 2025 22:30:00 GMT"]
         )
-        let transport = RecordingTransport(clock, Array(repeating: answer, count: 9))
+        let transport = RecordingTransport(clock, Array(repeating: response, count: 9))
         let session = Session(store: MemoryCredentialStore(.number(1)), refresh: { _ in .number(2) })
         _ = try await session.credentials
         let call = run(try client(transport, session: session, middleware: ClientPipeline.standard()))

@@ -6,14 +6,14 @@ import Timekeeping
 
 @Suite(.timeLimit(.minutes(1))) struct WithRetryTests {
     private let clock = ManualClock()
-    private var surroundings: ClientSurroundings { ClientSurroundings(clock: MonotonicClock(clock), chance: { 1 }) }
+    private var environment: ClientEnvironment { ClientEnvironment(clock: MonotonicClock(clock), chance: { 1 }) }
 
     @Test("An operation is repeated after the pauses of the policy until it succeeds")
     func repeats() async throws {
-        let surroundings = surroundings
+        let environment = environment
         let work = Task {
             var calls = 0
-            return try await withRetry(context: "sync_data", surroundings: surroundings) {
+            return try await withRetry(context: "sync_data", environment: environment) {
                 calls += 1
                 if calls < 3 { throw TransportError(.connectionLost, message: "", wasSent: true) }
                 return calls
@@ -30,7 +30,7 @@ import Timekeeping
     func permanent() async throws {
         struct Odd: Error {}
         let error = await failure {
-            try await withRetry(context: "sync_data", surroundings: surroundings) { throw Odd() }
+            try await withRetry(context: "sync_data", environment: environment) { throw Odd() }
         }
         #expect(error?.context == "sync_data" && error?.attempts == 1 && error?.kind == .custom)
     }
@@ -38,7 +38,7 @@ import Timekeeping
     @Test("No pause is begun that would end after the time is up")
     func deadline() async throws {
         let error = await failure {
-            try await withRetry(timeout: .seconds(1), surroundings: surroundings) {
+            try await withRetry(timeout: .seconds(1), environment: environment) {
                 throw TransportError(.timeout, message: "", wasSent: true)
             }
         }

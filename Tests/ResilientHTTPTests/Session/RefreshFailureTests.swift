@@ -16,13 +16,13 @@ import Timekeeping
         let server = RefreshServer(storm, clock)
         let url = try #require(URL(string: "https://api.example.org"))
         let chance = Mutex(SplitMix64(seed: UInt64(storm.calls + storm.failures)))
-        let surroundings = ClientSurroundings(
+        let environment = ClientEnvironment(
             clock: MonotonicClock(clock),
             chance: { chance.withLock { Double.random(in: 0...1, using: &$0) } }
         )
         let isOver = Counter()
         async let report = {
-            let report = await storm.run(url, over: server, timeout: timeout, surroundings: surroundings)
+            let report = await storm.run(url, over: server, timeout: timeout, environment: environment)
             isOver.increment()
             return report
         }()
@@ -62,7 +62,7 @@ import Timekeeping
         let clock = ManualClock()
         let session = Session(
             store: MemoryCredentialStore(.number(1)),
-            surroundings: ClientSurroundings(clock: MonotonicClock(clock)),
+            environment: ClientEnvironment(clock: MonotonicClock(clock)),
             refresh: { _ in
                 var answer = DecodedError(status: 503)
                 answer.retryAfter = .seconds(3_600)
@@ -74,7 +74,7 @@ import Timekeeping
             transport: TokenServer(valid: "at2"),
             session: session,
             middleware: ClientPipeline.standard(),
-            surroundings: ClientSurroundings(clock: MonotonicClock(clock))
+            environment: ClientEnvironment(clock: MonotonicClock(clock))
         )
         let error = await failure { _ = try await client.send(.get, "/a") }
         #expect(error?.status == 503 && error?.retryAfter == .seconds(3_600) && error?.recovery != .signIn)
@@ -87,7 +87,7 @@ import Timekeeping
         let attempts = Counter()
         let session = Session(
             store: MemoryCredentialStore(.number(1)),
-            surroundings: ClientSurroundings(clock: MonotonicClock(clock), chance: { 0 }),
+            environment: ClientEnvironment(clock: MonotonicClock(clock), chance: { 0 }),
             refresh: { _ in
                 if attempts.increment() <= 10 { throw APIError(DecodedError(status: 500)) }
                 return .number(2)
@@ -108,7 +108,7 @@ import Timekeeping
         let tokens = Mutex<[String]>([])
         let session = Session(
             store: MemoryCredentialStore(.number(1)),
-            surroundings: ClientSurroundings(clock: MonotonicClock(clock), chance: { 0 }),
+            environment: ClientEnvironment(clock: MonotonicClock(clock), chance: { 0 }),
             refresh: { token in
                 let count = tokens.withLock { tokens in
                     tokens.append(token)

@@ -41,7 +41,7 @@ import Timekeeping
     private func session(_ endpoint: Endpoint) -> Session {
         Session(
             store: store,
-            surroundings: ClientSurroundings(clock: MonotonicClock(ManualClock())),
+            environment: ClientEnvironment(clock: MonotonicClock(ManualClock())),
             refresh: { _ in try await endpoint.refresh() },
             revoke: { [revoked] in revoked.note($0) },
             prompt: { [prompts] in
@@ -69,7 +69,7 @@ import Timekeeping
 
     @Test("A late success does not bring a session back after its sign-out, and is revoked")
     func signOut() async throws {
-        let session = try await run({ .number(2) }, meanwhile: { try await $0.hold(nil) })
+        let session = try await run({ .number(2) }, meanwhile: { try await $0.setCredentials(nil) })
         #expect(try await session.credentials == nil)
         #expect(await store.load() == nil)
         while revoked.all.isEmpty { await Task.yield() }
@@ -78,7 +78,7 @@ import Timekeeping
 
     @Test("A late success does not replace the session of a user who signed in meanwhile")
     func otherUser() async throws {
-        let session = try await run({ .number(2) }, meanwhile: { try await $0.hold(.number(7)) })
+        let session = try await run({ .number(2) }, meanwhile: { try await $0.setCredentials(.number(7)) })
         #expect(try await session.credentials == .number(7))
         #expect(await store.load() == .number(7))
         while revoked.all.isEmpty { await Task.yield() }
@@ -88,7 +88,7 @@ import Timekeeping
     @Test("A late refusal does not sign out a user who signed in meanwhile, and asks no user to sign in")
     func refusal() async throws {
         let refused: @Sendable () throws -> Credentials = { throw APIError(DecodedError(status: 401)) }
-        let session = try await run(refused, meanwhile: { try await $0.hold(.number(7)) })
+        let session = try await run(refused, meanwhile: { try await $0.setCredentials(.number(7)) })
         #expect(try await session.credentials == .number(7))
         #expect(await store.load() == .number(7))
         #expect(prompts.value == 0)
@@ -123,9 +123,9 @@ import Timekeeping
         ] as [(Int, ErrorCode?, Duration?, Bool)]
     )
     func refusals(status: Int, code: ErrorCode?, retryAfter: Duration?, ends: Bool) async throws {
-        var answer = DecodedError(status: status)
-        (answer.code, answer.retryAfter) = (code, retryAfter)
-        let session = try await run({ [answer] in throw APIError(answer) }, meanwhile: { _ in })
+        var response = DecodedError(status: status)
+        (response.code, response.retryAfter) = (code, retryAfter)
+        let session = try await run({ [response] in throw APIError(response) }, meanwhile: { _ in })
         #expect(try await session.credentials == (ends ? nil : .number(1)))
     }
 
@@ -147,12 +147,12 @@ import Timekeeping
         let isDown = Mutex(true)
         let session = Session(
             store: store,
-            surroundings: ClientSurroundings(clock: MonotonicClock(clock), chance: { 0 }),
+            environment: ClientEnvironment(clock: MonotonicClock(clock), chance: { 0 }),
             refresh: { _ in
                 guard isDown.withLock({ $0 }) else { return .number(2) }
-                var answer = DecodedError(status: 503)
-                answer.retryAfter = .seconds(3_600)
-                throw APIError(answer)
+                var response = DecodedError(status: 503)
+                response.retryAfter = .seconds(3_600)
+                throw APIError(response)
             }
         )
         await #expect(throws: APIError.self) { try await session.refreshNow() }
@@ -166,7 +166,7 @@ import Timekeeping
     func canceledSignOut() async throws {
         let session = session(Endpoint { .number(2) })
         _ = try await session.credentials
-        let signOut = Task { _ = try await session.hold(nil) }
+        let signOut = Task { _ = try await session.setCredentials(nil) }
         signOut.cancel()
         try await signOut.value
         #expect(await store.load() == nil)
@@ -177,9 +177,9 @@ import Timekeeping
         let slow = SlowStore()
         let session = Session(store: slow, refresh: { _ in .number(2) })
         _ = try await session.credentials
-        async let signIn = session.hold(.number(7))
+        async let signIn = session.setCredentials(.number(7))
         while await slow.writes == 0 { await Task.yield() }
-        async let signOut = session.hold(nil)
+        async let signOut = session.setCredentials(nil)
         for _ in 0..<20 { await Task.yield() }
         await slow.release()
         _ = try await (signIn, signOut)

@@ -95,12 +95,12 @@ private struct History {
             let credentials = world.signIn(user: Int.random(in: 0..<3, using: &random))
             expected = world.session(of: credentials.accessToken)
             steps.append("\(process) signs in \(expected ?? -1)")
-            try await processes[process].session.hold(credentials)
+            try await processes[process].session.setCredentials(credentials)
         case 2:
             steps.append("\(process) signs out")
             if let expected, Bool.random(using: &random) { world.end(expected) }
             expected = nil
-            try await processes[process].session.hold(nil)
+            try await processes[process].session.setCredentials(nil)
         case 3...6:
             steps.append("\(process) calls")
             let client = processes[process].client
@@ -169,10 +169,10 @@ private struct Process {
 
     init(world: World, store: SharedStore, clock: ManualClock) throws {
         handle = StoreHandle(store)
-        let surroundings = ClientSurroundings(clock: MonotonicClock(clock), chance: { 0.5 })
+        let environment = ClientEnvironment(clock: MonotonicClock(clock), chance: { 0.5 })
         session = Session(
             store: handle,
-            surroundings: surroundings,
+            environment: environment,
             refresh: { try await world.refresh($0) },
             revoke: { world.revoke($0) }
         )
@@ -181,7 +181,7 @@ private struct Process {
             transport: world,
             session: session,
             middleware: [],
-            surroundings: surroundings
+            environment: environment
         )
     }
 

@@ -16,7 +16,7 @@ import Timekeeping
     private let prompts = Counter()
     private let ended = Counter()
 
-    private var surroundings: ClientSurroundings { ClientSurroundings(clock: MonotonicClock(clock)) }
+    private var environment: ClientEnvironment { ClientEnvironment(clock: MonotonicClock(clock)) }
 
     private func client(
         _ server: TokenServer,
@@ -24,9 +24,9 @@ import Timekeeping
         refresh: @escaping Session.Refresh,
         prompt: Session.SignInPrompt? = nil
     ) throws -> APIClient {
-        let session = Session(store: store, surroundings: surroundings, refresh: refresh, prompt: prompt)
+        let session = Session(store: store, environment: environment, refresh: refresh, prompt: prompt)
         let url = try #require(URL(string: "https://api.example.org"))
-        return APIClient(baseURL: url, transport: server, session: session, middleware: [], surroundings: surroundings)
+        return APIClient(baseURL: url, transport: server, session: session, middleware: [], environment: environment)
     }
 
     /// Makes all calls at once; returns the kinds of their failures.
@@ -125,9 +125,9 @@ import Timekeeping
         let (server, store) = (TokenServer(valid: "at9", holdsEvery: 20), MemoryCredentialStore(.number(1)))
         let client = try client(server, store: store) { [refreshes] _ in
             refreshes.increment()
-            var answer = DecodedError(status: 401)
-            answer.code = .authRefreshFailed
-            throw APIError(answer)
+            var response = DecodedError(status: 401)
+            response.code = .authRefreshFailed
+            throw APIError(response)
         } prompt: { [prompts] in
             prompts.increment()
             return .number(9)
@@ -163,10 +163,10 @@ import Timekeeping
     )
     func cancelledCrowd() async throws {
         let server = TokenServer(valid: "at2", holdsEvery: 20)
-        let (answers, answer) = AsyncStream<Void>.makeStream()
-        let session = Session(store: MemoryCredentialStore(.number(1)), surroundings: surroundings) { [refreshes] _ in
+        let (responses, response) = AsyncStream<Void>.makeStream()
+        let session = Session(store: MemoryCredentialStore(.number(1)), environment: environment) { [refreshes] _ in
             refreshes.increment()
-            for await _ in answers { break }
+            for await _ in responses { break }
             return .number(2)
         }
         let client = APIClient(
@@ -174,7 +174,7 @@ import Timekeeping
             transport: server,
             session: session,
             middleware: [],
-            surroundings: surroundings
+            environment: environment
         )
         let crowd = (0..<10_000).map { _ in Task { await failure { _ = try await client.send(.get, "/a") } } }
         // All have been refused: some are held back, the others wait for the refresh.
@@ -182,7 +182,7 @@ import Timekeeping
         for (number, call) in crowd.enumerated() where number.isMultiple(of: 3) { call.cancel() }
         server.release()
         while session.waiting > crowd.count * 2 / 3 { await Task.yield() }
-        answer.yield()
+        response.yield()
         for (number, call) in crowd.enumerated() {
             let kind = await call.value?.kind
             #expect(kind == (number.isMultiple(of: 3) ? .cancelled : nil))

@@ -43,7 +43,7 @@ final class TokenServer: HTTPTransport {
             defer { state.held = [] }
             return state.held
         }
-        for answer in held { answer.resume() }
+        for response in held { response.resume() }
     }
 
     func send(

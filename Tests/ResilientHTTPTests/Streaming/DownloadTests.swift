@@ -35,8 +35,8 @@ import Testing
         let scripted = ScriptedTransport(steps)
         transport = scripted
         let url = try #require(URL(string: "https://api.example.org"))
-        let surroundings = ClientSurroundings(chance: { 0 })
-        return APIClient(baseURL: url, transport: scripted, middleware: [], surroundings: surroundings)
+        let environment = ClientEnvironment(chance: { 0 })
+        return APIClient(baseURL: url, transport: scripted, middleware: [], environment: environment)
     }
 
     private func files(_ target: URL) throws -> [String] {

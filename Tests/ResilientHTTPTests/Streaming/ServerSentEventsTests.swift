@@ -105,8 +105,8 @@ private final class Pauses: Sendable {
         let (transport, clock) = (ScriptedTransport(steps), ManualClock())
         let pauses = Pauses()
         let url = try #require(URL(string: "https://api.example.org"))
-        let surroundings = ClientSurroundings(clock: MonotonicClock(clock), chance: { chance })
-        let api = APIClient(baseURL: url, transport: transport, middleware: [], surroundings: surroundings)
+        let environment = ClientEnvironment(clock: MonotonicClock(clock), chance: { chance })
+        let api = APIClient(baseURL: url, transport: transport, middleware: [], environment: environment)
         let result = await withTaskGroup(of: (data: [String], error: APIError?)?.self) { group in
             group.addTask {
                 var data: [String] = []

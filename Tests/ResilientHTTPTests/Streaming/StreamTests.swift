@@ -72,7 +72,7 @@ import Timekeeping
         let session = Session(store: MemoryCredentialStore(Credentials(accessToken: "old", refreshToken: "r"))) { _ in
             Credentials(accessToken: "new", refreshToken: "r")
         }
-        let api = try makeClient(transport).authorised(by: session)
+        let api = try makeClient(transport).authorized(by: session)
         #expect(try await api.stream(.get, "/a").collect(upTo: 9).count == 5)
         #expect(transport.sent.map { $0.request.headerFields[.authorization] } == ["Bearer old", "Bearer new"])
     }
@@ -155,7 +155,7 @@ import Timekeeping
         let clock = MonotonicClock(ManualClock())
         let url = try #require(URL(string: "https://api.example.org"))
         func api(_ recorder: Recorder) -> APIClient {
-            APIClient(baseURL: url, transport: recorder, middleware: [], surroundings: ClientSurroundings(clock: clock))
+            APIClient(baseURL: url, transport: recorder, middleware: [], environment: ClientEnvironment(clock: clock))
         }
         let stream = Recorder()
         let streaming = api(stream)

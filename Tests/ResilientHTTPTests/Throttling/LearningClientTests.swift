@@ -66,7 +66,7 @@ import Timekeeping
             transport: server,
             timeout: long,
             middleware: [middleware],
-            surroundings: ClientSurroundings(
+            environment: ClientEnvironment(
                 clock: MonotonicClock(clock),
                 wallClock: { start.addingTimeInterval(clock.now.offset / .seconds(1)) }
             )

@@ -111,7 +111,7 @@ import Testing
         let process = process(log: log)
         #expect(try await process.decide(endpoint).wait == .seconds(60))
         #expect(try await process.decide(Endpoint(.get, "/never-seen")).wait == .seconds(60))
-        #expect(log.lines.count { $0.hasPrefix("warning Saved counts can't be read") } == 1)
+        #expect(log.lines.count { $0.hasPrefix("warning Loading call counts failed") } == 1)
         system.advance(by: .seconds(60))
         #expect(try await process.decide(endpoint).isAllowed)
         #expect(try await self.process().decide(endpoint) == .allowed(remaining: 8))
@@ -128,7 +128,7 @@ import Testing
         var allowed = 0
         for _ in 0..<12 { allowed += try await process.decide(endpoint).isAllowed ? 1 : 0 }
         #expect(allowed == 10)
-        #expect(log.lines.count { $0.hasPrefix("warning Counts can't be saved") } == 1)
+        #expect(log.lines.count { $0.hasPrefix("warning Saving call counts failed") } == 1)
         let blocked = ThrottleFile(folder: URL(fileURLWithPath: "/proc/no/such"))
         #expect(try await self.process(blocked).decide(endpoint).isAllowed)
     }

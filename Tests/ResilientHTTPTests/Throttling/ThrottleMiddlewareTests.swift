@@ -126,7 +126,7 @@ import Testing
         let lines = log.lines
         #expect(lines.count == 31)
         #expect(lines.first == "debug Call allowed count=1 endpoint=GET /a/{id} limit=30")
-        #expect(lines.last == "debug Call held back count=30 endpoint=GET /a/{id} limit=30 reason=quota wait=60.0 seconds")
+        #expect(lines.last == "debug Call throttled count=30 endpoint=GET /a/{id} limit=30 reason=quota wait=60.0 seconds")
         for secret in ["998877", "hidden", "token", "ana-secret", "example.org"] { #expect(!lines.joined().contains(secret)) }
     }
 }

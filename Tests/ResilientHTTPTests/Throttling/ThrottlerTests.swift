@@ -103,7 +103,7 @@ import Testing
     @Test("Refusals are told to everyone who listens; who is slow loses the oldest, and a person is told once per row")
     func refusals() async throws {
         var policy = ThrottlePolicy.appsInTheField
-        policy.refusalsWorthTelling = 3
+        policy.refusalsWorthReporting = 3
         let throttler = throttler(policy)
         let (all, last) = (throttler.refusals(), throttler.refusals(buffering: 2))
         for _ in 0..<15 { _ = try await throttler.decide(activities) }
@@ -115,7 +115,7 @@ import Testing
             if seen.count == 6 { break }
         }
         #expect(seen.map(\.inARow) == [1, 2, 3, 4, 5, 1])
-        #expect(seen.map(\.isWorthTelling) == [false, false, true, false, false, false])
+        #expect(seen.map(\.isWorthReporting) == [false, false, true, false, false, false])
         #expect(seen.allSatisfy { $0.endpoint == activities && $0.count == 10 && $0.limit == 10 })
         #expect(seen.first?.hold == Hold(.quota, limit: "minute", wait: .seconds(60)))
         var late: [Int] = []

@@ -17,7 +17,7 @@ import Timekeeping
             baseURL: try #require(URL(string: "https://api.example.org")),
             transport: transport,
             middleware: [ThrottleMiddleware(throttler)],
-            surroundings: ClientSurroundings(clock: MonotonicClock(clock), chance: { 0 })
+            environment: ClientEnvironment(clock: MonotonicClock(clock), chance: { 0 })
         )
     }
 
@@ -86,7 +86,7 @@ import Timekeeping
             baseURL: try #require(URL(string: "https://api.example.org")),
             transport: transport,
             middleware: ClientPipeline.standard(gate: gate, breaker: breaker),
-            surroundings: ClientSurroundings(clock: MonotonicClock(clock))
+            environment: ClientEnvironment(clock: MonotonicClock(clock))
         )
         client.listeners = [tally]
         for number in 0..<1_000 {

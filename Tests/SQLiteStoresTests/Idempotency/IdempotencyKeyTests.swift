@@ -106,7 +106,7 @@ import Testing
             secret.claim(try IdempotencyKey(key), owner: .account(client), method: "POST", route: "/", path: "/", body: [])
         }
         let text = "a token that no database shows"
-        let answer = try #require(KeptAnswer(status: 200, headers: [:], body: Array(text.utf8)))
+        let answer = try #require(IdempotentResponse(status: 200, headers: [:], body: Array(text.utf8)))
         let sealed = try answer.sealed(for: claim("k", by: secret))
         #expect(Data(sealed.body).range(of: Data("token".utf8)) == nil)
         #expect(try sealed.opened(for: claim("k", by: secret)) == answer)
@@ -121,10 +121,10 @@ import Testing
     func safeHeaders() throws {
         var headers: HTTPFields = [.contentType: "text/plain", .location: "/x", .setCookie: "s=1", .authorization: "Bearer t"]
         headers[.wwwAuthenticate] = "Bearer"
-        let answer = try #require(KeptAnswer(status: 201, headers: headers, body: []))
+        let answer = try #require(IdempotentResponse(status: 201, headers: headers, body: []))
         #expect(answer.headers == [.contentType: "text/plain", .location: "/x"])
-        #expect(KeptAnswer(status: 200, headers: [:], body: Array(repeating: 0, count: 65_537)) == nil)
-        #expect(KeptAnswer(status: 200, headers: [:], body: Array(repeating: 0, count: 65_536)) != nil)
+        #expect(IdempotentResponse(status: 200, headers: [:], body: Array(repeating: 0, count: 65_537)) == nil)
+        #expect(IdempotentResponse(status: 200, headers: [:], body: Array(repeating: 0, count: 65_536)) != nil)
     }
 
     @Test("Bounds of nothing are a programmer's mistake")

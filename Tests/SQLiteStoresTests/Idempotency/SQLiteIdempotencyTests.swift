@@ -7,8 +7,8 @@ import SQLiteStores
 import Testing
 
 @Suite struct SQLiteIdempotencyTests {
-    private func answer(_ text: String) throws -> KeptAnswer {
-        try #require(KeptAnswer(status: 200, headers: [.contentType: "text/plain"], body: Array(text.utf8)))
+    private func answer(_ text: String) throws -> IdempotentResponse {
+        try #require(IdempotentResponse(status: 200, headers: [.contentType: "text/plain"], body: Array(text.utf8)))
     }
 
     @Test("Another process on the same file sees what was claimed and what was answered")

@@ -193,7 +193,7 @@ import Testing
                     let claims = [RateLimitClaim("hour", key: email.normalized)]
                     #expect(process.admit(claims).isAdmitted)
                     let intent = MailIntent(subject: .passwordReset(email), language: .english, createdAt: Date())
-                    try await CommittedUsage.$current.withValue({ process.debts(of: claims) }) {
+                    try await CommittedUsage.$current.withValue({ process.consumedQuota(of: claims) }) {
                         try await intents.enqueue(intent)
                     }
                 }
@@ -220,7 +220,7 @@ import Testing
             process.take("hour")
             try await intents.enqueue(intent)
             await #expect(throws: StoreFailure.self) {
-                try await CommittedUsage.$current.withValue({ process.debts(of: [RateLimitClaim("hour", key: "ana")]) }) {
+                try await CommittedUsage.$current.withValue({ process.consumedQuota(of: [RateLimitClaim("hour", key: "ana")]) }) {
                     try await intents.enqueue(intent)
                 }
             }
@@ -237,7 +237,9 @@ import Testing
             let claims = [RateLimitClaim("hour", key: email.normalized)]
             #expect(process.admit(claims).isAdmitted)
             let intent = MailIntent(subject: .passwordReset(email), language: .english, createdAt: Date())
-            try await CommittedUsage.$current.withValue({ process.debts(of: claims) }) { try await intents.enqueue(intent) }
+            try await CommittedUsage.$current.withValue({ process.consumedQuota(of: claims) }) {
+                try await intents.enqueue(intent)
+            }
             let kept = try await machine.coverage()
             machine.pass(.seconds(1))
             try await process.save()
@@ -264,7 +266,7 @@ import Testing
                 )
                 let intent = MailIntent(subject: .passwordReset(email), language: .english, createdAt: Date())
                 await #expect(throws: StoreFailure.self) {
-                    try await CommittedUsage.$current.withValue({ process.debts(of: claims) }) {
+                    try await CommittedUsage.$current.withValue({ process.consumedQuota(of: claims) }) {
                         try await intents.enqueue(intent)
                     }
                 }
@@ -288,7 +290,9 @@ import Testing
             for _ in 0..<requests {
                 #expect(process.admit(claims).isAdmitted)
                 let intent = MailIntent(subject: .passwordReset(email), language: .english, createdAt: Date())
-                try await CommittedUsage.$current.withValue({ process.debts(of: claims) }) { try await intents.enqueue(intent) }
+                try await CommittedUsage.$current.withValue({ process.consumedQuota(of: claims) }) {
+                    try await intents.enqueue(intent)
+                }
             }
             #expect(try await machine.rows() == rows)
         }

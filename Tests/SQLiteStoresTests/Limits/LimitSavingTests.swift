@@ -149,7 +149,7 @@ import Testing
             let second = try await machine.start(rules)
             #expect(second.left("hour") == 2)
             second.take("minute")
-            #expect(second.debts(of: [RateLimitClaim("minute", key: "ana")]) == nil)
+            #expect(second.consumedQuota(of: [RateLimitClaim("minute", key: "ana")]) == nil)
             try await second.close()
             #expect(try await machine.rows() == 0)
             #expect(try await !isClean(machine))

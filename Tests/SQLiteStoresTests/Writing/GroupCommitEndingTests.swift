@@ -112,7 +112,7 @@ import Testing
     @Test("The line lets in so many and no more, first come first served, and tells one of them to serve it")
     func bounds() {
         struct Nothing: PendingWrite {
-            let debts: (@Sendable () -> RateLimitDebts?)? = nil
+            let consumedQuota: (@Sendable () -> ConsumedQuota?)? = nil
             func begin() -> Bool { true }
             func perform(in database: Database) {}
             func end(_ failure: (any Error)?) {}

@@ -183,10 +183,10 @@ import Testing
         async let pending = responder.respond(to: request, context: .make())
         await bodyClock.waitForSleepers()
         bodyClock.advance(by: .seconds(15))
-        let answer = try await Answer(try await pending)
-        #expect(answer.status == .requestTimeout)
-        #expect(answer.headers[.connection] == "close")
-        #expect(try answer.json.objectValue?["code"] == "REQUEST_TIMEOUT")
+        let response = try await Answer(try await pending)
+        #expect(response.status == .requestTimeout)
+        #expect(response.headers[.connection] == "close")
+        #expect(try response.json.objectValue?["code"] == "REQUEST_TIMEOUT")
         body.finish()
     }
 

@@ -48,7 +48,7 @@ struct FaultyStore: IdempotencyStore {
         }
     }
 
-    func finish(_ claim: IdempotencyClaim, with answer: KeptAnswer?, until expiry: Date) async throws -> Bool {
+    func finish(_ claim: IdempotencyClaim, with answer: IdempotentResponse?, until expiry: Date) async throws -> Bool {
         switch fault {
         case .failsToEnd: throw Trouble()
         case .forgetsTheEnd: true

@@ -16,11 +16,11 @@ import Testing
         let server = LimitedServer([.rule("search-ip", 2)])
         server.group(.client("search-ip")).get("/") { _, _ in "found" }
         for remaining in [1, 0] {
-            let answer = try await server.get()
-            #expect(answer.status == .ok)
-            #expect(answer[header: "RateLimit-Policy"] == #""search-ip";q=2;w=60"#)
-            #expect(answer[header: "RateLimit"] == #""search-ip";r=\#(remaining);t=60"#)
-            #expect(answer[header: "Retry-After"] == nil)
+            let response = try await server.get()
+            #expect(response.status == .ok)
+            #expect(response[header: "RateLimit-Policy"] == #""search-ip";q=2;w=60"#)
+            #expect(response[header: "RateLimit"] == #""search-ip";r=\#(remaining);t=60"#)
+            #expect(response[header: "Retry-After"] == nil)
         }
         server.clock.advance(by: .milliseconds(20_500))
         let refused = try await server.get()
@@ -49,9 +49,9 @@ import Testing
             default: throw Surprise()
             }
         }
-        let answer = try await server.get()
-        #expect([403, 409, 500].contains(answer.status.code))
-        #expect(answer[header: "RateLimit"] == #""ip";r=2;t=60"#)
+        let response = try await server.get()
+        #expect([403, 409, 500].contains(response.status.code))
+        #expect(response[header: "RateLimit"] == #""ip";r=2;t=60"#)
     }
 
     @Test("A route without limits and an unknown path tell none")
@@ -60,8 +60,8 @@ import Testing
         server.group(.client("ip")).get("/limited") { _, _ in "" }
         server.router.get("/free") { _, _ in "" }
         for path in ["/free", "/unknown"] {
-            let answer = try await server.get(path)
-            #expect(answer[header: "RateLimit"] == nil && answer[header: "RateLimit-Policy"] == nil)
+            let response = try await server.get(path)
+            #expect(response[header: "RateLimit"] == nil && response[header: "RateLimit-Policy"] == nil)
         }
     }
 

@@ -15,9 +15,9 @@ import Testing
         let server = LimitedServer([.rule("ip", 2, mode: .shadow, isVisible: false)])
         server.group(.client("ip")).get("/") { _, _ in "" }
         for _ in 0..<5 {
-            let answer = try await server.get(from: "198.51.100.77")
-            #expect(answer.status == .ok)
-            #expect(answer[header: "RateLimit"] == nil && answer[header: "RateLimit-Policy"] == nil)
+            let response = try await server.get(from: "198.51.100.77")
+            #expect(response.status == .ok)
+            #expect(response[header: "RateLimit"] == nil && response[header: "RateLimit-Policy"] == nil)
         }
         #expect(server.count("rate_limit_decisions", "ip", decision: "shadow_refused") == 3)
         #expect(server.count("rate_limit_decisions", "ip", decision: "refused") == 0)
@@ -73,9 +73,9 @@ import Testing
         let store = BrokenStore()
         let server = LimitedServer([], store: store)
         server.group(.client("ip")).get("/") { _, _ in "" }
-        let answer = try await server.get(from: "198.51.100.77")
-        #expect(answer.status == .serviceUnavailable)
-        #expect(answer[header: "Retry-After"] == "1")
+        let response = try await server.get(from: "198.51.100.77")
+        #expect(response.status == .serviceUnavailable)
+        #expect(response[header: "Retry-After"] == "1")
         #expect(server.count("rate_limit_store_errors", "ip") == 1)
         #expect(server.logs.entries.contains { $0.level == .error })
         for entry in server.logs.entries { #expect(!"\(entry)".contains("198.51")) }
@@ -89,7 +89,7 @@ import Testing
         let logger = Logger(label: "test", factory: { _ in logs })
         let server = LimitedServer([.rule("ip", 1)])
         let log = RefusalLog(clock: server.clock)
-        let refusal = RateLimitAnswer.Refusal(policy: RateLimitRule.rule("ip", 1).policy, retryAfter: .seconds(7))
+        let refusal = RateLimitResult.Refusal(policy: RateLimitRule.rule("ip", 1).policy, retryAfter: .seconds(7))
         for _ in 0..<1_000 { log.note(refusal, isShadow: false, logger) }
         server.clock.advance(by: .seconds(1))
         log.note(refusal, isShadow: false, logger)
@@ -108,12 +108,12 @@ private final class BrokenStore: RateLimitStore {
 
     let isBroken = Mutex(true)
 
-    func admit(_ claims: [RateLimitClaim]) async throws -> RateLimitAnswer {
+    func admit(_ claims: [RateLimitClaim]) async throws -> RateLimitResult {
         if isBroken.withLock({ $0 }) { throw Gone() }
-        return RateLimitAnswer(limits: [])
+        return RateLimitResult(limits: [])
     }
 
-    func check(_ claims: [RateLimitClaim]) async throws -> RateLimitAnswer { try await admit(claims) }
+    func check(_ claims: [RateLimitClaim]) async throws -> RateLimitResult { try await admit(claims) }
     func refund(_ charge: RateLimitCharge, under policies: Set<String>?) async throws {}
     func change(to rule: RateLimitRule) async throws {}
 }

@@ -89,8 +89,8 @@ import Testing
         let router = Router<MemoryContext>.make()
         router.group("/old").add(middleware: ErrorFormMiddleware(.success)).get { _, _ -> Response in throw Trouble() }
         let logs = InMemoryLogHandler()
-        let answer = try await router.answer(.make(.get, "/old"), context: .make(logs: logs))
-        #expect(answer.status == .internalServerError)
+        let response = try await router.answer(.make(.get, "/old"), context: .make(logs: logs))
+        #expect(response.status == .internalServerError)
         #expect(logs.entries.first?.metadata["error.type"] == "Trouble")
     }
 }

@@ -24,7 +24,7 @@ public struct Account: Hashable, Sendable, Identifiable {
         /// Taken out of use by the operator.
         case suspended
         /// Taken out of use by its owner, who did not make a change that a mail told of. A reset puts it back into use.
-        case frozen
+        case locked = "frozen"
     }
 
     /// In place of a hash: no password verifies against it, and a reset sets one.
@@ -48,7 +48,7 @@ public struct Account: Hashable, Sendable, Identifiable {
     public var createdAt: Date
 
     /// Whether its password may be reset: an operator's decision is not undone by a mail.
-    public var isRecoverable: Bool { state == .active || state == .frozen }
+    public var isRecoverable: Bool { state == .active || state == .locked }
 
     /// Creates an account.
     public init(

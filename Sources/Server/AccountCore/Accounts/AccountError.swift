@@ -20,7 +20,7 @@ public struct AccountError: Error, Hashable, Sendable {
     /// The account was taken out of use.
     public static let suspended = AccountError(code: .authUserSuspended)
     /// The account was frozen by its owner.
-    public static let frozen = AccountError(
+    public static let locked = AccountError(
         code: .authUserSuspended,
         message: LocalizedText(
             en: "This account is frozen. Reset your password to use it again.",
@@ -36,7 +36,7 @@ public struct AccountError: Error, Hashable, Sendable {
         switch state {
         case .active, .inactive: inactive
         case .suspended: suspended
-        case .frozen: frozen
+        case .locked: locked
         }
     }
 

@@ -31,7 +31,7 @@ public struct DecoyMix: Hashable, Sendable {
         // What is given up comes first: others may need the room.
         for decoy in Set(spans.map(\.decoy)).union(counts.keys).sorted() {
             let change = Double(counts[decoy] ?? 0) / total - width(of: decoy)
-            if change < -Self.leastWidth { giveUp(-change, of: decoy) }
+            if change < -Self.leastWidth { abandon(-change, of: decoy) }
             if change > Self.leastWidth { missing.append((decoy, change)) }
         }
         for (decoy, width) in missing {
@@ -54,7 +54,7 @@ public struct DecoyMix: Hashable, Sendable {
 
     private func width(of decoy: String) -> Double { spans.reduce(0) { $0 + ($1.decoy == decoy ? $1.width : 0) } }
 
-    private mutating func giveUp(_ width: Double, of decoy: String) {
+    private mutating func abandon(_ width: Double, of decoy: String) {
         var rest = width
         for index in spans.indices.reversed() where spans[index].decoy == decoy {
             let cut = min(rest, spans[index].width)

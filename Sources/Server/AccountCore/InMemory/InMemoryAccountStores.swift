@@ -35,7 +35,7 @@ public final class InMemoryAccountStores: AccountStores {
     public var accounts: any AccountRepository { InMemoryAccounts(stores: self) }
     public var sessions: any SessionStore { InMemorySessions(stores: self) }
     public var resetTokens: any ResetTokenStore { InMemoryResetTokens(stores: self) }
-    public var freezeTokens: any FreezeTokenStore { InMemoryFreezeTokens(stores: self) }
+    public var accountLockTokens: any AccountLockTokenStore { InMemoryAccountLockTokens(stores: self) }
     public var intents: any MailIntentQueue & MailQueueInspection { InMemoryMailIntents(stores: self) }
     public var sentResets: any SentResetStore { InMemorySentResets(stores: self) }
     public var audit: any AuditStore { InMemoryAudit(stores: self) }
@@ -62,11 +62,11 @@ struct InMemoryState: Sendable {
     /// The ids of accounts by their normalized addresses.
     var addresses: [String: Account.ID] = [:]
     var decoys: [DecoySpan] = []
-    var sessions: [Session.ID: InMemorySession] = [:]
+    var sessions: [StoredSession.ID: InMemorySession] = [:]
     /// The sessions of refresh tokens.
-    var refreshTokens: [TokenDigest: Session.ID] = [:]
+    var refreshTokens: [TokenDigest: StoredSession.ID] = [:]
     var resetTokens: [TokenDigest: InMemoryResetToken] = [:]
-    var freezeTokens: [TokenDigest: InMemoryFreezeToken] = [:]
+    var accountLockTokens: [TokenDigest: InMemoryAccountLockToken] = [:]
     var intents: [MailIntent.ID: InMemoryIntent] = [:]
     var turns = MailTurns()
     var lastRetry: Date?
@@ -87,7 +87,7 @@ struct InMemoryState: Sendable {
     }
 
     /// Ends a session, with its refresh tokens.
-    mutating func endSession(_ id: Session.ID) {
+    mutating func endSession(_ id: StoredSession.ID) {
         for digest in sessions.removeValue(forKey: id)?.tokens.keys ?? [:].keys { refreshTokens[digest] = nil }
     }
 

@@ -55,7 +55,7 @@ struct InMemoryMailIntents: MailIntentQueue, MailQueueInspection {
         try await stores.perform("intents.postpone") { $0.fail(intent, leaseEnd, as: .waiting, until: due, reason) }
     }
 
-    func giveUp(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws {
+    func abandon(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws {
         try await stores.perform("intents.giveUp") { $0.fail(intent, leaseEnd, as: .failed, until: end, reason) }
     }
 

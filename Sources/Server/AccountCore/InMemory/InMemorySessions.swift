@@ -7,7 +7,7 @@ struct InMemorySession: Sendable {
         var usedAt: Date?
     }
 
-    let session: Session
+    let session: StoredSession
     var refreshedAt: Date
     var tokens: [TokenDigest: Token]
 }
@@ -16,7 +16,7 @@ struct InMemorySession: Sendable {
 struct InMemorySessions: SessionStore {
     let stores: InMemoryAccountStores
 
-    func open(_ session: Session, refresh: TokenDigest, epoch: Int) async throws -> Bool {
+    func open(_ session: StoredSession, refresh: TokenDigest, epoch: Int) async throws -> Bool {
         try await stores.perform("sessions.open") { state in
             guard let account = state.accounts[session.accountID], account.epoch == epoch, account.state == .active else {
                 return false
@@ -74,7 +74,7 @@ struct InMemorySessions: SessionStore {
         }
     }
 
-    func isAlive(_ id: Session.ID) async throws -> Bool {
+    func isAlive(_ id: StoredSession.ID) async throws -> Bool {
         try await stores.perform("sessions.isAlive") { $0.sessions[id] != nil }
     }
 

@@ -15,7 +15,7 @@ enum MailDraft {
 enum MailedToken {
     case reset(StoredResetToken)
     /// "This was not me".
-    case freeze(TokenDigest, Account.ID, expiresAt: Date)
+    case lock(TokenDigest, Account.ID, expiresAt: Date)
 }
 
 /// Makes drafts: looks the account up, mints the token, renders.
@@ -36,7 +36,7 @@ struct MailDrafting: Sendable {
     }
 
     private func confirmation(for id: Account.ID, _ intent: MailIntent) async throws -> MailDraft {
-        let lifetime = rules.freezeLifetime / .seconds(1)
+        let lifetime = rules.accountLockLifetime / .seconds(1)
         guard let account = try await accounts.account(id: id) else { return .nobody }
         // However late it is news; but who has taken no mail for so long will take none.
         guard intent.failures == 0 || steady() < intent.createdAt.addingTimeInterval(lifetime) else { return .expired }
@@ -47,7 +47,7 @@ struct MailDrafting: Sendable {
             token: try ResetToken(secret.text),
             language: intent.language
         )
-        return .mail(mail, token: .freeze(secret.digest, account.id, expiresAt: now().addingTimeInterval(lifetime)))
+        return .mail(mail, token: .lock(secret.digest, account.id, expiresAt: now().addingTimeInterval(lifetime)))
     }
 
     private func reset(for address: EmailAddress, _ intent: MailIntent) async throws -> MailDraft {

@@ -24,7 +24,7 @@ final class MailOutage: Sendable {
     }
 
     /// Whether no mail is to be tried now.
-    func isResting(at now: Date) -> Bool { width(1, at: now) == 0 }
+    func isPaused(at now: Date) -> Bool { width(1, at: now) == 0 }
 
     /// Ends a rest since whose beginning somebody has asked for mails to be tried.
     func wake(askedAt: Date) {

@@ -26,7 +26,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         /// How long a mail that is done is followed by none while the server is busy: answers go before mails.
         public var rest: Duration = .milliseconds(40)
         /// How long mails that were given up are kept for an operator to look at.
-        public var keepsFailed: Duration = .seconds(7 * 86_400)
+        public var failedRetention: Duration = .seconds(7 * 86_400)
         /// How long a mail waits after a failure.
         public var backoff = MailBackoff()
 
@@ -38,7 +38,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
 
     private let intents: any MailIntentQueue
     private let tokens: any ResetTokenStore
-    private let freezeTokens: any FreezeTokenStore
+    private let accountLockTokens: any AccountLockTokenStore
     private let drafting: MailDrafting
     private let delivery: any MailDelivery
     private let rules: RecoveryRules
@@ -57,7 +57,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     ///   - intents: The queue of emails.
     ///   - accounts: The store of accounts.
     ///   - tokens: The store of reset tokens.
-    ///   - freezeTokens: The store of tokens that lock an account.
+    ///   - accountLockTokens: The store of tokens that lock an account.
     ///   - rendering: Renders emails.
     ///   - delivery: Delivers emails.
     ///   - rules: Lifetimes and bounds.
@@ -74,7 +74,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         intents: any MailIntentQueue,
         accounts: any AccountRepository,
         tokens: any ResetTokenStore,
-        freezeTokens: any FreezeTokenStore,
+        accountLockTokens: any AccountLockTokenStore,
         rendering: any MailRendering,
         delivery: any MailDelivery,
         rules: RecoveryRules,
@@ -91,7 +91,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         self.isServerBusy = isServerBusy
         self.intents = intents
         self.tokens = tokens
-        self.freezeTokens = freezeTokens
+        self.accountLockTokens = accountLockTokens
         drafting = MailDrafting(accounts: accounts, rendering: rendering, rules: rules, now: now, steady: steady ?? now)
         self.delivery = delivery
         self.rules = rules
@@ -135,7 +135,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     public func processDue() async throws -> Int {
         let abandoned = try await intents.releaseAbandoned(at: steady())
         if abandoned > 0 { logger.notice("Emails of a server that ended are released", metadata: ["mail.count": "\(abandoned)"]) }
-        if outage.isResting(at: steady()), let asked = try await intents.lastRetry() { outage.wake(askedAt: asked) }
+        if outage.isPaused(at: steady()), let asked = try await intents.lastRetry() { outage.wake(askedAt: asked) }
         let batch = MailBatch(size: schedule.batchSize)
         try await withThrowingTaskGroup { lanes in
             for _ in 0..<outage.width(schedule.width, at: steady()) {
@@ -166,10 +166,10 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
             do {
                 switch try await drafting.draft(for: intent) {
                 case .nobody: break
-                case .expired: return try await giveUp(intent, leaseEnd, reason: "expired before it could be handed over")
+                case .expired: return try await abandon(intent, leaseEnd, reason: "expired before it could be handed over")
                 case .mail(let mail, let token):
                     switch try await quota?.reserve(token, for: intent, at: steady()) ?? .reserved {
-                    case .reserved: try await handOver(mail, token, intent, leaseEnd)
+                    case .reserved: try await deliver(mail, token, intent, leaseEnd)
                     case .accountExceeded: noteLimited(intent, token)
                     case .later: return try await intents.release(intent, leaseEnd: leaseEnd, at: steady())
                     }
@@ -177,8 +177,8 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
                 try await settle(intent, before: leaseEnd)
             } catch let error as MailDeliveryError where error.kind == .refused {
                 metrics.mailFailed(error)
-                noteAnswer()
-                try await giveUp(intent, leaseEnd, reason: error.message)
+                noteResponse()
+                try await abandon(intent, leaseEnd, reason: error.message)
             } catch  where !(error is CancellationError) {
                 metrics.mailFailed(error)
                 noteFailure(error)
@@ -196,16 +196,16 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
-    private func giveUp(_ intent: MailIntent, _ leaseEnd: Date, reason: String) async throws {
-        let end = steady().addingTimeInterval(schedule.keepsFailed / .seconds(1))
-        try await intents.giveUp(intent, leaseEnd: leaseEnd, until: end, reason: reason)
+    private func abandon(_ intent: MailIntent, _ leaseEnd: Date, reason: String) async throws {
+        let end = steady().addingTimeInterval(schedule.failedRetention / .seconds(1))
+        try await intents.abandon(intent, leaseEnd: leaseEnd, until: end, reason: reason)
         metrics.gaveUp(intent)
         logger.warning("Mail given up", metadata: intent.metadata(reason: reason, failures: intent.failures + 1))
     }
 
     /// Hands a mail over. Only then do older links give way to its own: a mail that can't be delivered must not kill links that
     /// were.
-    private func handOver(_ mail: Mail, _ token: MailedToken, _ intent: MailIntent, _ leaseEnd: Date) async throws {
+    private func deliver(_ mail: Mail, _ token: MailedToken, _ intent: MailIntent, _ leaseEnd: Date) async throws {
         try await keep(token)
         do {
             try await deliver(mail, before: leaseEnd)
@@ -218,11 +218,11 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
             }
             throw error
         }
-        noteAnswer()
-        metrics.handedOver(intent, after: steady().timeIntervalSince(intent.createdAt))
+        noteResponse()
+        metrics.delivered(intent, after: steady().timeIntervalSince(intent.createdAt))
         // From here on nothing may bring the mail back: its reader has it.
         if case .reset(let token) = token {
-            metrics.count(.handedOver)
+            metrics.count(.delivered)
             do {
                 try await tokens.prune(olderThan: token, liveLimit: rules.liveLinks)
             } catch {
@@ -244,15 +244,15 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     private func keep(_ token: MailedToken) async throws {
         switch token {
         case .reset(let token): try await tokens.insert(token, liveLimit: .max)
-        case .freeze(let digest, let account, let expiry):
-            try await freezeTokens.insert(digest, account: account, expiresAt: expiry)
+        case .lock(let digest, let account, let expiry):
+            try await accountLockTokens.insert(digest, account: account, expiresAt: expiry)
         }
     }
 
     private func discard(_ token: MailedToken) async throws {
         switch token {
         case .reset(let token): try await tokens.discard(token.digest)
-        case .freeze(let digest, _, _): try await freezeTokens.discard(digest)
+        case .lock(let digest, _, _): try await accountLockTokens.discard(digest)
         }
     }
 
@@ -293,7 +293,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
     private func noteFailure(_ error: any Error) {
         guard let error = error as? MailDeliveryError else { return }
         switch error.kind {
-        case .refused, .deferred: noteAnswer()
+        case .refused, .deferred: noteResponse()
         case .unavailable:
             guard outage.failed(at: steady(), backoff: schedule.backoff) else { return }
             logger.warning("Mail server takes no mails", metadata: ["reason": "\(error.message)"])
@@ -303,7 +303,7 @@ public struct MailWorker<C: Clock>: Service where C.Duration == Duration {
         }
     }
 
-    private func noteAnswer() {
+    private func noteResponse() {
         guard let begin = outage.ended() else { return }
         logger.notice("Mail server takes mails again", metadata: ["seconds": "\(Int(steady().timeIntervalSince(begin)))"])
     }

@@ -14,7 +14,7 @@ import ErrorContract
 public struct AccountMetrics: Sendable {
     enum Step: String, CaseIterable {
         case requested
-        case handedOver = "handed_over"
+        case delivered = "handed_over"
         case validated, confirmed
     }
 
@@ -38,8 +38,8 @@ public struct AccountMetrics: Sendable {
     private let resetFailures: [FailedStep: [ResetFailure: Counter]]
     private let resetMailsLimited: Counter
     private let logins: [Login: Counter]
-    private let mailsHandedOver: [String: Counter]
-    private let mailsGivenUp: [String: Counter]
+    private let mailsDelivered: [String: Counter]
+    private let mailsAbandoned: [String: Counter]
     private let mailFailures: [MailFailure: Counter]
     private let mailAge: Timer
 
@@ -67,8 +67,8 @@ public struct AccountMetrics: Sendable {
         resetFailures = Dictionary(uniqueKeysWithValues: failures)
         resetMailsLimited = Counter(label: "reset_mails_limited", dimensions: [], factory: factory)
         logins = counters("logins", "outcome")
-        mailsHandedOver = perMail("mails_handed_over")
-        mailsGivenUp = perMail("mails_given_up")
+        mailsDelivered = perMail("mails_handed_over")
+        mailsAbandoned = perMail("mails_given_up")
         mailFailures = counters("mail_failures", "kind")
         mailAge = Timer(label: "mail_intent_age", dimensions: [], preferredDisplayUnit: .seconds, factory: factory)
     }
@@ -79,12 +79,12 @@ public struct AccountMetrics: Sendable {
 
     func limitedResetMail() { resetMailsLimited.increment() }
 
-    func handedOver(_ intent: MailIntent, after seconds: Double) {
-        mailsHandedOver[intent.subject.kind]?.increment()
+    func delivered(_ intent: MailIntent, after seconds: Double) {
+        mailsDelivered[intent.subject.kind]?.increment()
         mailAge.recordNanoseconds(Int64(max(0, min(seconds, 1e9)) * 1e9))
     }
 
-    func gaveUp(_ intent: MailIntent) { mailsGivenUp[intent.subject.kind]?.increment() }
+    func gaveUp(_ intent: MailIntent) { mailsAbandoned[intent.subject.kind]?.increment() }
 
     func mailFailed(_ error: any Error) {
         let kind = (error as? MailDeliveryError).flatMap { MailFailure(rawValue: $0.kind.rawValue) }

@@ -110,7 +110,7 @@ public struct PasswordRecovery: Sendable {
         }
         guard isConfirmed else { throw AccountError.resetTokenInvalid }
         audit?.note(.passwordReset, of: account.id)
-        if account.state == .frozen { audit?.note(.recovered, of: account.id) }
+        if account.state == .locked { audit?.note(.recovered, of: account.id) }
         return device
     }
 
@@ -141,7 +141,7 @@ public struct RecoveryRules: Hashable, Sendable {
     public let liveLinks: Int
 
     /// The life of the link with which an owner says that a change was not theirs.
-    public let freezeLifetime: Duration = .seconds(7 * 86_400)
+    public let accountLockLifetime: Duration = .seconds(7 * 86_400)
 
     /// Creates rules.
     /// - Precondition: both are positive.

@@ -1,3 +1,4 @@
+import AccountContract
 import Crypto
 public import Foundation
 

@@ -1,3 +1,4 @@
+import AccountContract
 import Crypto
 public import Foundation
 import JWTKit
@@ -9,7 +10,7 @@ public struct AccessTokens: Sendable {
         /// Who is signed in.
         public let accountID: Account.ID
         /// By which session.
-        public let sessionID: Session.ID
+        public let sessionID: StoredSession.ID
         /// The account's epoch when the token was issued.
         public let epoch: Int
     }
@@ -36,7 +37,7 @@ public struct AccessTokens: Sendable {
     }
 
     /// A token for a session.
-    public func issue(for account: Account, session: Session.ID, at now: Date, lifetime: Duration) async throws -> String {
+    public func issue(for account: Account, session: StoredSession.ID, at now: Date, lifetime: Duration) async throws -> String {
         let payload = Payload(
             sub: account.id.description,
             sid: session.description,
@@ -56,7 +57,7 @@ public struct AccessTokens: Sendable {
         guard Double(payload.exp) > now.timeIntervalSince1970 else { throw AccountError.tokenExpired }
         return Claims(
             accountID: Account.ID(rawValue: account),
-            sessionID: Session.ID(rawValue: session),
+            sessionID: StoredSession.ID(rawValue: session),
             epoch: payload.epoch
         )
     }

@@ -6,7 +6,7 @@ public import Observability
 /// that conforms to it, and have it pass `AccountStoreCheck.all` of `AccountStoreTesting`. ``InMemoryAccountStores`` is the shortest example.
 ///
 /// Several methods change more than one store in one transaction: ``ResetTokenStore/confirm(_:passwordHash:confirmation:at:)``,
-/// ``FreezeTokenStore/freeze(_:at:)``, ``AccountRepository/setState(_:of:)`` and ``SessionStore/open(_:refresh:epoch:)``. So the stores of one
+/// ``AccountLockTokenStore/lock(_:at:)``, ``AccountRepository/setState(_:of:)`` and ``SessionStore/open(_:refresh:epoch:)``. So the stores of one
 /// bundle share one database.
 public protocol AccountStores: Sendable {
     /// The accounts.
@@ -16,7 +16,7 @@ public protocol AccountStores: Sendable {
     /// Single-use tokens that set a new password.
     var resetTokens: any ResetTokenStore { get }
     /// Single-use tokens that lock an account.
-    var freezeTokens: any FreezeTokenStore { get }
+    var accountLockTokens: any AccountLockTokenStore { get }
     /// The emails that are to be sent.
     var intents: any MailIntentQueue & MailQueueInspection { get }
     /// The reset emails that were sent lately.

@@ -25,7 +25,7 @@ public struct AuditEvent: Hashable, Sendable {
         /// A reset put a frozen account back into use.
         case recovered
         /// The owner said "this was not me".
-        case frozen
+        case locked = "frozen"
         /// A refresh token was used a second time, and its session ended.
         case refreshReused = "refresh_reused"
         /// The operator suspended, deactivated or activated the account.

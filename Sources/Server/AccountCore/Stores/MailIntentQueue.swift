@@ -46,7 +46,7 @@ public protocol MailIntentQueue: Sendable {
     ///   - leaseEnd: The end of the lease.
     ///   - end: The time at which it is removed.
     ///   - reason: The failure, without addresses.
-    func giveUp(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws
+    func abandon(_ intent: MailIntent, leaseEnd: Date, until end: Date, reason: String) async throws
     /// Forgets what was given up long enough ago.
     func sweep(at now: Date) async throws
     /// When an operator last asked for mails to be tried; `nil` if nobody ever has.

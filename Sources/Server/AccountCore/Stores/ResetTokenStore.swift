@@ -56,7 +56,7 @@ public struct StoredResetToken: Hashable, Sendable {
 }
 
 /// The tokens with which an owner says "this was not me", kept as digests.
-public protocol FreezeTokenStore: Sendable {
+public protocol AccountLockTokenStore: Sendable {
     /// Keeps a token.
     func insert(_ digest: TokenDigest, account: Account.ID, expiresAt: Date) async throws
     /// Removes a token that no user has received.
@@ -67,7 +67,7 @@ public protocol FreezeTokenStore: Sendable {
     /// Consumes a token and, in the same transaction, freezes its account, ends all its sessions and live reset links and raises
     /// its epoch.
     /// - Returns: Whether the token was live. Of concurrent callers exactly one receives `true`.
-    func freeze(_ digest: TokenDigest, at now: Date) async throws -> Bool
+    func lock(_ digest: TokenDigest, at now: Date) async throws -> Bool
     /// Removes tokens that expired. Bounded work per call.
     /// - Returns: Whether there may be more.
     @discardableResult

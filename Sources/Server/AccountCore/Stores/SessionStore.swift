@@ -5,7 +5,7 @@ public protocol SessionStore: Sendable {
     /// Begins a session with its first refresh token, if the account is in use and its epoch is still the one that the caller
     /// checked the password in: a reset between the check and this call must not leave a session of the old password.
     /// - Returns: Whether the session began.
-    func open(_ session: Session, refresh: TokenDigest, epoch: Int) async throws -> Bool
+    func open(_ session: StoredSession, refresh: TokenDigest, epoch: Int) async throws -> Bool
     /// Uses a refresh token and puts another in its place, in one transaction.
     ///
     /// A token that was used before ends its session (RFC 9700 §4.14.2), with one exception: within `rules.repeatWindow` of
@@ -20,7 +20,7 @@ public protocol SessionStore: Sendable {
     /// Ends the session that a refresh token belongs to, used or not. Unknown tokens are nobody's.
     func end(refresh: TokenDigest) async throws
     /// Whether a session goes on.
-    func isAlive(_ id: Session.ID) async throws -> Bool
+    func isAlive(_ id: StoredSession.ID) async throws -> Bool
     /// Removes sessions that have run out, and tokens that were used so long ago that they would have run out unused; those are
     /// unknown from then on. Bounded work per call.
     /// - Returns: Whether there may be more.
@@ -31,17 +31,17 @@ public protocol SessionStore: Sendable {
 /// What became of a refresh token.
 public enum RotationOutcome: Hashable, Sendable {
     /// The session goes on with the next token.
-    case rotated(Session)
+    case rotated(StoredSession)
     /// The session was idle for too long, or has reached its age.
     case expired
     /// The token is unknown.
     case refused
     /// The token was used before, and its session has ended now.
-    case reused(Session)
+    case reused(StoredSession)
 }
 
 /// A signed-in device: the family of refresh tokens that began with one sign-in.
-public struct Session: Hashable, Sendable, Identifiable {
+public struct StoredSession: Hashable, Sendable, Identifiable {
     /// The id of a session.
     public struct ID: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         public let rawValue: UUID

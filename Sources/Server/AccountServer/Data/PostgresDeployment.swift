@@ -132,7 +132,7 @@ extension PostgresSettings {
     }
 }
 
-extension PostgresTime: KeptTime {
+extension PostgresTime: PersistentTime {
     package func keep() async throws { try await synchronize() }
 }
 

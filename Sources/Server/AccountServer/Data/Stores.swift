@@ -73,8 +73,8 @@ package struct Stores: AccountStores {
             logger: logger,
             metrics: metrics
         )
-        let keepsLimits = version != nil && configuration.sharedLimits == nil
-        place = .postgres(deployment, limits: keepsLimits ? try SQLiteDatabase(path: folder.limitDatabase.path) : nil)
+        let storesLimits = version != nil && configuration.sharedLimits == nil
+        place = .postgres(deployment, limits: storesLimits ? try SQLiteDatabase(path: folder.limitDatabase.path) : nil)
         accountStores = deployment.stores
     }
 
@@ -95,7 +95,7 @@ package struct Stores: AccountStores {
     package var accounts: any AccountRepository { accountStores.accounts }
     package var sessions: any SessionStore { accountStores.sessions }
     package var resetTokens: any ResetTokenStore { accountStores.resetTokens }
-    package var freezeTokens: any FreezeTokenStore { accountStores.freezeTokens }
+    package var accountLockTokens: any AccountLockTokenStore { accountStores.accountLockTokens }
     package var intents: any MailIntentQueue & MailQueueInspection { accountStores.intents }
     package var sentResets: any SentResetStore { accountStores.sentResets }
     package var audit: any AuditStore { accountStores.audit }
@@ -150,7 +150,7 @@ extension Stores {
         snapshot: @escaping @Sendable () -> SnapshotTime,
         logger: Logger,
         metrics: any MetricsFactory
-    ) async throws -> any KeptRateLimitStore where C.Duration == Duration {
+    ) async throws -> any PersistentRateLimitStore where C.Duration == Duration {
         if let shared {
             return ValkeyRateLimitStore(
                 settings.rules,
@@ -198,7 +198,7 @@ extension Stores {
 
     /// The time of due times, leases and grace windows.
     /// - Parameter snapshot: The clocks of the machine; its own if `nil`. PostgreSQL's clock takes their place unless they are given.
-    package func steadyTime(_ snapshot: (@Sendable () -> SnapshotTime)? = nil) async throws -> any KeptTime {
+    package func steadyTime(_ snapshot: (@Sendable () -> SnapshotTime)? = nil) async throws -> any PersistentTime {
         switch place {
         case .sqlite(let database): return try await SteadyTime(database, snapshot: snapshot ?? { .now() })
         case .postgres(let deployment, _):
@@ -246,7 +246,7 @@ extension Stores {
 }
 
 /// Rate limits that outlive the process. The service saves them, also when it ends.
-package protocol KeptRateLimitStore: RateLimitStore, Service {
+package protocol PersistentRateLimitStore: RateLimitStore, Service {
     /// Returns if the limits can be saved.
     func ping() async throws
     /// Saves the limits, if the service has not run.
@@ -254,19 +254,19 @@ package protocol KeptRateLimitStore: RateLimitStore, Service {
 }
 
 /// A time that outlives the process, and that steps of the wall clock do not change.
-package protocol KeptTime: Sendable {
+package protocol PersistentTime: Sendable {
     /// The time now.
     var now: @Sendable () -> Date { get }
     /// Records how far the time has come.
     func keep() async throws
 }
 
-extension SQLiteRateLimitStore: KeptRateLimitStore {}
-extension ValkeyRateLimitStore: KeptRateLimitStore {}
-extension SteadyTime: KeptTime {}
+extension SQLiteRateLimitStore: PersistentRateLimitStore {}
+extension ValkeyRateLimitStore: PersistentRateLimitStore {}
+extension SteadyTime: PersistentTime {}
 
 /// The wall clock that a caller gives.
-private struct GivenTime: KeptTime {
+private struct GivenTime: PersistentTime {
     let snapshot: @Sendable () -> SnapshotTime
     var now: @Sendable () -> Date {
         { [snapshot] in Date(timeIntervalSince1970: Double(snapshot().wallNanoseconds) / 1e9) }

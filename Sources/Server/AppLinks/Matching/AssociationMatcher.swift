@@ -44,7 +44,7 @@ public struct AssociationMatcher: Sendable {
     /// - Parameters:
     ///   - link: The link as it stands in a mail or on a page.
     ///   - installed: The apps on the phone; entries of others are passed over. `nil` means all.
-    public func answer(_ link: String, installed: Set<String>? = nil) -> LinkAnswer {
+    public func answer(_ link: String, installed: Set<String>? = nil) -> LinkMatch {
         guard link.utf8.count <= Self.longestLink else {
             return refusal(of: link, .tooLong, "The link is longer than \(Self.longestLink) bytes; shorten it.")
         }
@@ -52,12 +52,12 @@ public struct AssociationMatcher: Sendable {
             return refusal(of: link, .notALink, "This is no absolute link; write it out, beginning with https://.")
         }
         if let refused = refusal(of: link, parts) { return refused }
-        return LinkAnswer(link: link, outcome: outcome(parts, installed: installed))
+        return LinkMatch(link: link, outcome: outcome(parts, installed: installed))
     }
 
-    private func outcome(_ parts: SplitLink, installed: Set<String>?) -> LinkAnswer.Outcome {
+    private func outcome(_ parts: SplitLink, installed: Set<String>?) -> LinkMatch.Outcome {
         var cache = LinkFacetCache(parts)
-        var misses: [LinkAnswer.Miss] = []
+        var misses: [LinkMatch.Miss] = []
         for entry in document.entries {
             let apps = entry.apps.filter { installed?.contains($0) ?? true }
             guard !apps.isEmpty else { continue }
@@ -66,7 +66,7 @@ public struct AssociationMatcher: Sendable {
                     misses.append(.init(entry: entry.index, component: rule.index, key: miss))
                     continue
                 }
-                let found = LinkAnswer.Rule(
+                let found = LinkMatch.Rule(
                     apps: apps,
                     entry: entry.index,
                     component: rule.index,
@@ -79,7 +79,7 @@ public struct AssociationMatcher: Sendable {
         return .unmatched(misses)
     }
 
-    private func refusal(of link: String, _ parts: SplitLink) -> LinkAnswer? {
+    private func refusal(of link: String, _ parts: SplitLink) -> LinkMatch? {
         if parts.scheme != "https" {
             return refusal(of: link, .notHTTPS, "The link is \(parts.scheme); make it https.")
         }
@@ -97,7 +97,7 @@ public struct AssociationMatcher: Sendable {
         return nil
     }
 
-    private func refusal(of link: String, _ code: LinkRefusal.Code, _ message: String) -> LinkAnswer {
-        LinkAnswer(link: link, outcome: .refused(LinkRefusal(code: code, message: message)))
+    private func refusal(of link: String, _ code: LinkMismatch.Code, _ message: String) -> LinkMatch {
+        LinkMatch(link: link, outcome: .refused(LinkMismatch(code: code, message: message)))
     }
 }

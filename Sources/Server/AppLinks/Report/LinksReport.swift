@@ -8,7 +8,7 @@ public struct LinksReport: Hashable, Sendable {
     /// What the lint found, errors first.
     public let findings: [AssociationFinding]
     /// One answer for each link, in their order.
-    public let answers: [LinkAnswer]
+    public let answers: [LinkMatch]
 
     /// Verifies a file that was fetched; links must be of its domain.
     public init(_ retrieval: Retrieval, links: [String] = []) {
@@ -39,8 +39,8 @@ public struct LinksReport: Hashable, Sendable {
             let matcher = try AssociationMatcher(bytes, domain: domain)
             answers = links.map { matcher.answer($0) }
         } catch {
-            let refusal = LinkRefusal(code: .unreadableFile, message: "The file can't be read; correct it first.")
-            answers = links.map { LinkAnswer(link: $0, outcome: .refused(refusal)) }
+            let refusal = LinkMismatch(code: .unreadableFile, message: "The file can't be read; correct it first.")
+            answers = links.map { LinkMatch(link: $0, outcome: .refused(refusal)) }
         }
     }
 
@@ -71,7 +71,7 @@ extension LinksReport {
     }
 }
 
-extension LinkAnswer {
+extension LinkMatch {
     fileprivate var json: JSONValue {
         var members: [(String, JSONValue)] = [("link", .string(link))]
         switch outcome {
@@ -85,7 +85,7 @@ extension LinkAnswer {
     }
 }
 
-extension LinkAnswer.Rule {
+extension LinkMatch.Rule {
     fileprivate var members: [(String, JSONValue)] {
         [
             ("apps", .array(apps.map { .string($0) })),
@@ -96,7 +96,7 @@ extension LinkAnswer.Rule {
     }
 }
 
-extension LinkAnswer.Miss {
+extension LinkMatch.Miss {
     fileprivate var json: JSONValue {
         ["details": .integer(Int64(entry)), "component": .integer(Int64(component)), "key": .string(key)]
     }
@@ -138,7 +138,7 @@ extension LinksReport {
     }
 }
 
-extension LinkAnswer {
+extension LinkMatch {
     fileprivate func lines(listed: Int) -> [String] {
         switch outcome {
         case .opens(let rule): return ["opens     \(link)", "  \(rule.apps.joined(separator: ", ")) by \(rule.place)"]
@@ -152,14 +152,14 @@ extension LinkAnswer {
     }
 }
 
-extension LinkAnswer.Rule {
+extension LinkMatch.Rule {
     fileprivate var place: String {
         let remark = comment.map { " (\($0))" } ?? ""
         return "details[\(entry)], \(isOldFormat ? "path" : "component") \(component)\(remark)"
     }
 }
 
-extension LinkAnswer.Miss {
+extension LinkMatch.Miss {
     fileprivate var reason: String {
         switch key {
         case "/": "the path differs"

@@ -48,8 +48,8 @@ struct SMTPFailure: Error {
             case (.misconfigured, _, .sender): ": check that this login may send from the address of EMAIL_FROM"
             default: ""
             }
-        let answer = code.flatMap { $0 < 400 ? nil : $0 }.map { "\($0)" + (conversation.enhancedCode.map { " " + $0 } ?? "") }
-        let cause = answer ?? String(cString: curl_easy_strerror(result))
+        let response = code.flatMap { $0 < 400 ? nil : $0 }.map { "\($0)" + (conversation.enhancedCode.map { " " + $0 } ?? "") }
+        let cause = response ?? String(cString: curl_easy_strerror(result))
         return "\(cause) at \(conversation.stage.rawValue)\(advice)"
     }
 }

@@ -10,10 +10,10 @@ final class SMTPSession {
     private let handle: UnsafeMutableRawPointer
     private let settings: SMTPSettings
     private var recipients: UnsafeMutablePointer<curl_slist>?
-    private var mail = MailInHand()
+    private var mail = InFlightMail()
 
     /// The mail that libcurl's callbacks are about.
-    fileprivate struct MailInHand {
+    fileprivate struct InFlightMail {
         var message: [UInt8] = []
         var offset = 0
         var conversation = SMTPConversation()
@@ -37,7 +37,7 @@ final class SMTPSession {
     /// Sends a mail, and blocks until it is sent or can't be.
     /// - Parameter isCancelled: Asked about once a second; `true` breaks the connection, before the mail's end if it was not sent.
     func send(_ envelope: SMTPEnvelope, isCancelled: @escaping () -> Bool) -> Result<Void, SMTPFailure> {
-        mail = MailInHand(message: envelope.message, isCancelled: isCancelled)
+        mail = InFlightMail(message: envelope.message, isCancelled: isCancelled)
         // Connections outlive this.
         curl_easy_reset(handle)
         curl_slist_free_all(recipients)
@@ -49,7 +49,7 @@ final class SMTPSession {
 
     /// Connects, agrees on TLS and signs in, sends nothing, and blocks meanwhile.
     func probe(_ envelope: SMTPEnvelope) -> Result<Void, SMTPFailure> {
-        mail = MailInHand()
+        mail = InFlightMail()
         curl_easy_reset(handle)
         var result = configure(envelope)
         if result == CURLE_OK { result = curl_set_number(handle, CURLOPT_UPLOAD, 0) }
@@ -121,7 +121,7 @@ final class SMTPSession {
     }
 }
 
-extension SMTPSession.MailInHand {
+extension SMTPSession.InFlightMail {
     fileprivate mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         let rest = message[offset...].prefix(buffer.count)
         buffer.copyBytes(from: rest)

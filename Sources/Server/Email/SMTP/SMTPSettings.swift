@@ -20,7 +20,7 @@ public struct SMTPSettings: Hashable, Sendable {
     }
 
     /// A name and a password for AUTH (RFC 4954). No description, dump or log shows the password.
-    public struct Credentials: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
+    public struct Login: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
         /// The name of the login.
         public var user: String
         /// Its password.
@@ -32,7 +32,7 @@ public struct SMTPSettings: Hashable, Sendable {
             self.password = password
         }
 
-        public var description: String { "Credentials(hidden)" }
+        public var description: String { "Login(hidden)" }
         public var customMirror: Mirror { Mirror(self, children: [:]) }
     }
 
@@ -43,7 +43,7 @@ public struct SMTPSettings: Hashable, Sendable {
     /// Whether and when TLS begins.
     public var security: Security
     /// The login; `nil` for none.
-    public var credentials: Credentials?
+    public var credentials: Login?
     /// The time in which a connection must be made, name looked up and TLS agreed on.
     public var connectTimeout: Duration
     /// The time in which a mail must be handed over, all in all.
@@ -66,7 +66,7 @@ public struct SMTPSettings: Hashable, Sendable {
         host: String,
         port: Int? = nil,
         security: Security = .startTLS,
-        credentials: Credentials? = nil,
+        credentials: Login? = nil,
         timeout: Duration = .seconds(30)
     ) {
         self.host = host

@@ -7,10 +7,10 @@ import Timekeeping
 /// Keeps what happens in a call, and tells each line when it happens.
 final class CallTimeline: CallListener {
     private let kept = Mutex<[TimelineLine]>([])
-    private let tell: @Sendable (TimelineLine) -> Void
+    private let report: @Sendable (TimelineLine) -> Void
 
-    init(_ tell: @escaping @Sendable (TimelineLine) -> Void) {
-        self.tell = tell
+    init(_ report: @escaping @Sendable (TimelineLine) -> Void) {
+        self.report = report
     }
 
     /// What happened so far, in order.
@@ -21,7 +21,7 @@ final class CallTimeline: CallListener {
         if case .finished = event.kind { return }
         let line = TimelineLine(elapsed: event.elapsed, kind: event.kind)
         kept.withLock { $0.append(line) }
-        tell(line)
+        report(line)
     }
 }
 
@@ -82,9 +82,9 @@ struct TimelineLine: Sendable {
 
 extension AttemptOutcome {
     fileprivate var words: String {
-        let answer = [status.map { "\($0)" }, code?.rawValue].compactMap(\.self).joined(separator: " ")
+        let response = [status.map { "\($0)" }, code?.rawValue].compactMap(\.self).joined(separator: " ")
         let id = requestID.map { ", request \($0)" } ?? ""
-        return "\(answer) after \(duration.wholeMilliseconds) ms\(id)"
+        return "\(response) after \(duration.wholeMilliseconds) ms\(id)"
     }
 }
 

@@ -64,7 +64,7 @@ struct Call: AsyncParsableCommand {
 
     func run() async throws {
         let request = try parsed()
-        let style = TextStyle(isColourful: Terminal.isColourful, secret: request.token)
+        let style = TextStyle(isColored: Terminal.isColored, secret: request.token)
         let isText = !json
         let timeline = CallTimeline { line in
             if isText { Terminal.say(style.redacted(line.text(in: style))) }

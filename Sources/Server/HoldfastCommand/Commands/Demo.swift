@@ -44,7 +44,7 @@ struct Demo: AsyncParsableCommand {
             let server = try await HoldfastServer(configuration: configuration, logger: logger)
             try await withRunningServer(server, logger: logger) { url in
                 Terminal.say("A server on \(url.absoluteString) with a fresh database.\n")
-                try await DemoStory(url: url, printer: DemoPrinter(isColourful: Terminal.isColourful)).tell()
+                try await DemoStory(url: url, printer: DemoPrinter(isColored: Terminal.isColored)).run()
             }
             Terminal.say("\nEvery step ended as it should.")
         } catch {

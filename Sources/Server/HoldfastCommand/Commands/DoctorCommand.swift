@@ -48,7 +48,7 @@ struct DoctorCommand: AsyncParsableCommand {
             let report: JSONValue = ["good": .bool(isGood), "findings": .array(findings.map(\.json))]
             return Terminal.say(String(decoding: report.encoded(), as: UTF8.self))
         }
-        let style = TextStyle(isColourful: Terminal.isColourful, secret: nil)
+        let style = TextStyle(isColored: Terminal.isColored, secret: nil)
         for line in findings.flatMap({ $0.lines(style) }) { Terminal.say(line) }
     }
 }

@@ -108,7 +108,7 @@ struct Serve: AsyncParsableCommand {
             let stores = server.accounts.stores
             do {
                 try stores.folder.requireInstallation(try await stores.installation(), configured: configuration.installation)
-                try await server.runUntilSignalled(logger: logger) { announce($0, configuration) }
+                try await server.runUntilSignaled(logger: logger) { announce($0, configuration) }
             } catch {
                 // A server that could not listen has ended in good order: the next one must not take it for killed.
                 try? await server.accounts.limitStore.close()

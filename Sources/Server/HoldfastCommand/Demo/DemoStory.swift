@@ -20,7 +20,7 @@ struct DemoStory: Sendable {
 
     /// Tells the story.
     /// - Throws: ``Unexpected`` at the first step that does not end as it should.
-    func tell() async throws {
+    func run() async throws {
         let email = try EmailAddress("ana@example.com")
         let oldPassword = try Password("first password of Ana")
         let newPassword = try Password("second password of Ana")
@@ -56,8 +56,8 @@ struct DemoStory: Sendable {
             "a token of 256 bits, for one use, for one hour"
         }
         try await steps.run("Look whether the link may be used") {
-            let answer = try await client.validateReset(link)
-            return "yes, for \(answer.firstName), until \(answer.expiresAt?.formatted(.iso8601) ?? "")"
+            let response = try await client.validateReset(link)
+            return "yes, for \(response.firstName), until \(response.expiresAt?.formatted(.iso8601) ?? "")"
         }
         try await steps.refused("A weak password", .authWeakPassword) {
             _ = try await client.confirmReset(link, newPassword: try Password("short"))
@@ -90,7 +90,7 @@ struct DemoStory: Sendable {
         try expect(refusal.status == 429, "the status is \(refusal.status ?? 0)")
         try expect(refusal.message == expected, "the text is “\(refusal.message ?? "")”")
         try expect((3_500...3_600).contains(refusal.retryAfter?.wholeSecondsRoundedUp ?? 0), "Retry-After is missing or wrong")
-        try await RoughWeather(url: url, steps: steps, delay: delay).tell()
+        try await FailureScenarios(url: url, steps: steps, delay: delay).run()
     }
 
     /// A mail of the server's local mailbox.
@@ -120,29 +120,29 @@ struct DemoStory: Sendable {
 
 /// Prints the steps of the demo as they end.
 struct DemoPrinter: Sendable {
-    let isColourful: Bool
+    let isColored: Bool
 
     /// A step that ended as it should.
     func done(_ number: Int, _ title: String, _ outcome: String) {
-        line(number, title, outcome, mark: "ok", colour: "32")
+        line(number, title, outcome, mark: "ok", color: "32")
     }
 
     /// A step that did not.
     func failed(_ number: Int, _ title: String, _ outcome: String) {
-        line(number, title, outcome, mark: "failed", colour: "31")
+        line(number, title, outcome, mark: "failed", color: "31")
     }
 
-    private func line(_ number: Int, _ title: String, _ outcome: String, mark: String, colour: String) {
+    private func line(_ number: Int, _ title: String, _ outcome: String, mark: String, color: String) {
         let index = String(repeating: " ", count: number < 10 ? 1 : 0) + "\(number)"
-        let shown = isColourful ? "\u{1B}[\(colour)m\(mark)\u{1B}[0m" : mark
-        let detail = isColourful ? "\u{1B}[2m\(outcome)\u{1B}[0m" : outcome
-        Terminal.say("\(isColourful ? Self.emptyLine : "")\(index)  \(title): \(shown)")
+        let shown = isColored ? "\u{1B}[\(color)m\(mark)\u{1B}[0m" : mark
+        let detail = isColored ? "\u{1B}[2m\(outcome)\u{1B}[0m" : outcome
+        Terminal.say("\(isColored ? Self.emptyLine : "")\(index)  \(title): \(shown)")
         if !outcome.isEmpty { Terminal.say("      \(detail)") }
     }
 
     /// Shows what happens now: on a terminal in a line that the next one replaces.
     func progress(_ text: String) {
-        isColourful ? Terminal.show("\(Self.emptyLine)      \(text) …") : Terminal.say("      \(text) …")
+        isColored ? Terminal.show("\(Self.emptyLine)      \(text) …") : Terminal.say("      \(text) …")
     }
 
     private static let emptyLine = "\r\u{1B}[K"

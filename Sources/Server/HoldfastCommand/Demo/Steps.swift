@@ -45,7 +45,7 @@ final class Steps: Sendable {
             Task { [printer] in
                 for second in 1... {
                     try await Task.sleep(for: .seconds(1))
-                    if printer.isColourful || second.isMultiple(of: 5) { printer.progress("\(title), \(second) s: \(status())") }
+                    if printer.isColored || second.isMultiple(of: 5) { printer.progress("\(title), \(second) s: \(status())") }
                 }
             }
         }

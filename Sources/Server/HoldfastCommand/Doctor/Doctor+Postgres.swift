@@ -12,7 +12,7 @@ extension Doctor {
         do {
             let found = try await PostgresDeployment.withDatabase(settings) { try await PostgresInspection($0) }
             return [examineServer(found, settings), examineTables(found), examineDurability(found)]
-                + [examineConnections(found, settings)] + examineStandbys(found) + examineUpkeep(found)
+                + [examineConnections(found, settings)] + examineStandbys(found) + examineMaintenance(found)
                 + examineClocks(found)
         } catch {
             return [
@@ -90,7 +90,7 @@ extension Doctor {
         return findings
     }
 
-    private func examineUpkeep(_ found: PostgresInspection) -> [Finding] {
+    private func examineMaintenance(_ found: PostgresInspection) -> [Finding] {
         var findings: [Finding] = []
         if found.oldestTransaction > 600 {
             let text = "a transaction has been open for \(Int(found.oldestTransaction / 60)) min"

@@ -19,7 +19,7 @@ enum Terminal {
     }
 
     /// Whether a person is looking at standard output, and has not asked for plain text (no-color.org).
-    static var isColourful: Bool {
+    static var isColored: Bool {
         isatty(STDOUT_FILENO) != 0 && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
     }
 
@@ -48,21 +48,21 @@ extension ExitCode {
 
 /// How text is shown on a terminal, and what must never be.
 struct TextStyle: Sendable {
-    let isColourful: Bool
+    let isColored: Bool
     /// What is left out wherever it would stand.
     let secret: String?
 
-    func good(_ text: String) -> String { coloured(text, "32") }
-    func bad(_ text: String) -> String { coloured(text, "31") }
-    func waiting(_ text: String) -> String { coloured(text, "33") }
-    func faint(_ text: String) -> String { coloured(text, "2") }
+    func good(_ text: String) -> String { colored(text, "32") }
+    func bad(_ text: String) -> String { colored(text, "31") }
+    func waiting(_ text: String) -> String { colored(text, "33") }
+    func faint(_ text: String) -> String { colored(text, "2") }
 
     /// The text without the secret, even if a server sent it back.
     func redacted(_ text: String) -> String {
         secret.map { text.replacing($0, with: "[token]") } ?? text
     }
 
-    private func coloured(_ text: String, _ colour: String) -> String {
-        isColourful ? "\u{1B}[\(colour)m\(text)\u{1B}[0m" : text
+    private func colored(_ text: String, _ color: String) -> String {
+        isColored ? "\u{1B}[\(color)m\(text)\u{1B}[0m" : text
     }
 }

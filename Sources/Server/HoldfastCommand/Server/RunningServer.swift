@@ -47,7 +47,7 @@ extension HoldfastServer {
     /// Serves until SIGTERM or SIGINT, then finishes what is in hand. SIGHUP changes the limits to those of the settings.
     /// - Parameter announce: Called once with the address, when the server listens.
     /// - Throws: Why the server could not start.
-    func runUntilSignalled(logger: Logger, announce: @escaping @Sendable (URL) -> Void) async throws {
+    func runUntilSignaled(logger: Logger, announce: @escaping @Sendable (URL) -> Void) async throws {
         var group = ServiceGroupConfiguration(
             services: [
                 .init(service: try application()), .init(service: Announcement(address: accounts.address, announce: announce)),
@@ -72,7 +72,7 @@ struct EndedBySignal: Error {
 
 /// Runs a closure, which is canceled by a signal that ends the process.
 /// - Throws: ``EndedBySignal``, or what the closure throws.
-func untilSignalled(_ body: @escaping @Sendable () async throws -> Void) async throws {
+func untilSignaled(_ body: @escaping @Sendable () async throws -> Void) async throws {
     try await withThrowingTaskGroup(of: Void.self) { tasks in
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
         tasks.addTask { try await body() }

@@ -66,7 +66,7 @@ public final class PrometheusMetrics: MetricsFactory {
     public func destroyTimer(_ handler: any TimerHandler) { forget(handler) }
 
     /// All series and the readings, in a stable order.
-    /// - Parameter readings: Figures that are looked at now rather than counted, under their full names.
+    /// - Parameter readings: Measurements that are looked at now rather than counted, under their full names.
     /// - Complexity: O(n log n) of n series.
     public func text(with readings: [PrometheusReading] = []) -> String {
         let (families, dropped) = state.withLock { ($0.families, $0.dropped) }

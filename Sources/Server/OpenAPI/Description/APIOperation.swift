@@ -49,9 +49,9 @@ public struct APIOperation: Sendable {
     package internal(set) var needsSession = false
     package internal(set) var parameters: [APIParameter] = []
     package internal(set) var request: RequestContent?
-    package internal(set) var answers: [APIAnswer]
+    package internal(set) var responses: [DescribedResponse]
     /// The responses where error bodies have the form `success`, if they differ.
-    var wrappedAnswers: [APIAnswer] = []
+    var wrappedResponses: [DescribedResponse] = []
     /// The codes that only this operation returns. Codes of reading a body, of stores and of limits are added by the other members.
     var ownCodes: [ErrorCode] = []
     package internal(set) var idempotency = Idempotency.none
@@ -69,7 +69,7 @@ public struct APIOperation: Sendable {
         copy.request?.replace(
             .newPassword(minimum: settings.minimumPasswordLength, needsLettersAndDigits: settings.needsLettersAndDigits)
         )
-        if settings.errorForm == .success, !wrappedAnswers.isEmpty { copy.answers = wrappedAnswers }
+        if settings.errorForm == .success, !wrappedResponses.isEmpty { copy.responses = wrappedResponses }
         return copy
     }
 
@@ -97,7 +97,7 @@ public struct APIOperation: Sendable {
 
     /// Every status that the operation may return.
     public func statuses(_ settings: APISettings) -> Set<Int> {
-        Set(answers.map(\.status)).union(codes(settings).compactMap { ErrorCatalogue.standard[$0]?.status })
+        Set(responses.map(\.status)).union(codes(settings).compactMap { ErrorCatalogue.standard[$0]?.status })
     }
 
     /// The limits in force that count the request.

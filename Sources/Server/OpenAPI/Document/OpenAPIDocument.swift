@@ -81,7 +81,7 @@ extension APIOperation {
     var mentioned: [NamedSchema] {
         var schemas: [Schema] = parameters.map(\.schema)
         if let request { schemas += [.named(request.schema), .named(request.formSchema)] }
-        schemas += answers.flatMap { $0.contents.map(\.schema) }
+        schemas += responses.flatMap { $0.contents.map(\.schema) }
         return schemas.flatMap(\.mentioned)
     }
 }
@@ -120,13 +120,13 @@ extension OpenAPIDocument {
         var responses: JSONObject = [:]
         for status in operation.statuses(description.settings).sorted() {
             let ofStatus = codes.filter { ErrorCatalogue.standard[$0]?.status == status }
-            let answer = operation.answers.first { $0.status == status }
+            let answer = operation.responses.first { $0.status == status }
             responses["\(status)"] = response(answer, ofStatus, of: operation)
         }
         return .object(responses)
     }
 
-    private func response(_ answer: APIAnswer?, _ codes: [ErrorCode], of operation: APIOperation) -> JSONValue {
+    private func response(_ answer: DescribedResponse?, _ codes: [ErrorCode], of operation: APIOperation) -> JSONValue {
         let isLimited = !operation.limits(in: description.settings).isEmpty
         if let answer, codes.isEmpty { return json(of: answer, isLimited: isLimited) }
         guard let form = operation.errorForm(description.settings) else { return page(answer, codes, isLimited: isLimited) }
@@ -137,7 +137,7 @@ extension OpenAPIDocument {
     }
 
     /// A page that is an error, or another answer with the same status.
-    private func page(_ answer: APIAnswer?, _ codes: [ErrorCode], isLimited: Bool) -> JSONValue {
+    private func page(_ answer: DescribedResponse?, _ codes: [ErrorCode], isLimited: Bool) -> JSONValue {
         let about = [answer?.about.markdown, errors.description(codes).markdown].compactMap { $0 }.joined(separator: "\n\n")
         return [
             "description": .string(about),
@@ -146,7 +146,7 @@ extension OpenAPIDocument {
         ]
     }
 
-    private func json(of answer: APIAnswer, isLimited: Bool) -> JSONValue {
+    private func json(of answer: DescribedResponse, isLimited: Bool) -> JSONValue {
         var headers: JSONObject = ["X-Request-Id": ErrorComponents.reference(to: .requestID)]
         if answer.isLocalized {
             headers["Content-Language"] = ErrorComponents.reference(to: .contentLanguage(description.settings.languages))
@@ -164,7 +164,7 @@ extension OpenAPIDocument {
 
 extension JSONValue {
     /// A response that may have other contents as well.
-    fileprivate func adding(_ contents: [APIAnswer.Content]) -> JSONValue {
+    fileprivate func adding(_ contents: [DescribedResponse.Content]) -> JSONValue {
         guard var response = objectValue, var all = response["content"]?.objectValue, !contents.isEmpty else { return self }
         for content in contents { all[content.mediaType] = content.json }
         response["content"] = .object(all)
@@ -172,7 +172,7 @@ extension JSONValue {
     }
 }
 
-extension APIAnswer.Content {
+extension DescribedResponse.Content {
     fileprivate var json: JSONValue {
         var members: JSONObject = ["schema": schema.json]
         members["example"] = example
@@ -180,7 +180,7 @@ extension APIAnswer.Content {
     }
 }
 
-extension APIAnswer.Link {
+extension DescribedResponse.Link {
     fileprivate var json: JSONValue {
         ["operationId": .string(operationID), "requestBody": .object(request), "description": .string(about)]
     }

@@ -115,10 +115,10 @@ struct MailTemplateTrial {
                 guard let mail = try? mail(kind, language) else { continue }
                 if let name = folder.htmlName(for: kind, language) {
                     let link = Self.link.replacing("&", with: "&amp;")
-                    problems += look(at: mail.html, link, "\(name).html.mustache", kind)
+                    problems += findings(in: mail.html, link, "\(name).html.mustache", kind)
                 }
                 if let name = folder.textName(for: kind, language) {
-                    problems += look(at: mail.text, Self.link, "\(name).txt.mustache", kind)
+                    problems += findings(in: mail.text, Self.link, "\(name).txt.mustache", kind)
                 }
             }
         }
@@ -143,7 +143,7 @@ struct MailTemplateTrial {
         }
     }
 
-    private func look(at part: String, _ link: String, _ file: String, _ kind: MailKind) -> [String] {
+    private func findings(in part: String, _ link: String, _ file: String, _ kind: MailKind) -> [String] {
         var problems: [String] = []
         if !part.contains(link) {
             problems.append("\(file): a \(kind.rawValue) mail made with it has no link: put {{actionLink}} where it is to stand")

@@ -108,7 +108,7 @@ public struct MailTemplates: MailRendering {
         token: ResetToken,
         language: Language
     ) throws -> Mail {
-        guard let url = FreezeLink(token: token).url(base: settings.linkBase, style: settings.linkStyle) else {
+        guard let url = AccountLockLink(token: token).url(base: settings.linkBase, style: settings.linkStyle) else {
             throw InvalidLinkBase()
         }
         let writer = MailWriter(language: language, appName: settings.appName)
@@ -146,7 +146,7 @@ enum MailKind: String, CaseIterable {
 }
 
 /// The link with which an owner says "this was not me": the page below the reset page.
-struct FreezeLink {
+struct AccountLockLink {
     let token: ResetToken
 
     /// The link, or `nil` if `base` is not an absolute web address.
@@ -154,7 +154,7 @@ struct FreezeLink {
         guard let reset = ResetLink(token: token, email: nil).url(base: base, style: style),
             var parts = URLComponents(url: reset, resolvingAgainstBaseURL: true)
         else { return nil }
-        parts.percentEncodedPath += AccountPath.freezePage.dropFirst(AccountPath.resetPage.count)
+        parts.percentEncodedPath += AccountPath.accountLockPage.dropFirst(AccountPath.resetPage.count)
         return parts.url
     }
 }

@@ -23,11 +23,11 @@ public struct RecoveryPage: Hashable, Sendable {
         /// A link could not be asked for.
         case requestProblem(email: String, LocalizedText)
         /// "This was not me": asks before it freezes.
-        case freeze(token: ResetToken, name: String)
+        case lock(token: ResetToken, name: String)
         /// The same, opened with the token behind `#`.
-        case freezeUndecided
+        case lockUndecided
         /// The account is frozen.
-        case frozen
+        case locked
         /// Something else went wrong.
         case failure(title: LocalizedText, text: LocalizedText)
     }
@@ -47,7 +47,7 @@ public struct RecoveryPage: Hashable, Sendable {
     public var status: Int {
         switch kind {
         case .reset(_, _, let problem): problem == nil ? 200 : 400
-        case .undecided, .changed, .requested, .freeze, .freezeUndecided, .frozen: 200
+        case .undecided, .changed, .requested, .lock, .lockUndecided, .locked: 200
         case .deadLink: 410
         case .invalidLink, .requestProblem: 400
         case .failure: 500

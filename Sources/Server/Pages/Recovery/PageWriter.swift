@@ -13,8 +13,8 @@ struct PageWriter {
         case .changed: say(PageTexts.successHeading)
         case .deadLink: say(ContractText.linkExpiredTitle)
         case .invalidLink: say(ContractText.linkInvalidTitle)
-        case .freeze, .freezeUndecided: say(PageTexts.freezeHeading)
-        case .frozen: say(PageTexts.frozenHeading)
+        case .lock, .lockUndecided: say(PageTexts.lockHeading)
+        case .locked: say(PageTexts.lockedHeading)
         case .failure(let title, _): say(title)
         }
     }
@@ -45,13 +45,13 @@ struct PageWriter {
                 email: email,
                 problem: problem
             )
-        case .freeze(let token, let name):
-            content["freeze"] = freezeForm(token: token, name: name)
-        case .freezeUndecided:
+        case .lock(let token, let name):
+            content["freeze"] = lockForm(token: token, name: name)
+        case .lockUndecided:
             content["notice"] = notice("bad", ContractText.linkInvalidTitle, ContractText.linkInvalid)
-            content["freeze"] = freezeForm(token: nil, name: nil)
-        case .frozen:
-            content["notice"] = notice("plain", PageTexts.frozenHeading, PageTexts.frozen)
+            content["freeze"] = lockForm(token: nil, name: nil)
+        case .locked:
+            content["notice"] = notice("plain", PageTexts.lockedHeading, PageTexts.locked)
             content["request"] = requestForm(heading: ContractText.resetTitle)
         case .failure(let title, let text):
             content["notice"] = notice("bad", title, text, alert: true)
@@ -134,15 +134,15 @@ struct PageWriter {
         ]
     }
 
-    private func freezeForm(token: ResetToken?, name: String?) -> TemplateValues {
-        let lead = name.map { PageTexts.freezeLead.filling("name", with: $0) } ?? PageTexts.freezeLeadUnnamed
+    private func lockForm(token: ResetToken?, name: String?) -> TemplateValues {
+        let lead = name.map { PageTexts.lockLead.filling("name", with: $0) } ?? PageTexts.lockLeadUnnamed
         return [
             "hidden": token == nil,
-            "heading": say(PageTexts.freezeHeading),
+            "heading": say(PageTexts.lockHeading),
             "lead": lead.runs(in: language).map(\.values),
-            "action": settings.basePath + AccountPath.freezePage,
+            "action": settings.basePath + AccountPath.accountLockPage,
             "token": token?.rawValue ?? "",
-            "submit": say(PageTexts.freeze),
+            "submit": say(PageTexts.lock),
         ]
     }
 }

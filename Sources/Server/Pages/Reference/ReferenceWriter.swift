@@ -61,7 +61,7 @@ struct ReferenceWriter {
             "fieldsTitle": fields.isEmpty ? nil : operation.request == nil ? "Parameters" : "Body",
             "fields": fields,
             "curl": CurlCommand(operation: operation, address: address).description,
-            "answers": operation.answers.map(answer),
+            "answers": operation.responses.map(answer),
             "errors": operation.codes(settings).compactMap { ErrorCatalogue.standard[$0] }.sorted { $0.status < $1.status }.map(
                 code
             ),
@@ -88,7 +88,7 @@ struct ReferenceWriter {
         ]
     }
 
-    private func answer(_ answer: APIAnswer) -> TemplateValues {
+    private func answer(_ answer: DescribedResponse) -> TemplateValues {
         let members = answer.contents.flatMap(\.schema.fields).map(field)
         let kinds = answer.contents.map(\.mediaType).filter { $0 != "application/json" }
         return [

@@ -3,7 +3,7 @@ private import CArgon2
 /// Argon2id (RFC 9106) by libargon2, the reference implementation, with PHC strings and one lane.
 ///
 /// The memory of hashes with the standard parameters is kept for the next ones: as many blocks of 19 MiB as hashes were computed at once, one per core
-/// at most. See docs/decisions/0093-argon2-in-memory-that-is-kept.md.
+/// at most. See docs/decisions/0093-argon2-with-reused-memory.md.
 public struct Argon2id: Sendable {
     /// How much work one hash is.
     public struct Parameters: Hashable, Sendable {

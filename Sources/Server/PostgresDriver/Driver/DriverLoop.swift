@@ -299,7 +299,7 @@ extension DriverLoop {
             return
         }
         if connection.plans != plans {
-            pg.forgetPrepared()
+            pg.removePrepared()
             connection.plans = plans
         }
         connection.job = job

@@ -114,7 +114,7 @@ final class PGConnection {
     }
 
     /// Forgets prepared statements, whose plans a changed schema has made invalid.
-    func forgetPrepared() {
+    func removePrepared() {
         prepared.forget()
     }
 

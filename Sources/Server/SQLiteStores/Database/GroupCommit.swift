@@ -31,9 +31,9 @@ final class GroupCommit: Sendable {
     /// Writes in a transaction that is on disk when this returns. A caller that is cancelled is told at once, unless his write has begun.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value,
-        keeping debts: (@Sendable () -> RateLimitDebts?)?
+        keeping consumedQuota: (@Sendable () -> ConsumedQuota?)?
     ) async throws -> Value {
-        let write = CallerWrite(body, keeping: debts)
+        let write = CallerWrite(body, keeping: consumedQuota)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { caller in
                 if write.wait(caller) { enter(write) }
@@ -73,20 +73,20 @@ final class GroupCommit: Sendable {
         guard !taken.isEmpty else { return false }
         let batch = taken.filter { $0.begin() }
         guard !batch.isEmpty else { return true }
-        var debts: [RateLimitDebts] = []
+        var consumedQuota: [ConsumedQuota] = []
         do {
             try database.inTransaction(.immediate) {
                 let done = try perform(batch, in: database)
                 // Behind the writes, so that none of them can be newer.
-                debts = done.compactMap { $0.debts?() }
-                try keep(debts, in: database)
+                consumedQuota = done.compactMap { $0.consumedQuota?() }
+                try keep(consumedQuota, in: database)
                 guard isPresent() else { throw StoreFailure.replaced }
                 return .commit
             }
             committed.add(1, ordering: .relaxed)
             for write in batch { write.end(nil) }
         } catch {
-            for owed in debts { owed.giveBack() }
+            for owed in consumedQuota { owed.giveBack() }
             for write in batch { write.end(error) }
         }
         return true
@@ -119,9 +119,9 @@ final class GroupCommit: Sendable {
     }
 
     /// Keeps what limits owe. Requests of one client owe under one key: its last state is kept, once.
-    private func keep(_ debts: [RateLimitDebts], in database: Database) throws {
+    private func keep(_ consumedQuota: [ConsumedQuota], in database: Database) throws {
         var last: [LimitRow.ID: (row: SavedRateLimit, covers: SnapshotTime)] = [:]
-        for owed in debts {
+        for owed in consumedQuota {
             for row in owed.rows { last[LimitRow.ID(policy: row.state.policy, key: row.key)] = (row, owed.covers) }
         }
         for (row, covers) in last.values { try row.keep(covering: covers, in: database) }

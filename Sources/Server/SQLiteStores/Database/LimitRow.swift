@@ -29,7 +29,7 @@ struct LimitRow: Sendable {
     }
 }
 
-extension RateLimitDebts {
+extension ConsumedQuota {
     /// Puts the rows in the place of older ones.
     func keep(in database: Database) throws {
         for row in rows { try row.keep(covering: covers, in: database) }

@@ -5,7 +5,7 @@ import Synchronization
 /// A write that waits for the transaction that it shares with others.
 protocol PendingWrite: Sendable {
     /// What its request's limits owe, kept with it.
-    var debts: (@Sendable () -> RateLimitDebts?)? { get }
+    var consumedQuota: (@Sendable () -> ConsumedQuota?)? { get }
     /// Whether it is to be done; false if its caller has gone.
     func begin() -> Bool
     /// Does it, and keeps what comes of it until the commit.
@@ -27,13 +27,13 @@ final class CallerWrite<Value: Sendable>: PendingWrite {
         case ended
     }
 
-    let debts: (@Sendable () -> RateLimitDebts?)?
+    let consumedQuota: (@Sendable () -> ConsumedQuota?)?
     private let body: @Sendable (Database) throws -> Value
     private let phase = Mutex(Phase.new)
 
-    init(_ body: @escaping @Sendable (Database) throws -> Value, keeping debts: (@Sendable () -> RateLimitDebts?)?) {
+    init(_ body: @escaping @Sendable (Database) throws -> Value, keeping consumedQuota: (@Sendable () -> ConsumedQuota?)?) {
         self.body = body
-        self.debts = debts
+        self.consumedQuota = consumedQuota
     }
 
     /// Takes note of who waits.

@@ -37,7 +37,7 @@ extension Account {
     }
 }
 
-extension Session {
+extension StoredSession {
     init(row: Row) throws {
         guard let id = UUID(text: row["id"]), let account = UUID(text: row["account_id"]) else {
             throw CorruptRow(table: "session")

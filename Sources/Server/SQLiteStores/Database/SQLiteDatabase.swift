@@ -44,7 +44,7 @@ public final class SQLiteDatabase: Sendable {
             guard level == 2 else { throw DatabaseError(message: "synchronous is \(level ?? -1), not FULL") }
             try database.execute(sql: "PRAGMA wal_autocheckpoint = \(walPages)")
         }
-        let migrator = Schema.migrator
+        let migrator = SQLiteSchema.migrator
         guard try !pool.writeWithoutTransaction(migrator.hasBeenSuperseded) else {
             throw StoreFailure(
                 isBusy: false,

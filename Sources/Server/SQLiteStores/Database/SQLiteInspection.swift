@@ -18,20 +18,20 @@ public struct SQLiteInspection: Sendable {
     /// - Throws: `StoreFailure` if it can't be opened or read.
     public init(path: String) async throws {
         do {
-            self = try await Self.look(at: path)
+            self = try await Self.inspect(path)
         } catch let error as DatabaseError {
             throw StoreFailure(error)
         }
     }
 
-    private static func look(at path: String) async throws -> SQLiteInspection {
+    private static func inspect(_ path: String) async throws -> SQLiteInspection {
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         return try await queue.read { database in
             let damage = try String.fetchAll(database, sql: "PRAGMA quick_check(10)").filter { $0 != "ok" }
-            let migrator = Schema.migrator
+            let migrator = SQLiteSchema.migrator
             let applied = try migrator.appliedIdentifiers(database)
             return SQLiteInspection(
                 damage: damage,

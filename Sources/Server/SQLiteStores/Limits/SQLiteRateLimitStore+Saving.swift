@@ -90,7 +90,7 @@ extension SQLiteRateLimitStore {
                 let now = time()
                 let rows = limiter.takeChanges(upTo: Self.batch, time: time)
                 taken.rows.withLock { $0 = rows }
-                try RateLimitDebts(rows: rows, covers: now).keep(in: database)
+                try ConsumedQuota(rows: rows, covers: now).keep(in: database)
                 // By the boot's clock, which nobody sets.
                 try database.executeCached(
                     sql: """

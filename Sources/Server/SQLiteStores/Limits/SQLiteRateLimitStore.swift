@@ -23,7 +23,7 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     /// By the number of the policy; `nil` for those whose admissions are kept with what they admit.
     private let policyHashes: [UInt64?]
     /// In nanoseconds: a debt that ends before another process could have begun need not be kept for it.
-    private static var shortestDebt: Int64 { 20_000_000 }
+    private static var shortestUsage: Int64 { 20_000_000 }
 
     /// Opens the limits, as the process before has left them.
     /// - Parameters:
@@ -31,7 +31,7 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     ///   - database: Where they are kept.
     ///   - journal: The file of what is not saved yet. One process at a time has it; another that opens it begins without what
     ///     is kept, keeps nothing, and logs that.
-    ///   - committed: The names of policies whose admissions are kept by ``debts(of:)`` before they are answered.
+    ///   - committed: The names of policies whose admissions are kept by ``consumedQuota(of:)`` before they are answered.
     ///   - memory: The bytes that the keys may take.
     ///   - secret: The secret under which keys are hashed.
     ///   - clock: A monotonic clock.
@@ -72,7 +72,7 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
 }
 
 extension SQLiteRateLimitStore: RateLimitStore {
-    public func admit(_ claims: [RateLimitClaim]) -> RateLimitAnswer {
+    public func admit(_ claims: [RateLimitClaim]) -> RateLimitResult {
         guard let journal else { return limiter.admit(claims) }
         var covers: Int64?
         return limiter.admit(claims) { policy, key, units in
@@ -91,7 +91,7 @@ extension SQLiteRateLimitStore: RateLimitStore {
 
     public var usage: RateLimitUsage? { limiter.usage }
 
-    public func check(_ claims: [RateLimitClaim]) -> RateLimitAnswer { limiter.check(claims) }
+    public func check(_ claims: [RateLimitClaim]) -> RateLimitResult { limiter.check(claims) }
 
     /// Refunds in memory, and saves that with the next changes. After a kill in between, the units count.
     public func refund(_ charge: RateLimitCharge, under policies: Set<String>?) {
@@ -104,12 +104,12 @@ extension SQLiteRateLimitStore: RateLimitStore {
         hasChanged.store(true, ordering: .sequentiallyConsistent)
     }
 
-    public func debts(of claims: [RateLimitClaim]) -> RateLimitDebts? {
+    public func consumedQuota(of claims: [RateLimitClaim]) -> ConsumedQuota? {
         guard journal != nil else { return nil }
         let now = time()
         // Debts end later and later: a row that isn't replaced by a short one has ended before it, or is told by older rules.
-        let rows = limiter.takeChanges(of: claims, time: time).filter { $0.lifetime >= Self.shortestDebt }
-        return RateLimitDebts(rows: rows, covers: now) { [self] in
+        let rows = limiter.takeChanges(of: claims, time: time).filter { $0.lifetime >= Self.shortestUsage }
+        return ConsumedQuota(rows: rows, covers: now) { [self] in
             limiter.returnChanges(rows)
             hasChanged.store(true, ordering: .sequentiallyConsistent)
         }

@@ -55,13 +55,13 @@ final class Deadlines: Sendable {
         if end < now + time { end += step }
         let outcome = FirstOutcome<Void>()
         let id = add(after: end - now) {
-            if outcome.claim() { outcome.tell(.success(())) }
+            if outcome.claim() { outcome.complete(.success(())) }
         }
         defer { remove(id) }
         try await withTaskCancellationHandler {
             try await outcome.value()
         } onCancel: {
-            if outcome.claim() { outcome.tell(.failure(CancellationError())) }
+            if outcome.claim() { outcome.complete(.failure(CancellationError())) }
         }
     }
 
@@ -78,14 +78,14 @@ final class Deadlines: Sendable {
         let running = RunningTask()
         let task = Task(executorPreference: EventLoopExecutor.current) {
             let result = await RunningTask.$current.withValue(running) { await Result(awaiting: operation) }
-            if outcome.claim() { outcome.tell(result) }
+            if outcome.claim() { outcome.complete(result) }
         }
         running.started(task)
         let id = add(after: time) {
             // Canceled before the caller is resumed: an operation that reads a request's body must have been stopped when the engine goes on.
             guard outcome.claim() else { return }
             task.cancel()
-            outcome.tell(.failure(expired()))
+            outcome.complete(.failure(expired()))
         }
         defer { remove(id) }
         return try await withTaskCancellationHandler {

@@ -26,7 +26,7 @@ final class FirstOutcome<Value: Sendable>: Sendable {
     }
 
     /// Tells the claimed outcome.
-    func tell(_ result: Result<Value, any Error>) {
+    func complete(_ result: Result<Value, any Error>) {
         let waiter = state.withLock { state -> Waiter? in
             guard case .claimed(let waiter) = state else { return nil }
             state = waiter == nil ? .told(result) : .done

@@ -28,7 +28,7 @@ final class ProblemLog {
     private(set) var problems: [ContractError.Problem] = []
 
     func note(_ code: ErrorCode, at path: FieldPath) {
-        let problem = ContractError.Problem(path: path.tellable, code: code)
+        let problem = ContractError.Problem(path: path.reportable, code: code)
         guard problems.count <= ContractError.maximumProblems, !problems.contains(problem) else { return }
         problems.append(problem)
     }
@@ -60,12 +60,12 @@ struct BodyPlace {
             let code = (error as? any ContractRefusal)?.code ?? .validationInvalidFormat
             if log.problems.count == noted { log.note(code, at: path) }
         }
-        return try StandIn.value(of: type)
+        return try Placeholder.value(of: type)
     }
 
     /// Notes that a required value is not there, and stands in for it.
     func missing<Value: Decodable>(_ type: Value.Type) throws -> Value {
         log.note(.validationMissingField, at: path)
-        return try StandIn.value(of: type)
+        return try Placeholder.value(of: type)
     }
 }

@@ -40,9 +40,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private var awaited = Awaited.response
     /// Requests whose head has arrived and whose response is not complete.
-    private(set) var unanswered = 0
+    private(set) var outstanding = 0
     private var isReadingBody = false
-    private var hasBeenAnswered = false
+    private var hasResponded = false
     private var isWritable = true
     private var lastRead = NIODeadline.uptimeNanoseconds(0)
     /// When the rest of a connection that the server ended is no longer waited for.
@@ -116,7 +116,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 extension ConnectionGuard {
     /// The head of a request has arrived.
     func headArrived() {
-        unanswered += 1
+        outstanding += 1
         isReadingBody = true
         awaited = .body
         update(at: lastRead)
@@ -125,16 +125,16 @@ extension ConnectionGuard {
     /// A request has arrived completely.
     func requestArrived() {
         isReadingBody = false
-        awaited = unanswered > 0 ? .response : .request(since: lastRead)
+        awaited = outstanding > 0 ? .response : .request(since: lastRead)
         update(at: lastRead)
     }
 
     /// A response has been written completely.
     func responseWritten() {
-        unanswered = max(0, unanswered - 1)
-        hasBeenAnswered = true
+        outstanding = max(0, outstanding - 1)
+        hasResponded = true
         guard let now = context?.eventLoop.now else { return }
-        if unanswered == 0, !isReadingBody { awaited = .request(since: now) }
+        if outstanding == 0, !isReadingBody { awaited = .request(since: now) }
         update(at: now)
     }
 
@@ -167,10 +167,10 @@ extension ConnectionGuard {
 
     private func update(at now: NIODeadline) {
         let phase: ConnectionActivity.Phase
-        if unanswered == 0 {
-            phase = hasBeenAnswered ? .idle : .fresh
-        } else if isReadingBody, unanswered == 1 {
-            phase = hasBeenAnswered ? .waiting : .fresh
+        if outstanding == 0 {
+            phase = hasResponded ? .idle : .fresh
+        } else if isReadingBody, outstanding == 1 {
+            phase = hasResponded ? .waiting : .fresh
         } else {
             phase = isWritable ? .working : .waiting
         }

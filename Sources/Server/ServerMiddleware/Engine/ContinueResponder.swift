@@ -11,16 +11,16 @@ final class ContinueResponder: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    private var unanswered = 0
+    private var outstanding = 0
     /// The last request waits, and others before it have no answer yet.
     private var isOwed = false
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
-            unanswered += 1
+            outstanding += 1
             if let expectation = head.headerFields[.expect], expectation.lowercased() == "100-continue" {
-                if unanswered == 1 { sayContinue(context) } else { isOwed = true }
+                if outstanding == 1 { sayContinue(context) } else { isOwed = true }
             }
         // It did not wait, or waits no more.
         case .body, .end: isOwed = false
@@ -31,8 +31,8 @@ final class ContinueResponder: ChannelDuplexHandler, RemovableChannelHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         context.write(data, promise: promise)
         guard case .end = unwrapOutboundIn(data) else { return }
-        unanswered -= 1
-        if isOwed, unanswered == 1 {
+        outstanding -= 1
+        if isOwed, outstanding == 1 {
             isOwed = false
             sayContinue(context)
         }

@@ -77,7 +77,7 @@ extension HTTPServerBuilder {
     ///
     /// A request must have one valid `Host`. A body that no route reads is not taken without end. Clients that send or read too
     /// slowly, and connections beyond the limits, are closed (see ``Connections``). Each connection is served on its event loop
-    /// (see docs/decisions/0055-requests-stay-on-their-event-loop.md): run what blocks a thread for long on another one.
+    /// (see docs/decisions/0055-run-requests-on-their-event-loop.md): run what blocks a thread for long on another one.
     ///
     /// ```swift
     /// Application(router: router, server: .contractHTTP1())

@@ -72,10 +72,10 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
             if isHTTP10 { promise?.succeed() } else { context.write(data, promise: promise) }
         case .head(var head):
             let isClosing = !head.isKeepAlive
-            if connection.endsAfterResponse || isClosing && connection.unanswered <= 1 { hasLastRequest = true }
+            if connection.endsAfterResponse || isClosing && connection.outstanding <= 1 { hasLastRequest = true }
             // Without a length the end of the connection ends the body.
             if isHTTP10, !head.headers.contains(name: "content-length") { hasLastRequest = true }
-            let isLast = hasLastRequest && connection.unanswered <= 1
+            let isLast = hasLastRequest && connection.outstanding <= 1
             guard isHTTP10 || isLast && !isClosing else {
                 context.write(data, promise: promise)
                 return
@@ -87,7 +87,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .end:
             context.write(data, promise: promise)
             connection.responseWritten()
-            guard connection.unanswered == 0, hasLastRequest || connection.endsAfterResponse else { return }
+            guard connection.outstanding == 0, hasLastRequest || connection.endsAfterResponse else { return }
             isLastComplete = true
             context.flush()
             context.close(mode: .output, promise: nil)
@@ -99,7 +99,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
             context.fireUserInboundEventTriggered(event)
             return
         }
-        if connection.unanswered == 0 {
+        if connection.outstanding == 0 {
             isLastComplete = true
             context.channel.close(promise: nil)
         } else {

@@ -46,25 +46,25 @@ final class UnparsableRequestResponder: ChannelDuplexHandler, RemovableChannelHa
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        guard hasFailed, case .head(let head) = unwrapOutboundIn(data), Self.isEngineAnswer(head) else {
+        guard hasFailed, case .head(let head) = unwrapOutboundIn(data), Self.isEngineResponse(head) else {
             context.write(data, promise: promise)
             return
         }
-        var (answer, body) = renderer.answerToUnparsable()
-        securityHeaders.add(to: &answer.headerFields)
-        context.write(wrapOutboundOut(.head(answer)), promise: promise)
+        var (response, body) = renderer.responseToUnparsable()
+        securityHeaders.add(to: &response.headerFields)
+        context.write(wrapOutboundOut(.head(response)), promise: promise)
         context.write(wrapOutboundOut(.body(context.channel.allocator.buffer(bytes: body))), promise: nil)
     }
 
     /// Whether this is the empty 400 of the engine; a route's own has the code in a header.
-    private static func isEngineAnswer(_ head: HTTPResponse) -> Bool {
+    private static func isEngineResponse(_ head: HTTPResponse) -> Bool {
         head.status == .badRequest && head.headerFields[.contentLength] == "0" && head.headerFields[.errorCode] == nil
     }
 }
 
 extension ContractErrorRenderer {
     /// The answer to bytes that are no request: nothing is known of what the client would like to read.
-    fileprivate func answerToUnparsable() -> (head: HTTPResponse, body: [UInt8]) {
+    fileprivate func responseToUnparsable() -> (head: HTTPResponse, body: [UInt8]) {
         let id = NewRequestID.make()
         var (head, body) = answer(
             to: ContractError(.requestMalformed),

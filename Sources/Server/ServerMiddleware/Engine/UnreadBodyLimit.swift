@@ -14,7 +14,7 @@ final class UnreadBodyLimit: ChannelDuplexHandler, RemovableChannelHandler {
     private static let size = 65_536
     private static let time = TimeAmount.seconds(15)
 
-    private var unanswered = 0
+    private var outstanding = 0
     private var isInBody = false
     /// How many bytes have come since the answer; `nil` if that does not matter.
     private var rest: Int?
@@ -23,7 +23,7 @@ final class UnreadBodyLimit: ChannelDuplexHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head:
-            unanswered += 1
+            outstanding += 1
             isInBody = true
         case .body(let bytes):
             guard let passed = rest else { break }
@@ -40,8 +40,8 @@ final class UnreadBodyLimit: ChannelDuplexHandler, RemovableChannelHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         context.write(data, promise: promise)
         guard case .end = unwrapOutboundIn(data) else { return }
-        unanswered -= 1
-        guard unanswered == 0, isInBody else { return }
+        outstanding -= 1
+        guard outstanding == 0, isInBody else { return }
         close(context, in: Self.time)
         rest = 0
     }

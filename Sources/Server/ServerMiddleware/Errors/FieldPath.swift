@@ -18,7 +18,7 @@ public struct FieldPath: Hashable, Sendable {
 
     /// The place, or the one around it that has no name of more than 128 bytes: such a name is the client's own, and no answer
     /// repeats it.
-    var tellable: FieldPath {
+    var reportable: FieldPath {
         let end = steps.firstIndex { if case .member(let name) = $0 { name.utf8.count > 128 } else { false } }
         return end.map { FieldPath(Array(steps[..<$0])) } ?? self
     }

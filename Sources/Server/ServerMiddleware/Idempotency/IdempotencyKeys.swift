@@ -69,7 +69,7 @@ public final class IdempotencyKeys: Sendable {
     /// Claims a key for a request.
     /// - Returns: The answer to repeat, or `nil` if the request is to be worked on; then ``settle(_:with:_:)`` must follow.
     /// - Throws: ``ContractError`` with `REQUEST_CONFLICT`, `REQUEST_KEY_REUSED`, `RATE_LIMIT_EXCEEDED` or `SERVER_SERVICE_UNAVAILABLE`.
-    func begin(_ claim: IdempotencyClaim, _ logger: Logger) async throws -> KeptAnswer? {
+    func begin(_ claim: IdempotencyClaim, _ logger: Logger) async throws -> IdempotentResponse? {
         let other = running.withLock { running -> RequestDigest? in
             if let other = running[claim.key] { return other }
             running[claim.key] = claim.fingerprint
@@ -192,7 +192,7 @@ public final class IdempotencyKeys: Sendable {
         /// With nothing that is final.
         case released
         /// With an answer; `nil` if it can't be kept.
-        case answered(KeptAnswer?)
+        case answered(IdempotentResponse?)
     }
 }
 

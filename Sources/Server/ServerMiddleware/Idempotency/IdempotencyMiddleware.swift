@@ -91,12 +91,12 @@ public struct IdempotencyMiddleware<Context: RequestContext>: RouterMiddleware {
     }
 
     private func settle(_ claim: IdempotencyClaim, with response: Response, _ context: Context) async throws -> Response {
-        guard KeptAnswer.isFinal(response.status.code) else {
+        guard IdempotentResponse.isFinal(response.status.code) else {
             await keys.settle(claim, with: .released, context.logger)
             return response
         }
         // What has no length may never end: it was done, but can't be repeated.
-        guard let length = response.body.contentLength, length <= KeptAnswer.maximumBodySize else {
+        guard let length = response.body.contentLength, length <= IdempotentResponse.maximumBodySize else {
             await keys.settle(claim, with: .answered(nil), context.logger)
             return response
         }
@@ -148,13 +148,13 @@ extension IdempotencyOwner {
 }
 
 extension Response {
-    fileprivate init(replaying answer: KeptAnswer) {
+    fileprivate init(replaying answer: IdempotentResponse) {
         self.init(answer)
         headers[.idempotencyReplayed] = "true"
     }
 
     /// Creates the response that is stored for a request.
-    init(_ answer: KeptAnswer) {
+    init(_ answer: IdempotentResponse) {
         self.init(
             status: .init(code: answer.status),
             headers: answer.headers,
@@ -164,11 +164,11 @@ extension Response {
 
     /// Reads the body into memory.
     /// - Returns: The response as it is stored; `nil` if it is too large.
-    mutating func buffered() async throws -> KeptAnswer? {
+    mutating func buffered() async throws -> IdempotentResponse? {
         let writer = BufferedBody()
         try await body.write(writer)
         body = ResponseBody(byteBuffer: writer.buffer)
-        return KeptAnswer(status: status.code, headers: headers, body: Array(writer.buffer.readableBytesView))
+        return IdempotentResponse(status: status.code, headers: headers, body: Array(writer.buffer.readableBytesView))
     }
 }
 

@@ -8,7 +8,7 @@ extension IdempotentRequest {
     /// try await IdempotentRequest.commit { request in
     ///     try await database.write { database in
     ///         try database.execute(sql: "INSERT INTO note (title) VALUES (?)", arguments: [note.title])
-    ///         let response = try KeptAnswer.json(["id": database.lastInsertedRowID], status: 201)
+    ///         let response = try IdempotentResponse.json(["id": database.lastInsertedRowID], status: 201)
     ///         try request?.finish(with: response, in: database)
     ///         return response
     ///     }
@@ -28,7 +28,7 @@ extension IdempotentRequest {
     /// - Parameter transaction: The work. It gets `nil` for a request without a key. If it throws, nothing may be stored.
     /// - Returns: The response that the closure returns.
     public static func commit(
-        _ transaction: (IdempotentRequest?) async throws -> KeptAnswer
+        _ transaction: (IdempotentRequest?) async throws -> IdempotentResponse
     ) async throws -> Response {
         let request = current
         do {

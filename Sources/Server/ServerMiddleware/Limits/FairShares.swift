@@ -47,19 +47,19 @@ public final class FairShares: Sendable {
         _ claims: [RateLimitClaim],
         of client: ClientAddress,
         by store: any RateLimitStore
-    ) async throws -> (answer: RateLimitAnswer, claims: [RateLimitClaim]) {
-        let answer = try await store.admit(claims)
+    ) async throws -> (answer: RateLimitResult, claims: [RateLimitClaim]) {
+        let response = try await store.admit(claims)
         let network = secret.digest(of: client.network ?? "")
-        guard let refusal = answer.refusal else {
-            if let limit = answer.limits.first(where: { $0.policy.name == policy }) {
+        guard let refusal = response.refusal else {
+            if let limit = response.limits.first(where: { $0.policy.name == policy }) {
                 _ = shares.withLock { $0.record(network, at: clock.now, window: limit.policy.window) }
             }
-            return (answer, claims)
+            return (response, claims)
         }
-        guard refusal.policy.name == policy else { return (answer, claims) }
+        guard refusal.policy.name == policy else { return (response, claims) }
         let (quota, window) = (refusal.policy.quota, refusal.policy.window)
         let reserved = shares.withLock { $0.reserve(network, at: clock.now, quota: quota, window: window) }
-        guard let reserved else { return (answer, claims) }
+        guard let reserved else { return (response, claims) }
         let others = claims.filter { $0.policy != policy }
         do {
             let decision = try await store.admit(others)

@@ -44,24 +44,24 @@ struct RateLimitMetrics: Sendable {
     }
 
     /// Counts a decision.
-    func decided(_ claims: [RateLimitClaim], _ answer: RateLimitAnswer) {
-        for limit in answer.limits {
+    func decided(_ claims: [RateLimitClaim], _ response: RateLimitResult) {
+        for limit in response.limits {
             let policy = limit.policy
             let counters = counters(of: policy.name)
             let cost = claims.first { $0.policy == policy.name }?.cost ?? policy.cost
             let isShort = limit.remaining < cost
-            if answer.isAdmitted {
+            if response.isAdmitted {
                 counters.allowed.increment()
                 if limit.remaining * 10 <= policy.burst { counters.near.increment() }
             } else if isShort {
                 counters.refused.increment()
             }
         }
-        if let policy = answer.refusal?.policy, !answer.limits.contains(where: { $0.policy.name == policy.name }) {
+        if let policy = response.refusal?.policy, !response.limits.contains(where: { $0.policy.name == policy.name }) {
             // The limit of a network, which responses don't show.
             counters(of: policy.name).refused.increment()
         }
-        if let refusal = answer.shadowRefusal { counters(of: refusal.policy.name).shadowRefused.increment() }
+        if let refusal = response.shadowRefusal { counters(of: refusal.policy.name).shadowRefused.increment() }
     }
 
     /// Counts refunds of claims.

@@ -63,7 +63,7 @@ public final class RateLimits: Sendable {
         refusing error: (RateLimitPolicy, Duration) -> ContractError = { ContractError.limited(by: $0, wait: $1) }
     ) async throws -> RateLimitAdmission {
         var claims = claims + context.limits.takePending(of: self)
-        let answer: RateLimitAnswer
+        let answer: RateLimitResult
         do {
             if let shares {
                 (answer, claims) = try await shares.table.decide(claims, of: shares.client, by: store)
@@ -96,7 +96,7 @@ public final class RateLimits: Sendable {
     }
 
     /// How the limits of claims stand; none if the store can't tell.
-    func look(at claims: [RateLimitClaim]) async -> [RateLimitAnswer.Limit] {
+    func peek(at claims: [RateLimitClaim]) async -> [RateLimitResult.Limit] {
         do {
             return try await store.check(claims).limits
         } catch {
@@ -128,7 +128,7 @@ public struct RateLimitAdmission: Sendable {
     /// Does the work of the request. A store in the database of the limits commits what the work writes and the usage of the request's keys in one
     /// transaction.
     public func committing<Result>(_ work: () async throws -> Result) async rethrows -> Result {
-        try await CommittedUsage.$current.withValue({ limits.store.debts(of: claims) }, operation: work)
+        try await CommittedUsage.$current.withValue({ limits.store.consumedQuota(of: claims) }, operation: work)
     }
 
     /// Refunds what the admission charged to some policies, because what they count did not happen. The response's fields report the
@@ -147,6 +147,6 @@ public struct RateLimitAdmission: Sendable {
             return limits.metrics.storeFailed(claims)
         }
         limits.metrics.refunded(claims)
-        request.note(await limits.look(at: claims))
+        request.note(await limits.peek(at: claims))
     }
 }

@@ -8,7 +8,7 @@ import Timekeeping
 struct RefusalLog: Sendable {
     private struct State {
         var next: Duration = .zero
-        var unsaid = 0
+        var unreported = 0
     }
 
     private final class States: Sendable {
@@ -23,23 +23,23 @@ struct RefusalLog: Sendable {
     }
 
     /// Notes a refusal.
-    func note(_ refusal: RateLimitAnswer.Refusal, isShadow: Bool, _ logger: Logger) {
+    func note(_ refusal: RateLimitResult.Refusal, isShadow: Bool, _ logger: Logger) {
         let now = clock.now
-        let unsaid = states.byPolicy.withLock { states -> Int? in
+        let unreported = states.byPolicy.withLock { states -> Int? in
             var state = states[refusal.policy.name] ?? State()
             defer { states[refusal.policy.name] = state }
             guard now >= state.next else {
-                state.unsaid += 1
+                state.unreported += 1
                 return nil
             }
-            let unsaid = state.unsaid
+            let unreported = state.unreported
             state = State(next: now + .seconds(1))
-            return unsaid
+            return unreported
         }
-        guard let unsaid else { return }
+        guard let unreported else { return }
         var metadata: Logger.Metadata = ["limit.policy": "\(refusal.policy.name)"]
         metadata["limit.retry_after"] = refusal.retryAfter.map { "\($0.components.seconds)" }
-        if unsaid > 0 { metadata["limit.unsaid"] = "\(unsaid)" }
+        if unreported > 0 { metadata["limit.unsaid"] = "\(unreported)" }
         logger.notice(isShadow ? "Limit would refuse" : "Limit refuses", metadata: metadata)
     }
 }

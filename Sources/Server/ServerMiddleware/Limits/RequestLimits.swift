@@ -7,7 +7,7 @@ public final class RequestLimits: Sendable {
     private struct State {
         /// What was claimed before the route, which decides.
         var pending: [(limits: RateLimits, claims: [RateLimitClaim])] = []
-        var limits: [RateLimitAnswer.Limit] = []
+        var limits: [RateLimitResult.Limit] = []
     }
 
     private let state = Mutex(State())
@@ -30,7 +30,7 @@ public final class RequestLimits: Sendable {
     }
 
     /// Notes how limits stand after a decision; of two states of one policy the later counts.
-    func note(_ limits: [RateLimitAnswer.Limit]) {
+    func note(_ limits: [RateLimitResult.Limit]) {
         state.withLock { state in
             guard !state.limits.isEmpty else { return state.limits = limits }
             let names = Set(limits.map(\.policy.name))
@@ -40,18 +40,18 @@ public final class RequestLimits: Sendable {
     }
 
     /// How the limits stand, if every claim has been decided.
-    var known: RateLimitAnswer? {
-        state.withLock { $0.pending.isEmpty ? RateLimitAnswer(limits: $0.limits) : nil }
+    var known: RateLimitResult? {
+        state.withLock { $0.pending.isEmpty ? RateLimitResult(limits: $0.limits) : nil }
     }
 
     /// How the limits stand. Those about which nothing was decided, because the route failed before, are looked at now.
-    func answer() async -> RateLimitAnswer {
+    func answer() async -> RateLimitResult {
         let pending = state.withLock { state in
             defer { state.pending = [] }
             return state.pending
         }
-        for (limits, claims) in pending { note(await limits.look(at: claims)) }
-        return RateLimitAnswer(limits: state.withLock { $0.limits })
+        for (limits, claims) in pending { note(await limits.peek(at: claims)) }
+        return RateLimitResult(limits: state.withLock { $0.limits })
     }
 }
 

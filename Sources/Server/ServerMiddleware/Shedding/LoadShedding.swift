@@ -130,7 +130,7 @@ public final class LoadShedding: Sendable {
                 state.leave(id, of: priority)
                 return state.refuse(priority, from: client(), at: clock.now, chance: chance())
             }
-            turn.tell(.failure(Refusal(reason: .late, delay: delay)))
+            turn.complete(.failure(Refusal(reason: .late, delay: delay)))
         }
         defer { deadlines.remove(deadline) }
         try await withTaskCancellationHandler {
@@ -138,14 +138,14 @@ public final class LoadShedding: Sendable {
         } onCancel: {
             guard turn.claim() else { return }
             state.withLock { $0.leave(id, of: priority) }
-            turn.tell(.failure(CancellationError()))
+            turn.complete(.failure(CancellationError()))
         }
     }
 
     /// Gives the place to the first that still waits.
     private func leave(_ priority: RequestPriority, isServed: Bool) {
         let next = state.withLock { $0.finish(priority, isServed: isServed, at: clock.now) { $0.claim() } }
-        next?.tell(.success(()))
+        next?.complete(.success(()))
     }
 
     private func delayRefusal() async throws {

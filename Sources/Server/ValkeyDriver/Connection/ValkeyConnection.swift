@@ -57,10 +57,10 @@ final class ValkeyConnection: ChannelInboundHandler, @unchecked Sendable {
         timer?.task.cancel()
         timer = nil
         channel?.close(promise: nil)
-        let unanswered = inFlight
+        let outstanding = inFlight
         inFlight = []
         hasEnded(self, error)
-        for command in unanswered { command.finish(.failure(error)) }
+        for command in outstanding { command.finish(.failure(error)) }
     }
 
     /// Ends the connection at the earliest deadline of a command without a reply. A timer serves many commands: it is set anew only

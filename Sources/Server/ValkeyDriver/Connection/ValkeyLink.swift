@@ -4,7 +4,7 @@ import NIOPosix
 import Synchronization
 
 /// The commands on their way to the event loop, and whether there is a connection for them.
-struct Inbox: Sendable {
+struct ReplyQueue: Sendable {
     var isReady = false
     /// Whether the event loop will take the commands soon.
     var isScheduled = false
@@ -164,5 +164,5 @@ final class ValkeyLink: @unchecked Sendable {
 
 /// An inbox that a client and its link share.
 final class InboxBox: Sendable {
-    let value = Mutex(Inbox())
+    let value = Mutex(ReplyQueue())
 }

@@ -36,7 +36,7 @@ extension EverydayTasks {
             // Four times as fast as the world: the limit is 10 per 0.5 s.
             let window = Mutex<[ContinuousClock.Instant]>([])
             let clock = MonotonicClock(QuickClock(factor: 4))
-            try await withClient(over: transport, surroundings: ClientSurroundings(clock: clock)) { request in
+            try await withClient(over: transport, environment: ClientEnvironment(clock: clock)) { request in
                 let wait = window.withLock { window -> Duration? in
                     let now = ContinuousClock.now
                     window.removeAll { $0 <= now - .milliseconds(500) }
@@ -58,8 +58,8 @@ extension EverydayTasks {
         TransportCheck("Waits for a connection") { transport in
             let connectivity = Connectivity(isOnline: false)
             let offline = OfflineTransport(transport, connectivity)
-            let surroundings = ClientSurroundings(connectivity: connectivity)
-            try await withClient(over: offline, surroundings: surroundings) { _ in
+            let environment = ClientEnvironment(connectivity: connectivity)
+            try await withClient(over: offline, environment: environment) { _ in
                 response(body: #"{"id":1,"title":"a"}"#)
             } body: { api, server in
                 try await withThrowingTaskGroup(of: Note.self) { group in

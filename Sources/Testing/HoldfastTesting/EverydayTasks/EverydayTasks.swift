@@ -21,7 +21,7 @@ extension EverydayTasks {
     ///   - body: Uses the client.
     static func withClient(
         over transport: any HTTPTransport,
-        surroundings: ClientSurroundings = ClientSurroundings(chance: { 0.1 }),
+        environment: ClientEnvironment = ClientEnvironment(chance: { 0.1 }),
         storesBodies: Bool = true,
         responding respond: @escaping @Sendable (LoopbackServer.Received) -> LoopbackServer.Step,
         body: (APIClient, LoopbackServer) async throws -> Void
@@ -29,7 +29,7 @@ extension EverydayTasks {
         let server = try LoopbackServer(storesBodies: storesBodies, responding: respond)
         do {
             guard let url = URL(string: server.origin) else { throw TransportCheck.Violation(description: "no address") }
-            var api = APIClient(baseURL: url, transport: transport, timeout: .seconds(600), surroundings: surroundings)
+            var api = APIClient(baseURL: url, transport: transport, timeout: .seconds(600), environment: environment)
             api.attemptTimeout = .seconds(600)
             try await body(api, server)
             await server.close()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct SuccessRefusalTests {
     private func refusal(_ text: String, headers: HTTPFields = [:]) -> DecodedError? {
-        ErrorDecoder().refusalInSuccess(status: 200, headers: headers, body: Array(text.utf8), now: LabelledBody.now)
+        ErrorDecoder().refusalInSuccess(status: 200, headers: headers, body: Array(text.utf8), now: LabeledBody.now)
     }
 
     @Test(

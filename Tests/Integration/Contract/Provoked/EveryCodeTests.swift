@@ -64,18 +64,18 @@ import Testing
         try await withThrowingApp(form: form) { url in
             for definition in ErrorCatalogue.standard.definitions {
                 for language in [Language.english, .spanish] {
-                    let answer = try await RawHTTP.send(
+                    let response = try await RawHTTP.send(
                         "GET",
                         "/throw/\(definition.code)",
                         to: url,
                         headers: ["Accept-Language: \(language)"]
                     )
-                    let place: Comment = "\(answer.text)"
-                    expectInvariants(of: answer, code: definition.code, form: form, language: language, place)
-                    let error = answer.decoded
+                    let place: Comment = "\(response.text)"
+                    expectInvariants(of: response, code: definition.code, form: form, language: language, place)
+                    let error = response.decoded
                     #expect(error.status == definition.status, place)
                     #expect(error.code == definition.code, place)
-                    #expect(error.requestID == answer["X-Request-Id"], place)
+                    #expect(error.requestID == response["X-Request-Id"], place)
                     #expect(error.retryAfter == ([429, 503].contains(definition.status) ? .seconds(90) : nil), place)
                     let isLiteral = form == .success && definition.code == .authTokenInvalid
                     #expect(error.message == (isLiteral ? "Invalid token." : message(of: definition, in: language)), place)
@@ -114,8 +114,8 @@ import Testing
         try await withThrowingApp { url in
             var provoked: Set<ErrorCode> = []
             for (path, code) in [("/conflict", ErrorCode.resourceAlreadyExists), ("/gone", .resourceDeleted)] {
-                let answer = try await RawHTTP.send("GET", path, to: url)
-                expectInvariants(of: answer, code: code, form: .standard, language: .english, "\(answer.text)")
+                let response = try await RawHTTP.send("GET", path, to: url)
+                expectInvariants(of: response, code: code, form: .standard, language: .english, "\(response.text)")
                 provoked.insert(code)
             }
             for (body, code) in [
@@ -123,9 +123,9 @@ import Testing
                 (#"{"start":"2026-02-20T10:00:00Z","page":"not an address"}"#, .validationInvalidURL),
             ] {
                 let headers = ["Content-Type: application/json"]
-                let answer = try await RawHTTP.send("POST", "/meeting", to: url, headers: headers, body: Array(body.utf8))
-                expectInvariants(of: answer, code: code, form: .standard, language: .english, "\(answer.text)")
-                #expect(answer.decoded.violations.count == 1)
+                let response = try await RawHTTP.send("POST", "/meeting", to: url, headers: headers, body: Array(body.utf8))
+                expectInvariants(of: response, code: code, form: .standard, language: .english, "\(response.text)")
+                #expect(response.decoded.violations.count == 1)
                 provoked.insert(code)
             }
             #expect(provoked == EmittedCodesTests.ofOtherApps)
@@ -135,8 +135,8 @@ import Testing
     @Test("Whatever is thrown, nothing of it is told but a code", arguments: ErrorForm.allCases)
     func trouble(form: ErrorForm) async throws {
         try await withThrowingApp(form: form) { url in
-            let answer = try await RawHTTP.send("GET", "/trouble", to: url)
-            expectInvariants(of: answer, code: .serverInternalError, form: form, language: .english, "\(answer.text)")
+            let response = try await RawHTTP.send("GET", "/trouble", to: url)
+            expectInvariants(of: response, code: .serverInternalError, form: form, language: .english, "\(response.text)")
         }
     }
 
@@ -168,11 +168,11 @@ import Testing
         try await withThrowingApp(form: form) { url in
             for (id, isSane) in [("abc-1.2_X", true), ("a b", false), ("<x>", false), (String(repeating: "a", count: 65), false)]
             {
-                let answer = try await RawHTTP.send("GET", "/nothing", to: url, headers: ["X-Request-Id: \(id)"])
-                let given = try #require(answer["X-Request-Id"])
+                let response = try await RawHTTP.send("GET", "/nothing", to: url, headers: ["X-Request-Id: \(id)"])
+                let given = try #require(response["X-Request-Id"])
                 #expect((given == id) == isSane)
-                #expect(answer.decoded.requestID == given)
-                if form == .standard || form == .flat || form == .problem { #expect(answer.text.contains("\"\(given)\"")) }
+                #expect(response.decoded.requestID == given)
+                if form == .standard || form == .flat || form == .problem { #expect(response.text.contains("\"\(given)\"")) }
             }
         }
     }

@@ -27,7 +27,7 @@ extension ProvokedError {
             let stores = provocation.server.server.accounts.stores
             let token = try await AccessTokens(keys: try stores.keys(secret: nil)).issue(
                 for: account,
-                session: Session.ID(rawValue: UUID()),
+                session: StoredSession.ID(rawValue: UUID()),
                 at: Date(timeIntervalSinceNow: -3_600),
                 lifetime: .seconds(900)
             )
@@ -48,7 +48,7 @@ extension ProvokedError {
         ),
         ProvokedError(.authUserInactive, "an account that is not in use") { try await $0.signIn(.inactive) },
         ProvokedError(.authUserSuspended, "an account that was suspended") { try await $0.signIn(.suspended) },
-        ProvokedError(.authUserSuspended, "an account that its owner froze") { try await $0.signIn(.frozen) },
+        ProvokedError(.authUserSuspended, "an account that its owner froze") { try await $0.signIn(.locked) },
         ProvokedError(.authEmailExists, "an address that has an account") { provocation in
             let account = try await provocation.account(.active)
             let body = #"{"email":"\#(account.email.text)","password":"\#(password)","first_name":"Ana"}"#

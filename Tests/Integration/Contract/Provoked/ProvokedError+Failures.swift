@@ -23,10 +23,10 @@ extension ProvokedError {
             let request = Task { try await provocation.register(password: ScriptedHashing.hanging) }
             // Its time is over only once it hangs: else it would never come to, and its release would let the next one pass.
             while provocation.hashing.hangs == 0 { await Task.yield() }
-            let answer = try await provocation.moving(provocation.clocks.route) { try await request.value }
+            let response = try await provocation.moving(provocation.clocks.route) { try await request.value }
             provocation.hashing.release()
             while provocation.hashing.hangs > 0 { await Task.yield() }
-            return answer
+            return response
         },
         ProvokedError(.requestConflict, "a repetition of what is still worked on") { provocation in
             let email = "conflict-\(provocation.mark)@example.com"

@@ -74,13 +74,13 @@ final class LimitedServer: HTTPTransport {
             var reset = Duration.zero
             if case .refused(let wait) = probe.admit(at: now, policy: policy) { reset = wait }
             var response = HTTPResponse(status: decision.isAdmitted ? .ok : .tooManyRequests)
-            tell(remaining: remaining, reset: reset, in: &response.headerFields)
+            report(remaining: remaining, reset: reset, in: &response.headerFields)
             if case .refused(let wait) = decision { response.headerFields[.retryAfter] = "\(wait.secondsUp)" }
             return response
         }
     }
 
-    private func tell(remaining: Int, reset: Duration, in fields: inout HTTPFields) {
+    private func report(remaining: Int, reset: Duration, in fields: inout HTTPFields) {
         func set(_ name: String, _ value: some CustomStringConvertible) {
             if let name = HTTPField.Name(name) { fields[name] = value.description }
         }

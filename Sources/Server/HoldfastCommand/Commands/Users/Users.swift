@@ -55,7 +55,7 @@ struct Users: AsyncParsableCommand {
             // Not a whole server: one may be running, whose limits are its own.
             let stores = try await data.stores(configuration)
             let keys = try stores.keys(secret: configuration.secret)
-            let signIn = SignIn(
+            let authentication = Authentication(
                 accounts: stores.accounts,
                 sessions: stores.sessions,
                 gate: try HashingGate(hashing: Argon2Hashing(), width: 1),
@@ -65,7 +65,12 @@ struct Users: AsyncParsableCommand {
                 now: { Date() }
             )
             do {
-                let account = try await signIn.add(email: email, password: password, firstName: name, language: Language(locale))
+                let account = try await authentication.add(
+                    email: email,
+                    password: password,
+                    firstName: name,
+                    language: Language(locale)
+                )
                 try await stores.audit.append([AuditEvent(kind: .registered, accountID: account.id, time: Date(), origin: .none)])
                 Terminal.say("\(account.id)")
             } catch let error as AccountError {

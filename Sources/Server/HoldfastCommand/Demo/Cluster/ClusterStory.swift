@@ -244,10 +244,10 @@ extension DemoCluster {
         try DemoTools.requireAll()
         let start = ContinuousClock.now
         let cluster = try DemoCluster()
-        let printer = DemoPrinter(isColourful: Terminal.isColourful)
+        let printer = DemoPrinter(isColored: Terminal.isColored)
         let outcome: Result<Void, any Error>
         do {
-            try await untilSignalled {
+            try await untilSignaled {
                 try await cluster.start()
                 let addresses = cluster.servers.map(\.absoluteString).joined(separator: ", ")
                 Terminal.say("PostgreSQL, Redis and three servers: \(addresses)\n")

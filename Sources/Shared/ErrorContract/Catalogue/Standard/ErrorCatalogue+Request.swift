@@ -16,7 +16,7 @@ extension ErrorCode {
 }
 
 extension ErrorCatalogue {
-    /// What an HTTP server itself has to say.
+    /// Requests that the HTTP server can't process.
     static let request: [ErrorDefinition] = [
         ErrorDefinition(
             .requestMalformed,
