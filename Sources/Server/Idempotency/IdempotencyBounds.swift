@@ -7,9 +7,9 @@ import RateLimiting
 /// less as it fills: with a third of the half free, a ninth of that. So `n` clients that take all they can leave the part `1 / (1 + n / 64)` of
 /// the half free.
 ///
-/// All addresses of a network are one client, and one address may use half of what its network may. With the usual 256 MiB an account among few has
-/// 2 MiB, which are 2,048 keys with small responses, and an address 1 MiB. An attacker with keys of 300 networks leaves a sixth of their half
-/// free, of which each other network may use 60 KiB. The accounts don't notice.
+/// All addresses of a network are one client, and one address may use half of what its network may. With the usual 1 GiB an account among few has
+/// 8 MiB, which are 8,192 keys with small responses, and an address 4 MiB. An attacker with keys of 300 networks leaves a sixth of their half
+/// free, of which each other network may use 250 KiB. The room of accounts stays as it is.
 public struct IdempotencyBounds: Hashable, Sendable {
     /// The bytes of all keys.
     public let bytes: Int
@@ -23,7 +23,7 @@ public struct IdempotencyBounds: Hashable, Sendable {
 
     /// Creates bounds.
     /// - Precondition: `bytes` is at least ``minimum``.
-    public init(bytes: Int = 256 << 20) {
+    public init(bytes: Int = 1 << 30) {
         precondition(bytes >= Self.minimum, "bytes must be at least \(Self.minimum) (is \(bytes))")
         self.bytes = bytes
     }
