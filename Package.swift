@@ -78,7 +78,7 @@ func tests(
 let appLibraries = [
     "Holdfast", "StrictJSON", "Timekeeping", "ErrorContract", "RateLimiting", "AccountContract",
     "ErrorLabContract", "ResilientHTTP",
-    "HoldfastURLSession",
+    "HoldfastURLSession", "OfflineQueue",
     "AccountKit", "AccountUI", "HoldfastTesting",
 ]
 let serverLibraries = [
@@ -135,6 +135,7 @@ let package = Package(
         // For apps.
         module("App", "ResilientHTTP", ["ErrorContract", "PrivateFiles", "RateLimiting", "Timekeeping", httpTypes, logging]),
         module("App", "HoldfastURLSession", ["ResilientHTTP", httpTypes]),
+        module("App", "OfflineQueue", ["PrivateFiles", "Timekeeping"]),
         module(
             "App",
             "AccountKit",
@@ -381,6 +382,7 @@ let package = Package(
             "AccountKitTests",
             ["AccountContract", "AccountKit", "ErrorContract", "ErrorLabContract", "ResilientHTTP", httpTypes]
         ),
+        tests("OfflineQueueTests", ["OfflineQueue", "PrivateFiles"]),
         tests("HoldfastTests", ["GettingStarted", "Holdfast"]),
         tests("HoldfastTestingTests", ["ResilientHTTP", httpTypes]),
         // The examples of the DocC catalogues.
