@@ -361,6 +361,13 @@ let package = Package(
             in: "Tests/LimitProcess",
             ["HoldfastTesting", "RateLimiting", "ValkeyDriver", "ValkeyStores", logging]
         ),
+        .target(
+            name: "JournalTesting",
+            dependencies: ["HoldfastTesting", "OfflineQueue", "PrivateFiles"],
+            path: "Tests/JournalTesting",
+            swiftSettings: settings
+        ),
+        program("holdfast-journal-process", in: "Tests/JournalProcess", ["JournalTesting", "OfflineQueue"]),
         program("holdfast-attack", in: "Tests/AttackCommand", ["Attacks", argumentParser]),
 
         // Tests of what apps import.
@@ -382,7 +389,7 @@ let package = Package(
             "AccountKitTests",
             ["AccountContract", "AccountKit", "ErrorContract", "ErrorLabContract", "ResilientHTTP", httpTypes]
         ),
-        tests("OfflineQueueTests", ["OfflineQueue", "PrivateFiles"]),
+        tests("OfflineQueueTests", ["JournalTesting", "OfflineQueue", "PrivateFiles", "holdfast-journal-process"]),
         tests("HoldfastTests", ["GettingStarted", "Holdfast"]),
         tests("HoldfastTestingTests", ["ResilientHTTP", httpTypes]),
         // The examples of the DocC catalogues.

@@ -42,7 +42,7 @@ package struct FileStatus: Hashable, Sendable {
     /// Returns the status of the file with a path.
     package static func of(_ path: String) throws(FileFailure) -> FileStatus {
         var status = stat()
-        guard stat(path, &status) == 0 else { throw .last }
+        guard fstatat(AT_FDCWD, path, &status, 0) == 0 else { throw .last }
         return FileStatus(status)
     }
 }

@@ -1,7 +1,4 @@
-import Dispatch
 import PrivateFiles
-import Synchronization
-import Timekeeping
 
 /// A file of frames that survives kills of the process and losses of power, and that several processes and app extensions may use at once.
 ///
@@ -19,12 +16,12 @@ import Timekeeping
 ///
 /// No lock is held outside of a call.
 package final class Journal<State: JournalState>: Sendable {
-    private let core: Mutex<JournalCore<State>>
+    private let maintenance: Maintenance<State>
     private let options: JournalOptions
 
     private init(core: JournalCore<State>) {
         options = core.options
-        self.core = Mutex(core)
+        maintenance = Maintenance(core)
     }
 
     /// Opens the journal in a folder, which is created if there is none, and repairs it.
@@ -41,16 +38,18 @@ package final class Journal<State: JournalState>: Sendable {
     ) async throws -> Journal {
         let journal = Journal(core: JournalCore(folder: folder, state: state, files: files, options: options))
         try await journal.exclusively { _ in }
+        // Needed if the sync of the recovery has failed.
+        journal.maintenance.noteFrames()
         return journal
     }
 
     /// What was found when the journal was opened, and since.
-    package var report: RecoveryReport { core.withLock { $0.report } }
+    package var report: RecoveryReport { maintenance.withCore { $0.report } }
 
     /// Runs a closure with the state, without looking for frames of other processes. The closure may change parts of the state that don't
     /// depend on frames, such as a list of changes to report.
-    package func withState<Result>(_ body: (inout State) throws -> sending Result) rethrows -> sending Result {
-        try core.withLock { try body(&$0.state) }
+    package func withState<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
+        try maintenance.withCore { try body(&$0.state) }
     }
 
     /// Applies the frames of other processes to the state; then runs a closure, which may append frames to the journal, and applies them.
@@ -65,8 +64,8 @@ package final class Journal<State: JournalState>: Sendable {
         durability: JournalDurability = .processKill,
         _ body: (_ state: State, _ transaction: inout JournalTransaction) throws -> Result
     ) async throws -> Result {
-        let (result, sequence) = try await exclusively { core in try core.transact(body) }
-        if durability == .powerLoss { try await sync(upTo: sequence) }
+        let (result, sequence) = try await exclusively { core in (try core.transact(body), core.lastSequence) }
+        if maintenance.noteFrames() || durability == .powerLoss { try await maintenance.sync(upTo: sequence) }
         return result
     }
 
@@ -74,51 +73,35 @@ package final class Journal<State: JournalState>: Sendable {
     /// - Parameter sequence: The number of a frame that the state has seen and keeps.
     /// - Throws: ``JournalError/missing(_:)`` if the frame isn't in the journal any more.
     package func payload(of sequence: UInt64) throws(JournalError) -> [UInt8] {
-        let reader = try core.withLock { core throws(JournalError) in try core.reader(of: sequence) }
+        let reader = try maintenance.withCore { core throws(JournalError) in try core.reader(of: sequence) }
         return try reader.payload()
     }
 
     /// Waits until all frames survive a loss of power.
     /// - Throws: ``JournalError/notDurable`` if that can't be.
     package func sync() async throws {
-        try await sync(upTo: core.withLock { $0.lastSequence })
+        try await maintenance.sync(upTo: maintenance.withCore { $0.lastSequence })
     }
 
     /// Removes the frames that the state doesn't keep. The journal does so on its own, too.
-    package func compact() async throws {}
+    package func compact() async throws { try await maintenance.compact() }
 
     /// Makes this place and device the journal's: ``RecoveryReport/isRestored`` ends.
-    package func adopt() async throws {}
-}
+    package func adopt() async throws {
+        try await exclusively { core in
+            if core.report.newerVersion == nil { try core.rewrite(device: core.device()) }
+            core.report.isRestored = false
+        }
+    }
 
-extension Journal {
     /// Runs a closure while this process has the lock and the state is up to date.
     private func exclusively<Result>(_ body: (inout JournalCore<State>) throws -> Result) async throws -> Result {
         let deadline = ContinuousClock.now + options.lockTimeout
         while true {
             try Task.checkCancellation()
-            let result: Result?
-            do {
-                // The state of the journal doesn't leave the lock.
-                nonisolated(unsafe) let unchecked = try core.withLock { core in
-                    nonisolated(unsafe) let result = try core.exclusively(body)
-                    return result
-                }
-                result = unchecked
-            } catch let failure as FileFailure {
-                throw JournalError(failure)
-            }
-            if let result { return result }
+            if let result = try maintenance.exclusively(body) { return result }
             guard ContinuousClock.now < deadline else { throw JournalError.busy }
             try await Task.sleep(for: .milliseconds(1))
-        }
-    }
-
-    private func sync(upTo sequence: UInt64) async throws {
-        do {
-            try core.withLock { core throws(FileFailure) in try core.sync() }
-        } catch {
-            throw JournalError.notDurable
         }
     }
 }

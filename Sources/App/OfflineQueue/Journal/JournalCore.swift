@@ -1,243 +1,144 @@
-import PrivateFiles
+package import PrivateFiles
 
-/// The journal without threads and waits: one process's view of the file.
-struct JournalCore<State: JournalState>: Sendable {
-    /// The file that has the frames.
-    struct Segment {
-        var file: any JournalFile
-        var header: SegmentHeader
-        /// Where the next frame is written.
-        var end: Int
-        var nextSequence: UInt64
-        /// Some frames, in order: to find others.
-        var index: [(sequence: UInt64, offset: Int)] = []
-    }
-
+/// The journal without threads and waits: what one process knows of the file, and what it does with it.
+///
+/// The folder has these files:
+/// - `journal`, the segment. A new one replaces it by its name.
+/// - `lock`, which a process locks while it appends or repairs. It is never removed.
+/// - `journal.N.new`, a segment that is being written.
+/// - `damaged-N-OFFSET`, bytes of a segment that are no frames any more.
+package struct JournalCore<State: JournalState>: Sendable {
     let folder: String
     let files: any JournalFileSystem
     let options: JournalOptions
-    var state: State
-    var report = RecoveryReport()
+    package internal(set) var state: State
+    package internal(set) var report = RecoveryReport()
+    var segment: JournalSegment?
+    /// Set when a sync has failed: what it should have brought to the medium must be written to a new segment.
+    package internal(set) var mustRewrite = false
+    /// The last frame of the journal's user.
+    package internal(set) var lastSequence: UInt64 = 0
+    /// The last of these frames that survives a loss of power.
+    package internal(set) var syncedSequence: UInt64 = 0
     private var lockFile: (any JournalFile)?
-    private var segment: Segment?
 
-    init(folder: String, state: State, files: any JournalFileSystem, options: JournalOptions) {
+    package init(folder: String, state: State, files: any JournalFileSystem, options: JournalOptions) {
         (self.folder, self.state, self.files, self.options) = (folder, state, files, options)
     }
 
-    var lastSequence: UInt64 { (segment?.nextSequence ?? 1) - 1 }
-
-    private var path: String { folder + "/journal" }
+    var path: String { folder + "/journal" }
     private var lockPath: String { folder + "/lock" }
 
     /// Runs a closure while this process has the lock, with all frames applied; returns `nil` if another one has it.
-    mutating func exclusively<Result>(_ body: (inout Self) throws -> Result) throws -> Result? {
+    package mutating func exclusively<Result>(_ body: (inout Self) throws -> Result) throws -> Result? {
         guard let lock = try takeLock() else { return nil }
         defer { lock.unlock() }
         try catchUp()
         return try body(&self)
     }
 
-    mutating func transact<Result>(
-        _ body: (State, inout JournalTransaction) throws -> Result
-    ) throws -> (Result, sequence: UInt64) {
-        guard let segment else { throw FileFailure.missing }
+    /// Runs a closure that may append frames. For ``exclusively(_:)``.
+    package mutating func transact<Result>(_ body: (State, inout JournalTransaction) throws -> Result) throws -> Result {
         if let version = report.newerVersion { throw JournalError.newerVersion(version) }
-        var transaction = JournalTransaction(nextSequence: segment.nextSequence)
+        if mustRewrite { try rewrite() }
+        guard let segment else { throw FileFailure.missing }
+        let hasMark = segment.synced > segment.marked && report.downgrade == nil
+        var transaction = JournalTransaction(nextSequence: segment.nextSequence + (hasMark ? 1 : 0))
         let result = try body(state, &transaction)
-        guard transaction.frames.allSatisfy({ $0.payload.count <= options.maximumPayload }) else { throw JournalError.tooLarge }
-        try append(transaction.frames)
-        return (result, lastSequence)
+        guard !transaction.frames.isEmpty else { return result }
+        let maximum = min(options.maximumPayload, FrameFormat.maximumSize - FrameFormat.headerSize)
+        guard transaction.frames.allSatisfy({ $0.payload.count <= maximum }) else { throw JournalError.tooLarge }
+        try append(transaction.frames, withMark: hasMark, usingReserve: transaction.usesReserve)
+        return result
     }
 
+    /// Returns a reader of a frame, which needs no lock.
     func reader(of sequence: UInt64) throws(JournalError) -> JournalReader {
-        guard let segment, let start = segment.index.last(where: { $0.sequence <= sequence }) else { throw .missing(sequence) }
+        guard let segment, let start = segment.start(of: sequence) else { throw .missing(sequence) }
         return JournalReader(
             file: segment.file,
             salt: segment.header.salt,
             sequence: sequence,
-            start: start.offset,
+            start: start,
             end: segment.end
         )
     }
 
-    func sync() throws(FileFailure) {
+    /// Writes a mark of what was synced, if that isn't marked. For ``exclusively(_:)``.
+    package mutating func mark() throws(FileFailure) {
+        guard let segment, segment.synced > segment.marked, report.downgrade == nil, !mustRewrite, report.newerVersion == nil
+        else { return }
+        try append([], withMark: true, usingReserve: false)
+    }
+
+    private mutating func append(_ frames: [JournalFrame], withMark: Bool, usingReserve: Bool) throws(FileFailure) {
+        guard let segment else { throw .missing }
+        let (start, salt, synced) = (segment.end, segment.header.salt, segment.synced)
+        var bytes: [UInt8] = []
+        var added: [JournalFrameHeader] = []
+        if withMark {
+            let mark = FrameFormat.mark(synced, sequence: segment.nextSequence)
+            FrameFormat.append(mark, to: &bytes, at: start, salt: salt)
+            added.append(mark.header)
+        }
+        for (index, frame) in frames.enumerated() {
+            let flags = FrameFormat.flags(index, of: frames.count)
+            FrameFormat.append(frame, flags: flags, to: &bytes, at: start + bytes.count, salt: salt)
+            added.append(frame.header)
+        }
+        try makeSpace(for: bytes.count, usingReserve: usingReserve)
+        do throws(FileFailure) {
+            try segment.file.writeAll(bytes, at: start)
+        } catch {
+            // If this fails too, the next transaction finds the rest of the frames, and cuts them.
+            try? cut()
+            throw error
+        }
+        self.segment?.add(added, bytes: bytes)
+        if withMark { self.segment?.marked = synced }
+        for frame in frames { state.apply(frame) }
+        lastSequence = frames.last?.header.sequence ?? lastSequence
+    }
+
+    /// Extends the file so that a number of bytes fit behind the frames, and the reserve behind those.
+    private mutating func makeSpace(for count: Int, usingReserve: Bool) throws(FileFailure) {
         guard let segment else { return }
-        _ = try segment.file.sync()
-        try files.syncFolder(folder)
+        let needed = segment.end + count + (usingReserve ? 0 : options.reserve)
+        guard needed > segment.size else { return }
+        let size = needed + options.growth
+        do throws(FileFailure) {
+            try segment.file.writeAll([UInt8](repeating: 0, count: size - segment.size), at: segment.size)
+        } catch {
+            if let size = try? segment.file.status().size { self.segment?.size = size }
+            throw error
+        }
+        self.segment?.size = size
     }
 
     private mutating func takeLock() throws(FileFailure) -> (any JournalFile)? {
-        if lockFile == nil {
-            try files.createFolder(folder)
-            lockFile = try files.open(lockPath, creating: true)
-        }
+        if lockFile == nil { lockFile = try openLock() }
         guard let file = lockFile, try file.lock() else { return nil }
-        if let named = try? files.status(of: lockPath), try file.status().identity == named.identity { return file }
+        // A lock on a file that has lost its name excludes no other process.
+        do throws(FileFailure) {
+            if try file.status().identity == files.status(of: lockPath).identity { return file }
+        } catch {
+            file.unlock()
+            guard error.isMissing else { throw error }
+            lockFile = nil
+            return nil
+        }
         file.unlock()
         lockFile = nil
         return nil
     }
 
-    /// Applies the frames that were appended since the last call.
-    private mutating func catchUp() throws(FileFailure) {
-        if let segment, try segment.file.status().links > 0 { return try scan() }
-        if segment == nil {
-            do throws(FileFailure) {
-                try load()
-            } catch {
-                guard error.isMissing else { throw error }
-                try create()
-                try load()
-            }
-        } else {
-            try load()
-        }
-    }
-
-    private mutating func load() throws(FileFailure) {
-        let file = try files.open(path, creating: false)
-        switch SegmentHeader.read(try file.readAll(SegmentHeader.size, at: 0)) {
-        case .header(let header):
-            segment = Segment(file: file, header: header, end: SegmentHeader.size, nextSequence: header.baseSequence)
-            state.restart()
-            try scan()
-        case .newer(let version):
-            report.newerVersion = version
-        case .damaged:
-            throw FileFailure.damaged
-        }
-    }
-
-    private func create() throws(FileFailure) {
-        let draft = path + ".new"
-        let file = try files.open(draft, creating: true)
-        try file.truncate(to: 0)
-        let header = SegmentHeader(
-            salt: .random(in: .min ... .max),
-            baseSequence: 1,
-            baseOffset: SegmentHeader.size,
-            device: 0
-        )
-        try file.writeAll(header.bytes, at: 0)
-        _ = try file.sync()
-        try files.rename(draft, to: path)
-        try files.syncFolder(folder)
-    }
-
-    private mutating func scan() throws(FileFailure) {
-        guard var segment else { return }
-        var group: [JournalFrame] = []
-        var offset = segment.end
-        while let (frame, continues) = try segment.file.frame(at: offset, salt: segment.header.salt) {
-            group.append(frame)
-            offset += frame.header.storedSize
-            guard !continues else { continue }
-            for frame in group {
-                segment.index.append((frame.header.sequence, segment.end))
-                segment.end += frame.header.storedSize
-                segment.nextSequence = frame.header.sequence + 1
-                state.apply(frame)
-            }
-            group = []
-        }
-        let size = try segment.file.status().size
-        if size > segment.end {
-            report.cutBytes += size - segment.end
-            try segment.file.truncate(to: segment.end)
-        }
-        self.segment = segment
-    }
-
-    private mutating func append(_ frames: [JournalFrame]) throws(FileFailure) {
-        guard var segment, !frames.isEmpty else { return }
-        var bytes: [UInt8] = []
-        for (index, frame) in frames.enumerated() {
-            FrameFormat.append(
-                frame,
-                continues: index < frames.count - 1,
-                to: &bytes,
-                at: segment.end + bytes.count,
-                salt: segment.header.salt
-            )
-        }
+    private func openLock() throws(FileFailure) -> any JournalFile {
         do throws(FileFailure) {
-            try segment.file.writeAll(bytes, at: segment.end)
+            return try files.open(lockPath, creating: true)
         } catch {
-            try? segment.file.truncate(to: segment.end)
-            throw error
+            guard error.isMissing else { throw error }
+            try files.createFolder(folder)
+            return try files.open(lockPath, creating: true)
         }
-        for frame in frames {
-            segment.index.append((frame.header.sequence, segment.end))
-            segment.end += frame.header.storedSize
-            segment.nextSequence = frame.header.sequence + 1
-            state.apply(frame)
-        }
-        self.segment = segment
-    }
-}
-
-/// Reads the payload of one frame.
-struct JournalReader {
-    var file: any JournalFile
-    var salt: UInt64
-    var sequence: UInt64
-    var start: Int
-    var end: Int
-
-    func payload() throws(JournalError) -> [UInt8] {
-        let found: JournalFrame?
-        do throws(FileFailure) {
-            found = try file.frame(at: start, salt: salt)?.0
-        } catch {
-            throw JournalError(error)
-        }
-        guard let found else { throw .damaged(sequence) }
-        guard found.header.sequence == sequence else { throw .missing(sequence) }
-        return found.payload
-    }
-}
-
-extension JournalFile {
-    /// Reads bytes, fewer only at the end of the file.
-    func readAll(_ count: Int, at offset: Int) throws(FileFailure) -> [UInt8] {
-        var bytes: [UInt8] = []
-        while bytes.count < count {
-            do throws(FileFailure) {
-                let part = try read(count - bytes.count, at: offset + bytes.count)
-                if part.isEmpty { break }
-                if bytes.isEmpty { bytes = part } else { bytes += part }
-            } catch {
-                guard error.isInterruption else { throw error }
-            }
-        }
-        return bytes
-    }
-
-    /// Writes all bytes. If it throws, some of them may have been written.
-    func writeAll(_ bytes: [UInt8], at offset: Int) throws(FileFailure) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            do throws(FileFailure) {
-                rest = rest.dropFirst(try write(rest, at: offset + rest.startIndex))
-            } catch {
-                guard error.isInterruption else { throw error }
-            }
-        }
-    }
-
-    /// Returns the frame at an offset; `nil` if there is none.
-    func frame(at offset: Int, salt: UInt64) throws(FileFailure) -> (JournalFrame, continues: Bool)? {
-        let head = try readAll(FrameFormat.headerSize, at: offset)
-        guard head.count == FrameFormat.headerSize else { return nil }
-        let length = Int(head.number(UInt32.self, at: 0))
-        guard length >= FrameFormat.headerSize, length < 1 << 26 else { return nil }
-        let bytes = try readAll(length, at: offset)
-        guard bytes.count == length,
-            bytes.withUnsafeBytes({ FrameFormat.checksum($0, at: offset, salt: salt) }) == bytes.number(UInt32.self, at: 4)
-        else { return nil }
-        let header = JournalFrameHeader(kind: bytes[9], sequence: bytes.number(UInt64.self, at: 12), storedSize: length)
-        let frame = JournalFrame(header: header, payload: Array(bytes[FrameFormat.headerSize...]))
-        return (frame, bytes.number(UInt16.self, at: 10) & FrameFormat.continues != 0)
     }
 }

@@ -1,4 +1,4 @@
-/// The first bytes of a segment.
+/// What a segment begins with. A copy stands at ``copyOffset``, against damage; the frames begin at ``area``.
 ///
 /// | offset | bytes | |
 /// |---|---|---|
@@ -13,6 +13,9 @@
 /// | 56 | 8 | 0 |
 struct SegmentHeader: Equatable {
     static let size = 64
+    static let copyOffset = area - size
+    /// The offset of the first frame.
+    static let area = 4096
     static let magic: [UInt8] = [0x89, 0x48, 0x46, 0x51, 0x0D, 0x0A, 0x1A, 0x0A]
     static let version = 1
 
@@ -47,9 +50,15 @@ struct SegmentHeader: Equatable {
         case damaged
     }
 
+    /// Reads the header, or its copy if the header is damaged.
     static func read(_ bytes: [UInt8]) -> Reading {
-        guard bytes.count >= size, bytes.starts(with: magic) else { return .damaged }
-        var bytes = Array(bytes.prefix(size))
+        guard case .damaged = readOne(bytes.prefix(size)) else { return readOne(bytes.prefix(size)) }
+        return readOne(bytes.dropFirst(copyOffset))
+    }
+
+    private static func readOne(_ slice: ArraySlice<UInt8>) -> Reading {
+        guard slice.count >= size, slice.starts(with: magic) else { return .damaged }
+        var bytes = Array(slice.prefix(size))
         let version = Int(bytes.number(UInt16.self, at: 8))
         // The layout of a newer version is not known.
         guard version <= Self.version else { return .newer(version) }
@@ -74,27 +83,51 @@ struct SegmentHeader: Equatable {
 /// | 0 | 4 | length of the frame, this header included |
 /// | 4 | 4 | CRC-32C of: the segment's salt, the offset of the frame, the length, and everything behind the checksum |
 /// | 8 | 1 | version |
-/// | 9 | 1 | kind |
-/// | 10 | 2 | flags: 1 if another frame of the same transaction follows |
+/// | 9 | 1 | kind; 0 is a mark, whose payload is the offset up to which the segment was synced |
+/// | 10 | 2 | flags: ``isFollowed``, ``follows`` |
 /// | 12 | 8 | sequence number |
 ///
 /// The offset is part of the checksum, so that bytes that look like a frame are none at any other place, such as inside of a payload.
 enum FrameFormat {
     static let headerSize = 20
+    static let maximumSize = 1 << 26
     static let version: UInt8 = 1
-    static let continues: UInt16 = 1
+    static let markKind: UInt8 = 0
+    static let markSize = headerSize + 8
+    /// The next frame belongs to the same transaction.
+    static let isFollowed: UInt16 = 1
+    /// The frame before belongs to the same transaction.
+    static let follows: UInt16 = 2
 
-    static func append(_ frame: JournalFrame, continues: Bool, to bytes: inout [UInt8], at offset: Int, salt: UInt64) {
+    /// Appends a frame that will stand at an offset of the segment.
+    static func append(_ frame: JournalFrame, flags: UInt16 = 0, to bytes: inout [UInt8], at offset: Int, salt: UInt64) {
         let start = bytes.count
         bytes.append(UInt32(headerSize + frame.payload.count))
         bytes.append(UInt32(0))
         bytes.append(version)
         bytes.append(frame.header.kind)
-        bytes.append(continues ? Self.continues : 0)
+        bytes.append(flags)
         bytes.append(frame.header.sequence)
         bytes += frame.payload
         let crc = bytes.withUnsafeBytes { checksum(UnsafeRawBufferPointer(rebasing: $0[start...]), at: offset, salt: salt) }
         bytes.replace(UInt32.self, at: start + 4, with: crc)
+    }
+
+    /// The flags of a frame of a transaction.
+    static func flags(_ index: Int, of count: Int) -> UInt16 {
+        (index > 0 ? follows : 0) | (index < count - 1 ? isFollowed : 0)
+    }
+
+    static func mark(_ offset: Int, sequence: UInt64) -> JournalFrame {
+        var payload: [UInt8] = []
+        payload.append(UInt64(offset))
+        return JournalFrame(header: .init(kind: markKind, sequence: sequence, storedSize: markSize), payload: payload)
+    }
+
+    /// Returns up to where a segment was synced, if a frame is a mark.
+    static func mark(_ frame: JournalFrame) -> Int? {
+        guard frame.header.kind == markKind, frame.payload.count == 8 else { return nil }
+        return Int(truncatingIfNeeded: frame.payload.number(UInt64.self, at: 0))
     }
 
     /// The checksum of a whole frame.

@@ -89,9 +89,11 @@ package struct JournalOptions: Sendable {
     package var lockTimeout: Duration = .seconds(10)
     /// The space in bytes that is reserved for small marks on a full disk.
     package var reserve = 64 * 1024
+    /// How many bytes the file grows by, beside the reserve, when the frames need space.
+    package var growth = 128 * 1024
     /// The journal is compacted when its dead bytes exceed this number and the live bytes.
     package var compactionThreshold = 1024 * 1024
-    /// Names the device, such as by a value in the Keychain that stays on it. By default it is the identity of the lock file, which a restored
+    /// Names the device, such as by a value in the Keychain that stays on it. By default it is the identity of the folder, which a restored
     /// backup or a copy doesn't keep.
     package var deviceID: String?
     /// Whether the journal syncs and compacts on its own. If not, only calls of ``Journal/sync()`` and ``Journal/compact()`` do: for tests.
