@@ -389,7 +389,10 @@ let package = Package(
             "AccountKitTests",
             ["AccountContract", "AccountKit", "ErrorContract", "ErrorLabContract", "ResilientHTTP", httpTypes]
         ),
-        tests("OfflineQueueTests", ["JournalTesting", "OfflineQueue", "PrivateFiles", "holdfast-journal-process"]),
+        tests(
+            "OfflineQueueTests",
+            ["DataServerTesting", "JournalTesting", "OfflineQueue", "PrivateFiles", "holdfast-journal-process"]
+        ),
         tests("HoldfastTests", ["GettingStarted", "Holdfast"]),
         tests("HoldfastTestingTests", ["ResilientHTTP", httpTypes]),
         // The examples of the DocC catalogues.

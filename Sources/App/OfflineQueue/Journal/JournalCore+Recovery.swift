@@ -3,7 +3,7 @@ import PrivateFiles
 extension JournalCore {
     /// Applies the frames that were appended since the last call; reads all of them if another process has replaced the segment.
     mutating func catchUp() throws(FileFailure) {
-        guard let segment else { return try load() }
+        guard let segment = place else { return try load() }
         let status = try segment.file.status()
         guard status.links > 0, report.newerVersion == nil else { return try load() }
         self.segment?.size = status.size
@@ -88,12 +88,12 @@ extension JournalCore {
 extension JournalCore {
     /// Applies the frames from the end on.
     private mutating func scan(isLoading: Bool) throws(FileFailure) {
-        guard var scanner = segment.map({ FrameScanner($0.file, salt: $0.header.salt, from: $0.end, to: $0.size) }) else {
+        guard var scanner = place.map({ FrameScanner($0.file, salt: $0.header.salt, from: $0.end, to: $0.size) }) else {
             return
         }
         // The frames of a transaction that isn't complete.
         var group: [(frame: JournalFrame, flags: UInt16)] = []
-        while let segment {
+        while let segment = place {
             let isBase = scanner.offset < segment.header.baseOffset
             if !isLoading, group.isEmpty, try scanner.isAtZeros() { return }
             let last = group.last?.frame.header.sequence
@@ -115,13 +115,13 @@ extension JournalCore {
                 group = []
             }
         }
-        if let segment, segment.end >= segment.header.baseOffset {
+        if let segment = place, segment.end >= segment.header.baseOffset {
             self.segment?.nextSequence = max(segment.nextSequence, segment.header.baseSequence)
         }
     }
 
     private mutating func apply(_ group: [(frame: JournalFrame, flags: UInt16)], isLoading: Bool) {
-        guard let segment else { return }
+        guard let segment = place else { return }
         var bytes: [UInt8] = []
         if !isLoading {
             for (frame, flags) in group {
@@ -142,7 +142,7 @@ extension JournalCore {
     /// Handles bytes that are no frame: sets them aside if they were synced once, or cuts them and all behind them.
     /// - Returns: The offset from which frames are read; `nil` at the end.
     private mutating func repair(at offset: Int, next: UInt64, pending: Int) throws(FileFailure) -> Int? {
-        guard let segment else { return nil }
+        guard let segment = place else { return nil }
         var scanner = FrameScanner(segment.file, salt: segment.header.salt, from: offset, to: segment.size)
         let isBase = offset < segment.header.baseOffset
         let used = try scanner.usedBytes()
@@ -170,7 +170,7 @@ extension JournalCore {
 
     /// Overwrites everything behind the frames with zeros, on the medium.
     mutating func cut() throws(FileFailure) {
-        guard let segment else { return }
+        guard let segment = place else { return }
         let file = segment.file
         // Until the zeros are on the medium, a new frame could stand before an old one.
         mustRewrite = true
@@ -185,7 +185,7 @@ extension JournalCore {
 
     /// Copies damaged bytes to a file. If that can't be, they stay where they are.
     private mutating func quarantine(_ range: Range<Int>, sequences: Range<UInt64>) throws(FileFailure) {
-        guard let segment else { return }
+        guard let segment = place else { return }
         var path: String? = "\(folder)/damaged-\(String(segment.header.salt, radix: 16))-\(range.lowerBound)"
         do throws(FileFailure) {
             if let path {

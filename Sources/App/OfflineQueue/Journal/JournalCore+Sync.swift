@@ -22,7 +22,7 @@ extension JournalCore {
 
     /// Returns what brings all frames to the medium, or `nil` if they are there.
     package func prepareSync(always: Bool = false) -> SyncTask? {
-        guard let segment, needsSync || always else { return nil }
+        guard let segment = place, needsSync || always else { return nil }
         return SyncTask(
             file: segment.file,
             end: segment.end,

@@ -14,6 +14,8 @@ package struct JournalCore<State: JournalState>: Sendable {
     package internal(set) var state: State
     package internal(set) var report = RecoveryReport()
     var segment: JournalSegment?
+    /// The segment without what is copied when it changes.
+    var place: SegmentPlace? { segment?.place }
     /// Set when a sync has failed: what it should have brought to the medium must be written to a new segment.
     package internal(set) var mustRewrite = false
     /// The last frame of the journal's user.
@@ -41,7 +43,7 @@ package struct JournalCore<State: JournalState>: Sendable {
     package mutating func transact<Result>(_ body: (State, inout JournalTransaction) throws -> Result) throws -> Result {
         if let version = report.newerVersion { throw JournalError.newerVersion(version) }
         if mustRewrite { try rewrite() }
-        guard let segment else { throw FileFailure.missing }
+        guard let segment = place else { throw FileFailure.missing }
         let hasMark = segment.synced > segment.marked && report.downgrade == nil
         var transaction = JournalTransaction(nextSequence: segment.nextSequence + (hasMark ? 1 : 0))
         let result = try body(state, &transaction)
@@ -66,13 +68,14 @@ package struct JournalCore<State: JournalState>: Sendable {
 
     /// Writes a mark of what was synced, if that isn't marked. For ``exclusively(_:)``.
     package mutating func mark() throws(FileFailure) {
-        guard let segment, segment.synced > segment.marked, report.downgrade == nil, !mustRewrite, report.newerVersion == nil
+        guard let segment = place, segment.synced > segment.marked, report.downgrade == nil, !mustRewrite,
+            report.newerVersion == nil
         else { return }
         try append([], withMark: true, usingReserve: false)
     }
 
     private mutating func append(_ frames: [JournalFrame], withMark: Bool, usingReserve: Bool) throws(FileFailure) {
-        guard let segment else { throw .missing }
+        guard let segment = place else { throw .missing }
         let (start, salt, synced) = (segment.end, segment.header.salt, segment.synced)
         var bytes: [UInt8] = []
         var added: [JournalFrameHeader] = []
@@ -102,7 +105,7 @@ package struct JournalCore<State: JournalState>: Sendable {
 
     /// Extends the file so that a number of bytes fit behind the frames, and the reserve behind those.
     private mutating func makeSpace(for count: Int, usingReserve: Bool) throws(FileFailure) {
-        guard let segment else { return }
+        guard let segment = place else { return }
         let needed = segment.end + count + (usingReserve ? 0 : options.reserve)
         guard needed > segment.size else { return }
         let size = needed + options.growth

@@ -1,8 +1,8 @@
 import PrivateFiles
 
-/// The file that has the frames, as far as this process has read it.
-struct JournalSegment: Sendable {
-    var file: any JournalFile
+/// The file that has the frames, and how far this process has read it. A copy of it costs nothing.
+struct SegmentPlace: Sendable {
+    let file: any JournalFile
     var header: SegmentHeader
     /// The size of the file. The bytes behind the frames are 0: they keep space for the next ones.
     var size: Int
@@ -13,29 +13,42 @@ struct JournalSegment: Sendable {
     var marked = 0
     /// Up to where the bytes are known to survive a loss of power.
     var synced = 0
-    /// Bytes that end at the end and may not survive it, to write them elsewhere if a sync fails.
-    var unsynced: [UInt8] = []
     /// Whether the name of the file is known to survive a loss of power.
     var isNameSynced = false
+}
+
+/// What a process keeps in memory of a segment.
+@dynamicMemberLookup
+struct JournalSegment: Sendable {
+    var place: SegmentPlace
+    /// Bytes that end at the end and may not survive a loss of power, to write them elsewhere if a sync fails.
+    private(set) var unsynced: [UInt8] = []
     /// Damaged ranges that no frame is read from.
-    var damaged: [Range<Int>] = []
+    private(set) var damaged: [Range<Int>] = []
     /// Some frames, in order, from which others are found.
     private var index: [(sequence: UInt64, offset: Int)] = []
     private static let stride = 16 * 1024
 
     init(file: any JournalFile, header: SegmentHeader, size: Int) {
-        (self.file, self.header, self.size) = (file, header, size)
+        place = SegmentPlace(file: file, header: header, size: size)
     }
 
-    private var unsyncedStart: Int { end - unsynced.count }
+    subscript<Value>(dynamicMember path: WritableKeyPath<SegmentPlace, Value>) -> Value {
+        get { place[keyPath: path] }
+        set { place[keyPath: path] = newValue }
+    }
+
+    var file: any JournalFile { place.file }
+
+    private var unsyncedStart: Int { place.end - unsynced.count }
 
     /// Returns a scanner of the frames. It reads those that may not be in the file from memory.
     func scanner(from offset: Int) -> FrameScanner {
         FrameScanner(
             file,
-            salt: header.salt,
+            salt: place.header.salt,
             from: offset,
-            to: end,
+            to: place.end,
             overlay: unsynced.isEmpty ? nil : (unsyncedStart, unsynced)
         )
     }
@@ -48,15 +61,15 @@ struct JournalSegment: Sendable {
 
     /// Adds a frame at the end.
     mutating func add(_ frame: JournalFrameHeader) {
-        if index.last.map({ end - $0.offset >= Self.stride }) ?? true { index.append((frame.sequence, end)) }
-        end += frame.storedSize
-        nextSequence = frame.sequence + 1
+        if index.last.map({ place.end - $0.offset >= Self.stride }) ?? true { index.append((frame.sequence, place.end)) }
+        place.end += frame.storedSize
+        place.nextSequence = frame.sequence + 1
     }
 
     /// Leaves a damaged range out.
     mutating func skip(to offset: Int, nextSequence: UInt64) {
-        damaged.append(end..<offset)
-        (end, self.nextSequence) = (offset, nextSequence)
+        damaged.append(place.end..<offset)
+        (place.end, place.nextSequence) = (offset, nextSequence)
         // No frame behind the range is searched from one before it.
         index.append((nextSequence, offset))
     }
@@ -73,9 +86,9 @@ struct JournalSegment: Sendable {
 
     /// Notes that bytes up to an offset survive a loss of power.
     mutating func noteSynced(upTo offset: Int) {
-        guard offset > synced else { return }
+        guard offset > place.synced else { return }
         unsynced.removeFirst(min(unsynced.count, max(0, offset - unsyncedStart)))
-        synced = offset
+        place.synced = offset
     }
 }
 
