@@ -4,7 +4,7 @@ import PrivateFiles
 
 /// A random history of a journal that two processes use, with a crash at each call and at each byte that is written.
 package final class JournalSimulation {
-    /// What a history has shown.
+    /// The result of histories.
     package struct Result: Sendable {
         package var crashes = 0
         package var transactions = 0
@@ -74,7 +74,7 @@ package final class JournalSimulation {
 
     private func step() throws {
         let process = Int.random(in: 0..<2, using: &random)
-        let choice = Int.random(in: 0..<20, using: &random)
+        let choice = Int.random(in: 0..<22, using: &random)
         if isVerbose {
             print("process \(process): step \(choice); \(acknowledged) acknowledged, \(durable) durable; \(disk.fileNames)")
         }
@@ -87,6 +87,7 @@ package final class JournalSimulation {
             processes[process] = newProcess()
         case 15..<18: try compact(process)
         case 18: try crash(losesPower: false)
+        case 19, 20: try die(process)
         default: try crash(losesPower: true)
         }
     }
@@ -121,6 +122,33 @@ package final class JournalSimulation {
         }
         acknowledged += 1
         sequences.append(processes[process].lastSequence)
+    }
+
+    /// Kills one process while it writes a transaction. The other one goes on.
+    private func die(_ process: Int) throws {
+        var writes = Int.random(in: 0..<2, using: &random)
+        disk.fail = { call, _ in
+            if writes < 0 { return .damaged }
+            if call == .write { writes -= 1 }
+            return writes < 0 ? .damaged : nil
+        }
+        let before = expected.count
+        do {
+            try transact(process)
+            disk.fail = nil
+        } catch is FileFailure {
+            disk.fail = nil
+            compactions[process] = nil
+            processes[process] = newProcess()
+            // The transaction is there if the bytes that were not written are zeros.
+            try exclusively(1 - process) { _ in }
+            if expected.count > before, processes[1 - process].state.payloads == expected.last {
+                acknowledged += 1
+                sequences.append(processes[1 - process].lastSequence)
+            } else {
+                expected.removeLast(expected.count - before)
+            }
+        }
     }
 
     private struct Busy: Error {}

@@ -60,9 +60,9 @@ extension TestRecords {
     }
 }
 
-/// Kills processes that write records at random moments, and looks for the acknowledged records.
+/// Kills processes that write records at random moments, and compares the journal with the acknowledged records.
 package struct KillRounds {
-    /// What the rounds have shown.
+    /// The result of the rounds.
     package struct Result: Sendable {
         package var kills = 0
         package var acknowledged = 0

@@ -19,13 +19,13 @@ package final class SimulatedDisk: JournalFileSystem, @unchecked Sendable {
 
     fileprivate struct File {
         var bytes: [UInt8] = []
-        /// What the medium has.
+        /// The bytes on the medium.
         var medium: [UInt8] = []
-        /// What it may have of the calls since the last sync.
+        /// The calls since the last sync, which the medium may have or not.
         var changes: [Change] = []
     }
 
-    /// What is on the disk. A copy is cheap.
+    /// The content of the disk. A copy is cheap.
     package struct Image {
         fileprivate var files: [UInt64: File] = [:]
         fileprivate var names: [String: UInt64] = [:]

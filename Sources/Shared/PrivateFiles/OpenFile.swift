@@ -8,7 +8,7 @@ import Synchronization
     import Musl
 #endif
 
-/// What the system knows of a file.
+/// Identity, size and number of names of a file.
 package struct FileStatus: Hashable, Sendable {
     /// The identity of a file, which a name that is given to another file doesn't keep.
     package struct Identity: Hashable, Sendable {

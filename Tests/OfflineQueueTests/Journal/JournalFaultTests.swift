@@ -5,7 +5,7 @@ import OfflineQueue
 import PrivateFiles
 import Testing
 
-/// What a journal does when calls of the system fail, or bytes on the disk are not what was written.
+/// A journal when calls of the system fail, or when bytes on the disk differ from those that were written.
 @Suite struct JournalFaultTests {
     private typealias Core = JournalCore<TestRecords>
     private static let folder = "/disk/queue"
@@ -216,7 +216,7 @@ import Testing
         #expect(lost.report.quarantined.count == 1)
     }
 
-    @Test("Takes bytes in a payload that look like a frame for no record") func framesInPayloads() throws {
+    @Test("Finds no record in a payload whose bytes have the form of a frame") func framesInPayloads() throws {
         let disk = SimulatedDisk()
         var core = try open(disk)
         try append([UInt8](repeating: 5, count: 30), to: &core)

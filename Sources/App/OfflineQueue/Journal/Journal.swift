@@ -43,7 +43,7 @@ package final class Journal<State: JournalState>: Sendable {
         return journal
     }
 
-    /// What was found when the journal was opened, and since.
+    /// The findings of the recovery when the journal was opened, and of repairs since.
     package var report: RecoveryReport { maintenance.withCore { $0.report } }
 
     /// Runs a closure with the state, without looking for frames of other processes. The closure may change parts of the state that don't

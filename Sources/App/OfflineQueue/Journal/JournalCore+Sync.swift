@@ -42,7 +42,7 @@ extension JournalCore {
         segment?.isNameSynced = true
     }
 
-    /// Notes that a sync has failed. What was to be synced may be lost, although another sync would succeed.
+    /// Notes that a sync has failed. The bytes may be lost, although another sync would succeed.
     package mutating func failSync(_ task: SyncTask) {
         if segment?.header.salt == task.salt { mustRewrite = true }
     }

@@ -1,4 +1,4 @@
-/// What a segment begins with. A copy stands at ``copyOffset``, against damage; the frames begin at ``area``.
+/// The header of a segment. A copy stands at ``copyOffset``, against damage; the frames begin at ``area``.
 ///
 /// | offset | bytes | |
 /// |---|---|---|

@@ -17,7 +17,7 @@ struct SegmentPlace: Sendable {
     var isNameSynced = false
 }
 
-/// What a process keeps in memory of a segment.
+/// A segment, and what a process stores of it in memory.
 @dynamicMemberLookup
 struct JournalSegment: Sendable {
     var place: SegmentPlace

@@ -10,9 +10,9 @@ package struct JournalFrame: Hashable, Sendable {
     }
 }
 
-/// What is known of a frame without its payload.
+/// The description of a frame without its payload.
 package struct JournalFrameHeader: Hashable, Sendable {
-    /// What the payload is, by the choice of the journal's user: 1 to 255. 0 is the journal's.
+    /// The meaning of the payload, which the user of the journal defines: 1 to 255. 0 is reserved for the journal.
     package var kind: UInt8
     /// The number of the frame. It grows by at least one from frame to frame, is never used again, and stays the same when the journal is
     /// compacted: it is the location from which ``Journal/payload(of:)`` reads.
@@ -71,7 +71,7 @@ package struct JournalTransaction {
     }
 }
 
-/// What the frames of a transaction survive when ``Journal/transact(durability:_:)`` returns.
+/// The failures that the frames of a transaction survive when ``Journal/transact(durability:_:)`` returns.
 package enum JournalDurability: Sendable {
     /// The end of the process, however it ends. A loss of power is survived within ``JournalOptions/syncDelay``.
     case processKill
@@ -102,9 +102,9 @@ package struct JournalOptions: Sendable {
     package init() {}
 }
 
-/// What was found when a journal was opened, and since.
+/// The findings of a recovery and of later repairs.
 package struct RecoveryReport: Hashable, Sendable {
-    /// A range of damaged bytes that was moved to a file of its own.
+    /// A range of damaged bytes that was copied to a separate file.
     package struct Quarantine: Hashable, Sendable {
         /// Where the bytes were in the journal.
         package var range: Range<Int>

@@ -1,6 +1,6 @@
 import PrivateFiles
 
-/// A segment that is being written, under a name of its own. It gets the journal's name when all of it is on the medium.
+/// A segment that is being written, under a name that no other draft has. It gets the journal's name when all of it is on the medium.
 struct SegmentDraft: Sendable {
     static let suffix = ".new"
 
