@@ -9,6 +9,7 @@ import JournalTesting
         case "kill": try await kill(arguments.dropFirst().compactMap { UInt64($0) })
         case "append" where arguments.count == 3:
             try await RecordWriter(folder: arguments[2], name: UInt8(arguments[3]) ?? 0).run()
+        case "open" where arguments.count == 2: try await JournalBenchmark.open(arguments[2])
         case "bench": try await JournalBenchmark.run()
         default:
             print("usage: holdfast-journal-process simulate [HISTORIES [SEED]] | kill [KILLS [SEED]] | bench")

@@ -1,4 +1,5 @@
 import PrivateFiles
+import Timekeeping
 
 /// A file of frames that survives kills of the process and losses of power, and that several processes and app extensions may use at once.
 ///
@@ -96,12 +97,12 @@ package final class Journal<State: JournalState>: Sendable {
 
     /// Runs a closure while this process has the lock and the state is up to date.
     private func exclusively<Result>(_ body: (inout JournalCore<State>) throws -> Result) async throws -> Result {
-        let deadline = ContinuousClock.now + options.lockTimeout
+        let deadline = options.clock.now + options.lockTimeout
         while true {
             try Task.checkCancellation()
             if let result = try maintenance.exclusively(body) { return result }
-            guard ContinuousClock.now < deadline else { throw JournalError.busy }
-            try await Task.sleep(for: .milliseconds(1))
+            guard options.clock.now < deadline else { throw JournalError.busy }
+            try await options.clock.sleep(until: options.clock.now + .milliseconds(1))
         }
     }
 }

@@ -1,4 +1,5 @@
 package import PrivateFiles
+package import Timekeeping
 
 /// A frame of a journal: bytes that the journal stores and doesn't interpret.
 package struct JournalFrame: Hashable, Sendable {
@@ -87,6 +88,8 @@ package struct JournalOptions: Sendable {
     package var syncDelay: Duration = .milliseconds(50)
     /// The longest wait for another process that uses the journal.
     package var lockTimeout: Duration = .seconds(10)
+    /// The clock on which a wait for another process is slept.
+    package var clock = MonotonicClock.continuous
     /// The space in bytes that is reserved for small marks on a full disk.
     package var reserve = 64 * 1024
     /// How many bytes the file grows by, beside the reserve, when the frames need space.

@@ -37,9 +37,11 @@ final class Maintenance<State: JournalState>: Sendable {
         shared = Mutex(Shared(core: core, threshold: core.options.compactionThreshold))
     }
 
+    /// Runs a closure with the journal, which no other task uses meanwhile.
     func withCore<Result, Failure: Error>(
         _ body: (inout JournalCore<State>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
+        // Unchecked: the core is a value, so that a result of the closure shares nothing mutable with it.
         nonisolated(unsafe) let result = try shared.withLock { shared throws(Failure) in
             nonisolated(unsafe) let result = try body(&shared.core)
             return result
@@ -113,10 +115,10 @@ final class Maintenance<State: JournalState>: Sendable {
 
     /// Runs a closure under the lock, for which it waits.
     private func waitExclusively<Result>(_ body: (inout JournalCore<State>) throws -> Result) throws -> Result {
-        let deadline = ContinuousClock.now + options.lockTimeout
+        let deadline = options.clock.now + options.lockTimeout
         while true {
             if let result = try exclusively(body) { return result }
-            guard ContinuousClock.now < deadline else { throw JournalError.busy }
+            guard options.clock.now < deadline else { throw JournalError.busy }
             Thread.sleep(forTimeInterval: 0.001)
         }
     }

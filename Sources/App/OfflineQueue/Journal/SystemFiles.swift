@@ -11,17 +11,31 @@ package struct SystemFiles: JournalFileSystem {
             // New files in the folder inherit the class.
             attributes[.protectionKey] = FileProtectionType.completeUntilFirstUserAuthentication
         #endif
-        do {
-            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true, attributes: attributes)
-            #if canImport(Darwin)
+        try createFolder(path, attributes: attributes)
+        #if canImport(Darwin)
+            do {
                 var url = URL(fileURLWithPath: path, isDirectory: true)
                 var values = URLResourceValues()
                 values.isExcludedFromBackup = true
                 try url.setResourceValues(values)
-            #endif
+            } catch {
+                throw FileFailure(error)
+            }
+        #endif
+    }
+
+    /// Creates a folder and those above it, each with a name that survives a loss of power.
+    private func createFolder(_ path: String, attributes: [FileAttributeKey: Any]) throws(FileFailure) {
+        guard !FileManager.default.fileExists(atPath: path) else { return }
+        let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        try createFolder(parent, attributes: [.posixPermissions: 0o700])
+        do {
+            // Another process may create it at the same time.
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true, attributes: attributes)
         } catch {
             throw FileFailure(error)
         }
+        try OpenFile.syncFolder(parent)
     }
 
     package func names(in folder: String) throws(FileFailure) -> [String] {
@@ -46,6 +60,6 @@ extension FileFailure {
     fileprivate init(_ error: any Error) {
         let error = error as NSError
         let cause = error.domain == NSPOSIXErrorDomain ? error : error.userInfo[NSUnderlyingErrorKey] as? NSError
-        self.init(code: cause?.domain == NSPOSIXErrorDomain ? Int32(truncatingIfNeeded: cause?.code ?? 0) : EIO)
+        self.init(code: cause?.domain == NSPOSIXErrorDomain ? Int32(truncatingIfNeeded: cause?.code ?? 0) : Self.damaged.code)
     }
 }
