@@ -3,9 +3,9 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-/// Runs the example of `docs/localization.md`.
+/// Runs the example of `docs/app/localization.md`.
 @Suite struct LocalizationPageTests {
-    @Test("An app adds a language, and can list the texts that it lacks")
+    @Test("An app adds a language and can list the texts that it lacks")
     func language() throws {
         let url = try #require(URL(string: "https://api.example.com"))
         // snippet: language-of-an-app

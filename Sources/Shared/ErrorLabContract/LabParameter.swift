@@ -1,8 +1,8 @@
 import ErrorContract
 
-/// A parameter of ``LabPath/answer``: its name, what it takes, and what it does.
+/// A parameter of ``LabPath/answer``: its name, its values and its effect.
 public struct LabParameter: Hashable, Sendable {
-    /// What a parameter takes.
+    /// The values of a parameter.
     public enum Values: Hashable, Sendable {
         /// One of some words.
         case choice([String])
@@ -24,12 +24,12 @@ public struct LabParameter: Hashable, Sendable {
 
     /// The name in the query.
     public let name: String
-    /// What it takes.
+    /// The values.
     public let values: Values
-    /// What it does.
+    /// The effect, in words.
     public let summary: String
 
-    /// What it takes, in words.
+    /// A description of the values.
     public var allowed: String {
         switch values {
         case .choice(let words): "one of " + words.joined(separator: ", ")
@@ -51,27 +51,27 @@ public struct LabParameter: Hashable, Sendable {
 
     /// The parameters of ``LabPath/answer``.
     public static let all: [LabParameter] = [
-        LabParameter("code", .outcome, "What is answered; ok unless told otherwise."),
+        LabParameter("code", .outcome, "The code of the response, or a success; ok by default."),
         LabParameter("form", .choice(ErrorForm.allCases.map(\.rawValue)), "The form of an error's body."),
-        LabParameter("lang", .language, "The language of an error's text, whatever the request asks for."),
-        LabParameter("status", .whole(200...599), "The HTTP status, if not the code's own."),
+        LabParameter("lang", .language, "The language of an error's text, with any Accept-Language."),
+        LabParameter("status", .whole(200...599), "The HTTP status in place of the code's."),
         LabParameter("retry_after", .delay, "The Retry-After header, and the same in the body."),
-        LabParameter("delay_ms", .whole(0...LabAnswer.maximumDelay), "How long the answer takes to begin."),
-        LabParameter("dribble_ms", .whole(0...LabAnswer.maximumDribble), "How long each of up to 20 pieces of the body takes."),
-        LabParameter("drop", choice(LabDrop.self), "When the connection breaks."),
-        LabParameter("close", choice(LabClose.self), "How the connection breaks."),
-        LabParameter("truncate", .whole(0...65_536), "How many bytes of the body are sent."),
-        LabParameter("content", choice(LabContent.self), "What stands in the place of the body."),
-        LabParameter("type", .line, "The Content-Type, whatever the body is."),
-        LabParameter("charset", choice(LabCharset.self), "In which characters the body is, whatever its type claims."),
-        LabParameter("bare", .choice(["true", "false"]), "Whether X-Error-Code is left out."),
-        LabParameter("redirect", choice(LabRedirect.self), "Where the request is sent first."),
-        LabParameter("times", .whole(0...1_000), "How many calls of the session fail before the next ones succeed."),
+        LabParameter("delay_ms", .whole(0...LabResponse.maximumDelay), "The time until the response begins."),
+        LabParameter("dribble_ms", .whole(0...LabResponse.maximumDribble), "The time for each of up to 20 parts of the body."),
+        LabParameter("drop", choice(LabDrop.self), "The point at which the connection breaks."),
+        LabParameter("close", choice(LabClose.self), "The way in which the connection breaks."),
+        LabParameter("truncate", .whole(0...65_536), "The number of bytes of the body that are sent."),
+        LabParameter("content", choice(LabContent.self), "The replacement of the body."),
+        LabParameter("type", .line, "The Content-Type in place of the body's."),
+        LabParameter("charset", choice(LabCharset.self), "The encoding of the body, which its Content-Type doesn't report."),
+        LabParameter("bare", .choice(["true", "false"]), "Whether X-Error-Code is omitted."),
+        LabParameter("redirect", choice(LabRedirect.self), "The target of a redirect before the response."),
+        LabParameter("times", .whole(0...1_000), "The number of calls of the session that fail before the next ones succeed."),
         LabParameter("flaky", .fraction, "The share of calls that fail."),
-        LabParameter("seed", .whole(0...1_000_000_000), "Which of the calls fail."),
-        LabParameter("then", .outcome, "What the calls that don't fail get."),
-        LabParameter("session", .name, "Whose calls are counted together."),
-        LabParameter("family", .choice(LabFamily.all.map(\.name)), "The server whose error body is sent instead."),
+        LabParameter("seed", .whole(0...1_000_000_000), "The seed that selects the calls that fail."),
+        LabParameter("then", .outcome, "The response to the calls that don't fail."),
+        LabParameter("session", .name, "The session whose calls are counted together."),
+        LabParameter("family", .choice(LabFamily.all.map(\.name)), "The kind of server whose error body is sent."),
     ]
 
     private static func choice<Word: RawRepresentable<String> & CaseIterable>(_ type: Word.Type) -> Values {
@@ -79,7 +79,7 @@ public struct LabParameter: Hashable, Sendable {
     }
 }
 
-/// Reads parameters and gathers every problem on the way; what can't be read counts as absent.
+/// Parses parameters and collects all problems. Values that can't be parsed count as absent.
 struct LabParameterReader {
     private(set) var problems: [LabRefusal.Problem] = []
     private let values: [(name: String, value: String)]
@@ -137,7 +137,7 @@ struct LabParameterReader {
         }
     }
 
-    /// A name that is misspelt would otherwise do nothing, and nobody would know why.
+    /// Refuses unknown names, because a misspelled parameter would otherwise have no effect.
     mutating func refuseUnknown() {
         let known = LabParameter.all.map(\.name)
         for (name, _) in values where !known.contains(name) {
@@ -149,8 +149,8 @@ struct LabParameterReader {
         }
     }
 
-    /// Refuses what can be read and yet can't be meant.
-    mutating func refuseContradictions(of answer: LabAnswer, catalogue: ErrorCatalogue) {
+    /// Refuses parameters that are valid by themselves but contradict each other.
+    mutating func refuseContradictions(of answer: LabResponse, catalogue: ErrorCatalogue) {
         for (name, outcome) in [("code", answer.outcome), ("then", answer.then)] {
             guard case .code(let code) = outcome, catalogue[code] == nil, answer.status == nil else { continue }
             refuse(name, .validationInvalidInput, "a code that the catalogue does not have needs status beside it")
@@ -180,7 +180,7 @@ struct LabParameterReader {
     }
 }
 
-/// Of ASCII.
+/// Whether a byte is an ASCII letter or digit.
 private func isLetterOrDigit(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

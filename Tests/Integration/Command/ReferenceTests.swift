@@ -5,14 +5,14 @@ import TestSupport
 import Testing
 
 @Suite struct ReferenceTests {
-    @Test("docs/errors.md is what the catalogue says")
+    @Test("docs/server/errors.md equals the generated reference of the catalog")
     func isFresh() throws {
         let root = Repository.root
-        let written = try String(contentsOf: root.appending(path: "docs/errors.md"), encoding: .utf8)
-        #expect(written == ErrorReference().markdown + "\n", "docs/errors.md is stale; renew it with scripts/reference")
+        let written = try String(contentsOf: root.appending(path: "docs/server/errors.md"), encoding: .utf8)
+        #expect(written == ErrorReference().markdown + "\n", "docs/server/errors.md is stale; renew it with scripts/reference")
     }
 
-    @Test("The reference has every code once, with all that is fixed about it")
+    @Test("The reference has every code once with all its fixed properties")
     func isComplete() throws {
         let markdown = ErrorReference().markdown
         for definition in ErrorCatalogue.standard.definitions {
@@ -20,13 +20,13 @@ import Testing
             #expect(section.contains("**\(definition.status)**"))
             #expect(section.contains("retry `\(definition.retry.rawValue)`"))
             #expect(section.contains("recovery `\(definition.recovery.rawValue)`"))
-            #expect(section.contains("may tell that an account exists") == definition.mayRevealAccount)
+            #expect(section.contains("may reveal that an account exists") == definition.mayRevealAccount)
             for language in Language.supported { #expect(section.contains("\n- \(language): ")) }
         }
         #expect(markdown.components(separatedBy: "\n### ").count == ErrorCatalogue.standard.definitions.count + 1)
     }
 
-    @Test("Codes that were added have their place, their documentation is told, and nothing in a text is markup")
+    @Test("Places and documents added codes, and escapes markup in their texts")
     func additions() throws {
         let own = ErrorDefinition(
             ErrorCode("NOTE_LOCKED"),
@@ -35,7 +35,7 @@ import Testing
             summary: "Locked | by_someone",
             userAction: "Look\nhere.",
             message: LocalizedText(en: "<b>*Locked*</b>", es: "[Bloqueada](x)"),
-            documentation: "Said when the note is locked.",
+            documentation: "Returned if the note is locked.",
             since: "2.0"
         )
         let markdown = ErrorReference(catalogue: try ErrorCatalogue.standard.adding([own])).markdown
@@ -47,7 +47,7 @@ import Testing
 
                 **423** Locked \| by\_someone. → Look here.
 
-                Said when the note is locked.
+                Returned if the note is locked.
 
                 retry `never` · recovery `dismiss` · since 2.0
 
