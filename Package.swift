@@ -79,7 +79,7 @@ func tests(
 let appLibraries = [
     "Holdfast", "StrictJSON", "Timekeeping", "ErrorContract", "RateLimiting", "AccountContract",
     "ErrorLabContract", "ResilientHTTP",
-    "HoldfastURLSession",
+    "HoldfastURLSession", "OfflineQueue",
     "AccountKit", "AccountUI", "HoldfastTesting",
 ]
 let serverLibraries = [
@@ -137,6 +137,7 @@ let package = Package(
         // For apps.
         module("App", "ResilientHTTP", ["ErrorContract", "PrivateFiles", "RateLimiting", "Timekeeping", httpTypes, logging]),
         module("App", "HoldfastURLSession", ["ResilientHTTP", httpTypes]),
+        module("App", "OfflineQueue", ["PrivateFiles", "Timekeeping"]),
         module(
             "App",
             "AccountKit",
@@ -186,7 +187,8 @@ let package = Package(
         module("Server", "ClientMetrics", ["ErrorContract", "ResilientHTTP", "Timekeeping", httpTypes, metrics]),
         module("Server", "AppLinks", ["ErrorContract", "StrictJSON"]),
         module(
-            "Server", "TokenVerifier",
+            "Server",
+            "TokenVerifier",
             [
                 "AccountContract", "RateLimiting", "StrictJSON", "Timekeeping",
                 .product(name: "JWTKit", package: "jwt-kit", condition: onVerifiers),
@@ -369,6 +371,13 @@ let package = Package(
             in: "Tests/LimitProcess",
             ["HoldfastTesting", "RateLimiting", "ValkeyDriver", "ValkeyStores", logging]
         ),
+        .target(
+            name: "JournalTesting",
+            dependencies: ["HoldfastTesting", "OfflineQueue", "PrivateFiles"],
+            path: "Tests/JournalTesting",
+            swiftSettings: settings
+        ),
+        program("holdfast-journal-process", in: "Tests/JournalProcess", ["JournalTesting", "OfflineQueue"]),
         program("holdfast-attack", in: "Tests/AttackCommand", ["Attacks", argumentParser]),
 
         // Tests of what apps import.
@@ -389,6 +398,10 @@ let package = Package(
         tests(
             "AccountKitTests",
             ["AccountContract", "AccountKit", "ErrorContract", "ErrorLabContract", "ResilientHTTP", httpTypes]
+        ),
+        tests(
+            "OfflineQueueTests",
+            ["DataServerTesting", "JournalTesting", "OfflineQueue", "PrivateFiles", "holdfast-journal-process"]
         ),
         tests("HoldfastTests", ["GettingStarted", "Holdfast"]),
         tests("HoldfastTestingTests", ["ResilientHTTP", httpTypes]),
