@@ -4,23 +4,23 @@
 run:
 	@scripts/run
 
-# Install what the tests need and run all of them.
+# Install the tools of the tests and run all tests.
 test:
 	@scripts/test
 
-# Walk through the whole story on a server of its own; ARGS=--cluster walks through failures of PostgreSQL, Redis and three servers.
+# Run the demo on a temporary server; ARGS=--cluster demonstrates failures of PostgreSQL, Redis and three servers.
 demo:
 	@scripts/demo $(ARGS)
 
-# Start PostgreSQL, Redis, three servers and HAProxy on the loopback; Ctrl-C stops them. ARGS=--check tests that they survive the loss of a server.
+# Start PostgreSQL, Redis, three servers and HAProxy on the loopback; Ctrl-C stops them. ARGS=--check tests the loss of a server.
 cluster:
 	@scripts/cluster $(ARGS)
 
-# Measure the libraries in release mode; FILTER=… picks benchmarks by name.
+# Run the benchmarks in release mode; FILTER=… selects benchmarks by name.
 bench:
 	@scripts/bench $(FILTER)
 
-# Search for inputs that break the readers of untrusted bytes; ARGS="bodies --minutes 15" chooses target and time.
+# Fuzz the parsers of untrusted bytes; ARGS="bodies --minutes 15" chooses target and time.
 fuzz:
 	@scripts/fuzz $(ARGS)
 
@@ -28,14 +28,14 @@ fuzz:
 deb:
 	@scripts/deb
 
-# Check the form of the code.
+# Check the format of the code, the examples in the documentation, and more; see scripts/lint.
 lint:
 	@scripts/lint
 
-# Put the code into form.
+# Format the code.
 format:
 	@bash -c 'source scripts/common.sh; cd "$$root"; swift format --in-place --parallel --recursive "$${swift_code[@]}"'
 
-# Remove what builds have made; the data folder stays.
+# Remove the build folders; the data folder stays.
 clean:
 	@rm -rf .build */.build Package.resolved */Package.resolved

@@ -2,8 +2,9 @@
 import PackageDescription
 
 // What an app imports depends on swift-http-types and swift-log alone. All else is behind the trait `Server`: a dependency that no enabled
-// trait refers to is not even fetched. See docs/decisions/0100-one-package-with-traits.md.
+// trait refers to is not even fetched. See docs/decisions/0100-one-package-with-a-server-trait.md.
 let onServers = TargetDependencyCondition.when(traits: ["Server"])
+let onVerifiers = TargetDependencyCondition.when(traits: ["Server", "TokenVerifier"])
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -85,7 +86,7 @@ let serverLibraries = [
     "AccountServer", "ServerMiddleware", "Idempotency", "AccountCore", "AccountRoutes", "AccountImport",
     "SQLiteStores", "Email", "Pages", "OpenAPI", "PasswordHashes", "AppLinks", "Observability", "ClientMetrics",
     "HoldfastAsyncHTTPClient", "ErrorLab", "AccountStoreTesting", "PostgresDriver", "PostgresStores", "ValkeyDriver",
-    "ValkeyStores",
+    "ValkeyStores", "TokenVerifier",
 ]
 
 /// The plugin of `scripts/documentation`. Packages that depend on this one never resolve it.
@@ -101,6 +102,7 @@ let package = Package(
     ],
     traits: [
         .trait(name: "Server", description: "Libraries for Hummingbird servers, and the command holdfast."),
+        .trait(name: "TokenVerifier", description: "The library TokenVerifier alone, for services that verify access tokens."),
         .default(enabledTraits: []),
     ],
     dependencies: [
@@ -184,6 +186,13 @@ let package = Package(
         module("Server", "Observability", ["Timekeeping", logging, metrics]),
         module("Server", "ClientMetrics", ["ErrorContract", "ResilientHTTP", "Timekeeping", httpTypes, metrics]),
         module("Server", "AppLinks", ["ErrorContract", "StrictJSON"]),
+        module(
+            "Server", "TokenVerifier",
+            [
+                "AccountContract", "RateLimiting", "StrictJSON", "Timekeeping",
+                .product(name: "JWTKit", package: "jwt-kit", condition: onVerifiers),
+            ]
+        ),
         module(
             "Server",
             "PasswordHashes",
@@ -270,8 +279,8 @@ let package = Package(
             "Server",
             "AccountRoutes",
             [
-                "AccountContract", "AccountCore", "ErrorContract", "Observability", "OpenAPI", "Pages", "RateLimiting",
-                "ServerMiddleware", "StrictJSON", "Timekeeping", crypto, hummingbird, httpTypes, logging,
+                "AccountContract", "AccountCore", "ErrorContract", "Idempotency", "Observability", "OpenAPI", "Pages",
+                "RateLimiting", "ServerMiddleware", "StrictJSON", "Timekeeping", crypto, hummingbird, httpTypes, logging,
             ]
         ),
         module(
@@ -328,8 +337,8 @@ let package = Package(
             "holdfast-notes-app",
             in: "Examples/NotesApp",
             [
-                "AccountContract", "AccountServer", "ErrorContract", "ServerMiddleware", argumentParser, hummingbird, httpTypes,
-                logging, nioCore,
+                "AccountContract", "AccountServer", "ErrorContract", "Idempotency", "SQLiteStores", "ServerMiddleware",
+                argumentParser, grdb, hummingbird, httpTypes, logging, nioCore,
             ]
         ),
         program(
@@ -427,6 +436,10 @@ let package = Package(
             ["ClientMetrics", "ErrorContract", "ResilientHTTP", httpTypes, metrics, metricsTestKit]
         ),
         tests("ObservabilityTests", ["Observability", logging, metrics]),
+        tests(
+            "TokenVerifierTests",
+            ["AccountContract", "TokenVerifier", crypto, server("JWTKit", "jwt-kit")]
+        ),
         tests("AppLinksTests", ["AppLinks", "ErrorContract", "StrictJSON"]),
         tests("PasswordHashesTests", ["PasswordHashes"]),
         tests(

@@ -12,7 +12,7 @@ private func holdfast(_ names: String...) -> [Target.Dependency] {
     names.map { .product(name: $0, package: "holdfast") }
 }
 
-/// The benchmarks of one area with the package Benchmark; they stand in a folder of that name.
+/// Returns the target with the benchmarks of one area, in the folder of that name, for the package Benchmark.
 private func area(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(
         name: "\(name)Benchmarks",
@@ -28,7 +28,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "holdfast", path: "..", traits: ["Server"]),
-        // Without traits: its interposers for malloc and for the runtime are packages of their own.
+        // Without traits: its interposers for malloc and for the runtime are separate packages.
         .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// What SwiftPM calls the package above: the name of its folder.
+/// SwiftPM's name of the parent package: the name of its folder.
 let packageAbove: String = {
     let folders = Context.packageDirectory.split(separator: "/")
     return folders.dropLast().last.map { String($0.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" }) } ?? ""
@@ -13,7 +13,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InferIsolatedConformances"),
     .enableUpcomingFeature("ImmutableWeakCaptures"),
-    // What the package above shares among its modules is shared with the fuzzer.
+    // Gives the fuzzer access to `package` declarations of the parent package.
     .unsafeFlags(["-package-name", packageAbove]),
 ]
 

@@ -3,7 +3,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# The folders and manifests with Swift code that has a form.
+# The folders and manifests whose Swift code is formatted.
 swift_code=(
     Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/BrownOut Benchmarks/ClientCost
     Benchmarks/Comparison Benchmarks/Middleware Fuzzing/Package.swift Fuzzing/Sources/Fuzz
@@ -12,7 +12,7 @@ swift_code=(
 say() { printf '\033[1m==> %s\033[0m\n' "$*" >&2; }
 fail() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
-# as_root COMMAND…: runs a command as root, with sudo only if that is not what we are.
+# as_root COMMAND…: runs a command as root, with sudo if the user is not root.
 as_root() {
     if [ "$(id -u)" -eq 0 ]; then
         "$@"
@@ -23,7 +23,7 @@ as_root() {
     fi
 }
 
-# need_packages NAME…: installs the Debian packages that are not there yet.
+# need_packages NAME…: installs the Debian packages that are missing.
 need_packages() {
     local missing=() name
     for name in "$@"; do
@@ -35,7 +35,7 @@ need_packages() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# need_formulae NAME…: installs the Homebrew formulae that are not there yet.
+# need_formulae NAME…: installs the Homebrew formulae that are missing.
 need_formulae() {
     local name
     for name in "$@"; do
@@ -45,11 +45,27 @@ need_formulae() {
     done
 }
 
-# fresh_manifest: makes SwiftPM look again for the files of the package in the folder above, which it does not do by itself.
+# fresh_manifest: makes SwiftPM search the parent package for new files, which it does not do by itself.
 fresh_manifest() { touch Package.swift; }
 
-# need_test_tools: what the tests use besides: curl and jq for the README's walk, OpenSSL for certificates, Python to read mails with
-# other eyes, a browser, what looks at the API, a mail server, the servers of others.
+# need_python_tools NAME [REQUIREMENTS]: installs the Python packages of a requirements file (scripts/NAME.txt by default) into an
+# environment of the cache, and sets python_tools to its folder. Does nothing if that version of the file was installed before.
+need_python_tools() {
+    local requirements=${2:-$root/scripts/$1.txt}
+    python_tools=${XDG_CACHE_HOME:-$HOME/.cache}/holdfast/$1
+    # The file is copied last: its copy shows that the installation is complete.
+    cmp -s "$requirements" "$python_tools/requirements.txt" && return
+    command -v apt-get >/dev/null && need_packages python3 python3-venv
+    say "Installing $(head -n 1 "$requirements") and others with pip into $python_tools"
+    rm -rf "$python_tools"
+    mkdir -p "$(dirname "$python_tools")"
+    python3 -m venv "$python_tools"
+    "$python_tools/bin/pip" install --quiet --disable-pip-version-check --requirement "$requirements" >&2
+    cp "$requirements" "$python_tools/requirements.txt"
+}
+
+# need_test_tools: installs the tools of the tests: curl and jq for the README's example, OpenSSL for certificates, Python for a second email
+# parser, databases, a browser, the API checkers, an SMTP server, and the servers of other projects.
 need_test_tools() {
     if command -v apt-get >/dev/null; then
         need_packages curl jq openssl python3 postgresql redis-server haproxy pgbouncer prometheus faketime
@@ -61,12 +77,12 @@ need_test_tools() {
         need_formulae jq postgresql redis
         command -v chromedriver >/dev/null || brew install --quiet --cask chromedriver
     fi
-    "$root/scripts/api-tools" >/dev/null
-    "$root/scripts/mail-tools" >/dev/null
+    "$root/scripts/python-tools" api-tools >/dev/null
+    "$root/scripts/python-tools" mail-tools >/dev/null
     "$root/scripts/foreign-servers" >/dev/null
 }
 
-# need_build_tools: all that a build needs.
+# need_build_tools: installs the libraries that a build needs.
 need_build_tools() {
     command -v swift >/dev/null || fail "Swift is not installed; get version 6.2 or later from https://www.swift.org/install"
     if command -v apt-get >/dev/null; then
@@ -74,15 +90,15 @@ need_build_tools() {
     elif command -v brew >/dev/null; then
         need_formulae argon2 curl hiredis libpq pkg-config
     else
-        say "Neither apt nor Homebrew is here: libargon2, libcurl, libhiredis, libpq, SQLite 3 and pkg-config must be installed by hand"
+        say "Found neither apt nor Homebrew: libargon2, libcurl, libhiredis, libpq, SQLite 3 and pkg-config must be installed by hand"
     fi
 }
 
-# measured_binary: prints the path of the binary that is measured: HOLDFAST_BINARY, or a release as docs/operations.md has one build it.
+# measured_binary: prints the path of the binary to measure: HOLDFAST_BINARY, or a release build as in docs/operations.md.
 measured_binary() {
     if [ -z "${HOLDFAST_BINARY:-}" ]; then
         local build=(swift build --package-path "$root" --traits Server --configuration release --static-swift-stdlib)
-        # What fails in a substitution ends only it.
+        # A failure in a command substitution ends only the substitution.
         "${build[@]}" --product holdfast >&2 || return
         HOLDFAST_BINARY=$("${build[@]}" --show-bin-path)/holdfast || return
     fi

@@ -1,4 +1,4 @@
-// Preloaded under Valgrind, which changes the mask that a program passes to sigsuspend. The one of libdispatch is read-only: Valgrind would crash.
+// Is preloaded under Valgrind, which changes the mask that a program passes to sigsuspend. libdispatch passes a read-only mask, and Valgrind would crash.
 #define _GNU_SOURCE
 #include <signal.h>
 #include <sys/syscall.h>

@@ -1,9 +1,9 @@
-/* Tells ThreadSanitizer what passes through a contended Mutex of Swift's Synchronization.
+/* Reports to ThreadSanitizer when a contended Mutex of Swift's Synchronization is acquired and released.
  *
- * The fast paths of Mutex are atomics, compiled into who uses them, and seen. A contended lock is handed over by the kernel (FUTEX_LOCK_PI) within
- * libswiftSynchronization, which isn't instrumented: what was written under the lock before looks unordered after it, and every contended Mutex a race.
- * Preloaded, this stands before the two slow paths. `self` is the lock's word, the same address as that of the atomics. In processes without the
- * sanitizer it does nothing.
+ * The fast paths of Mutex are atomics that are compiled into its callers, and ThreadSanitizer sees them. The kernel passes on a contended lock
+ * (FUTEX_LOCK_PI) within libswiftSynchronization, which isn't instrumented: writes under the lock seem unordered, and each contended Mutex seems to
+ * be a race. This library is preloaded and wraps the two slow paths. `self` is the lock's word, the same address as that of the atomics. In
+ * processes without the sanitizer it does nothing.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,10 +1,9 @@
 import Foundation
 
-/// Puts each fleet through the same brown-out with each way of meeting it, and prints a table. An argument picks rows by a part of their
-/// names.
+/// Runs the same brown-out for each fleet with each kind of client, and prints a table. An argument selects rows by a part of their names.
 @main struct BrownOut {
     static func main() async throws {
-        // Three thousand requests a second that nobody answers for two seconds, each with a socket at both ends.
+        // Three thousand requests per second that get no response for two seconds, each with a socket on both sides.
         try Descriptors.allow(16_384)
         tell(
             "| fleet | client | attempts per call | goodput of the ideal | success in the 3 s after | in the 5 s after | 99 % after |"
@@ -24,7 +23,7 @@ import Foundation
         }
     }
 
-    /// Writes a line at once, so that who waits sees how far it is.
+    /// Writes a line immediately, so that the user sees the progress.
     private static func tell(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
     private static func percent(_ part: Double) -> String { "\(Int((part * 100).rounded())) %" }

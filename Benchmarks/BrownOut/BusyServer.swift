@@ -4,8 +4,8 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// A server on the loopback whose workers and queue are bounded: 503 with `Retry-After: 2` for what would wait too long, silence when refusals
-/// alone keep it busy. A silent server refuses nothing: it does not respond to what would wait too long.
+/// A server on the loopback with bounded workers and a bounded queue. It responds to requests that would wait too long with 503 and
+/// `Retry-After: 2`, and not at all when refusals alone keep it busy. A silent server never refuses: it doesn't respond to such requests.
 final class BusyServer: Sendable {
     private let capacity: Mutex<ServerCapacity>
     private let clock: QuickClock
@@ -34,12 +34,12 @@ final class BusyServer: Sendable {
             .bind(host: "127.0.0.1", port: 0).get()
     }
 
-    /// Works at another rate from now on.
+    /// Changes the rate at which the server works.
     func change(rate: Double) {
         capacity.withLock { $0.change(rate: rate, at: begin.duration(to: clock.now)) }
     }
 
-    /// What becomes of a request that has just come; its time is the world's.
+    /// Returns the outcome of a request that has just arrived. Its delay is in real time, not in the time of the accelerated clock.
     fileprivate func take() -> ServerCapacity.Answer {
         let answer = capacity.withLock { $0.take(at: begin.duration(to: clock.now)) }
         guard case .served(let wait) = answer else { return answer }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts, from many tasks.
+/// A counter that many tasks increment.
 final class Counter: Sendable {
     private let count = Atomic<Int>(0)
     var value: Int { count.load(ordering: .relaxed) }

@@ -6,7 +6,7 @@
 
 /// The descriptors that the process may have open.
 enum Descriptors {
-    /// Why a run can't begin.
+    /// The error if the process may not open enough descriptors.
     struct TooFew: Error, CustomStringConvertible {
         var most: UInt64
         var needed: UInt64
@@ -15,9 +15,9 @@ enum Descriptors {
 
     /// Raises the limit as far as the process may.
     ///
-    /// It can't do with fewer: on Linux libdispatch opens `/proc/self/task/…/stat` to see how busy its threads are, and stops the process
-    /// (signal 4) when it can't.
-    /// - Throws: ``TooFew`` if that is not far enough.
+    /// Too few descriptors end the process: on Linux libdispatch opens `/proc/self/task/…/stat` to see how busy its threads are, and
+    /// stops the process (signal 4) if it can't.
+    /// - Throws: ``TooFew`` if the limit is still too low.
     static func allow(_ needed: UInt64) throws {
         var limit = rlimit()
         #if canImport(Darwin)

@@ -6,20 +6,20 @@ import NIOPosix
 import ResilientHTTP
 import Synchronization
 
-/// Clients of one kind, each with a pipeline of its own, and the server that they share.
+/// Clients of one kind, each with a separate pipeline, and the server that they share.
 struct Fleet: Sendable {
     var name: String
     var clients: Int
     /// Calls per second of one client.
     var rate: Double
-    /// How much faster than the world its time runs.
+    /// How many times faster than real time the clock runs.
     var factor: Int
     /// Whether the server sends no response instead of a refusal.
     var isSilent = false
 
-    /// The calls per second of all together.
+    /// The calls per second of all clients together.
     var offered: Double { Double(clients) * rate }
-    /// What the server serves per second when it is well.
+    /// The requests per second that the server serves at full capacity.
     var capacity: Double { offered * 1.25 }
 
     static let all = [
@@ -30,7 +30,7 @@ struct Fleet: Sendable {
     ]
 }
 
-/// What one fleet did in one brown-out.
+/// The results of one fleet in one brown-out.
 struct Story: Sendable {
     /// When a call began and ended, and whether it succeeded.
     struct Call: Sendable {
@@ -49,22 +49,22 @@ struct Story: Sendable {
 
     private var during: [Call] { calls.filter { $0.begin >= Self.begin && $0.begin < Self.recovery } }
 
-    /// Requests that were sent in the brown-out per call that began in it.
+    /// The requests sent during the brown-out, divided by the calls that began during it.
     var attemptsPerCall: Double { Double(attempts) / Double(during.count) }
 
-    /// What was served in the brown-out, as a part of what the server could serve.
+    /// The successful calls that ended during the brown-out, as a share of the server's capacity.
     var goodput: Double {
         let good = calls.count { $0.isGood && $0.end >= Self.begin && $0.end < Self.recovery }
         return Double(good) / (ideal * ((Self.recovery - Self.begin) / .seconds(1)))
     }
 
-    /// The part of the calls that succeeded, of those that began in a span after the recovery.
+    /// Returns the share of successful calls among those that began in a span after the recovery.
     func success(from first: Duration, to last: Duration) -> Double {
         let span = calls.filter { $0.begin >= Self.recovery + first && $0.begin < Self.recovery + last }
         return Double(span.count { $0.isGood }) / Double(max(1, span.count))
     }
 
-    /// After how many whole seconds 99 % of the calls that then began succeeded, for good; `nil` if not before the end.
+    /// The whole seconds after the recovery from which on 99 % of the calls succeed; `nil` if that isn't reached before the end.
     var secondsToRecover: Int? {
         let span = Int((Self.end - Self.recovery) / .seconds(1))
         let bad = (0..<span).last { success(from: .seconds($0), to: .seconds($0 + 1)) < 0.99 }
@@ -72,7 +72,7 @@ struct Story: Sendable {
     }
 }
 
-/// The calls of all clients, as they end.
+/// The calls of all clients, in the order of their ends.
 private final class CallLog: Sendable {
     private let ended = Mutex<[Story.Call]>([])
     var calls: [Story.Call] { ended.withLock(\.self) }
@@ -80,7 +80,7 @@ private final class CallLog: Sendable {
 }
 
 extension Fleet {
-    /// Runs it through a brown-out: 3 s well, 30 s at a fifth of the server's capacity, 15 s well again.
+    /// Runs a brown-out: 3 s at full capacity, 30 s at a fifth of it, 15 s at full capacity.
     func run(_ contender: Contender) async throws -> Story {
         let clock = QuickClock(factor: factor)
         let begin = clock.now
@@ -97,9 +97,9 @@ extension Fleet {
                     baseURL: url,
                     transport: transport,
                     middleware: contender.middleware(),
-                    surroundings: ClientSurroundings(clock: MonotonicClock(clock))
+                    environment: ClientEnvironment(clock: MonotonicClock(clock))
                 )
-                // A server that is silent would otherwise hold more connections than a process may have.
+                // Otherwise a silent server would hold more connections than a process may have.
                 client.attemptTimeout = .seconds(2)
                 tasks.addTask { [client] in
                     try await drive(client, seed: UInt64(number), clock: clock, from: begin, log)
@@ -125,7 +125,7 @@ extension Fleet {
 
     private struct NoAddress: Error {}
 
-    /// Makes the calls of one client, at random moments, however the ones before are doing.
+    /// Makes the calls of one client at random moments, without waiting for earlier calls.
     private func drive(
         _ client: APIClient,
         seed: UInt64,

@@ -2,7 +2,7 @@ import ErrorContract
 import HTTPTypes
 import ResilientHTTP
 
-/// What clients usually have: three retries after a pause, whatever the server says.
+/// Retries like most clients: three times after a pause, without regard to the server's delay.
 struct PlainRetry: ClientMiddleware {
     /// The pause before a retry, counted from 0.
     let pause: @Sendable (Int) -> Duration
@@ -20,14 +20,14 @@ struct PlainRetry: ClientMiddleware {
             } catch {
                 guard retries < 3 else { throw error }
             }
-            let clock = context.surroundings.clock
+            let clock = context.environment.clock
             try await clock.sleep(until: clock.now + pause(retries))
             retries += 1
         }
     }
 }
 
-/// A way of meeting a server in trouble.
+/// A client configuration that is compared.
 struct Contender: Sendable {
     var name: String
     var middleware: @Sendable () -> [any ClientMiddleware]

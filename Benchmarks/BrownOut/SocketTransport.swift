@@ -5,12 +5,13 @@ import NIOPosix
 import ResilientHTTP
 import Synchronization
 
-/// The smallest transport that keeps connections: what is measured here is when requests are sent, not how fast one is.
+/// A minimal transport that reuses connections. The benchmark measures when requests are sent, not how fast one request is.
 final class SocketTransport: HTTPTransport {
     private let group: any EventLoopGroup
     private let port: Int
     private let factor: Int
-    /// The connections that one client may have, as every real one bounds them: a server that hangs would else cost a descriptor for each request.
+    /// The largest number of connections of one client, which real clients bound too. Otherwise a server that hangs would cost a
+    /// descriptor for each request.
     private static let connections = 350
 
     private struct State {
@@ -21,7 +22,7 @@ final class SocketTransport: HTTPTransport {
     private struct NoConnectionLeft: Error {}
 
     private let state = Mutex(State())
-    /// How many requests were sent by all transports.
+    /// The number of requests that all transports have sent.
     private let sent: Counter
 
     init(group: any EventLoopGroup, port: Int, factor: Int, sent: Counter) {
@@ -50,7 +51,7 @@ final class SocketTransport: HTTPTransport {
         }
     }
 
-    /// Ends all connections that nobody uses.
+    /// Closes all unused connections.
     func close() {
         for channel in state.withLock(\.idle) { channel.close(promise: nil) }
     }

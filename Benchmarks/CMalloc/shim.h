@@ -9,7 +9,7 @@ static inline size_t allocated_bytes(void) { return mstats().bytes_used; }
 #else
 #include <malloc.h>
 
-// What is allocated, with what the allocator needs beside it; what it keeps in reserve isn't.
+// The allocated bytes, including the allocator's overhead, without its reserve.
 static inline size_t allocated_bytes(void) {
     struct mallinfo2 info = mallinfo2();
     return info.uordblks + info.hblkhd;

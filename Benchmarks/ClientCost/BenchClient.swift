@@ -10,7 +10,7 @@ import NIOPosix
 
 /// Measures what the client and its transports cost over the loopback interface. See `docs/benchmarks.md`.
 ///
-/// - `[ROUNDS [CALLS [ENGINE]]]`: times. In each round every variant has one turn, in random order, so that other load hits all alike.
+/// - `[ROUNDS [CALLS [ENGINE]]]`: times. In each round every variant has one turn, in random order, so that other load affects all of them.
 /// - `allocations [CALLS]`: allocations per call, one call at a time.
 /// - `only ENGINE VARIANT LANES CALLS`: calls of one variant without measurement, for a profiler.
 @main struct BenchClient {
@@ -91,7 +91,7 @@ import NIOPosix
         for family in families {
             for variant in family.variants {
                 for _ in 0..<calls { _ = try await variant.call() }
-                // Let what the last call left behind, such as canceled timers, run on.
+                // Waits for remains of the last call, such as canceled timers.
                 try await Task.sleep(for: .milliseconds(100))
                 let before = current_allocations()
                 count_allocations(true)

@@ -65,7 +65,7 @@ struct Family: Sendable {
         Family("in memory", url: url, factor: 50, transport: MemoryTransport())
     }
 
-    /// AsyncHTTPClient. The bare engine has the same configuration and asks for packed bodies, as the transport does.
+    /// AsyncHTTPClient. The bare engine has the same configuration and requests compressed bodies, as the transport does.
     static func asyncHTTPClient(url: URL, engine: HTTPClient) -> Family {
         let text = url.absoluteString + path
         return Family("AsyncHTTPClient", url: url, transport: AsyncHTTPClientTransport()) {
@@ -85,7 +85,7 @@ struct Family: Sendable {
         return configuration
     }
 
-    /// URLSession. The bare session has the same configuration; libcurl asks for packed bodies by itself.
+    /// URLSession. The bare session has the same configuration; libcurl requests compressed bodies by itself.
     static func urlSession(url: URL) -> Family {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpShouldSetCookies = false

@@ -8,13 +8,13 @@ import RateLimiting
 import SQLiteStores
 import ServerMiddleware
 
-/// Serves one route bare and behind the middleware, each on a free port, for `scripts/bench-middleware` to measure.
+/// Serves one route with different middleware, each variant on a free port, for `scripts/bench-middleware`.
 @main
 enum BenchMiddleware {
-    /// What stands before the route.
+    /// The middleware in front of the route.
     enum Variant: String, CaseIterable {
         case bare, id, contract, limit, kept
-        /// All of it as the documentation mounts it: a ``ContractRouter`` on its own engine, with its deadline.
+        /// All middleware as in the documentation: a ``ContractRouter`` on its engine, with its deadline.
         case documented
     }
 
@@ -38,7 +38,7 @@ enum BenchMiddleware {
         }
     }
 
-    /// More than a machine can send, and counted all the same.
+    /// A quota that no client reaches; the requests are counted nevertheless.
     private static let rules = [RateLimitRule(.requests(2_000_000_000, per: .seconds(60), name: "bench-ip"))]
 
     private static func keptLimits(in folder: URL) async throws -> SQLiteRateLimitStore<ContinuousClock> {

@@ -5,8 +5,8 @@ import ValkeyDriver
 import ValkeyStores
 
 /// Measures decisions per second: the bare script, 64 pipelined on one blocking connection, and `ValkeyRateLimitStore` with 64 concurrent
-/// callers. Rounds take turns. Arguments: the URL of a Redis that is empty, rounds, seconds per measurement, and the process id of the server
-/// if it is to be stopped for 3 s instead.
+/// callers. Both take turns. Arguments: the URL of an empty Redis, rounds, seconds per measurement, and, to stop the server for 3 s
+/// instead, its process id.
 @main enum BenchValkey {
     static let rules = [
         RateLimitRule(.requests(1_000_000_000, per: .seconds(60), name: "a", algorithm: .strictGCRA(burst: 500_000_000))),
@@ -89,7 +89,7 @@ final class BareScript {
     private let claims: Int
     private let keys: Int
     private let digest: String
-    /// Encoded before it is measured.
+    /// The commands, encoded before the measurement.
     private var batches: [[UInt8]] = []
 
     init(_ address: ValkeyAddress, claims: Int, keys: Int) throws {

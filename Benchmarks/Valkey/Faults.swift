@@ -5,7 +5,7 @@ import Synchronization
 import ValkeyDriver
 import ValkeyStores
 
-/// Measures how long decisions take while the server is stopped for 3 s, and when it is used again after.
+/// Measures how long decisions take while the server is stopped for 3 s, and how soon it is used again afterwards.
 enum Faults {
     static func run(_ address: ValkeyAddress, server: Int32, rounds: Int) async throws {
         let logger = Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() }

@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import RateLimiting
 
-/// The same routes as Hummingbird's documentation would have them.
+/// The same routes, written as in Hummingbird's documentation.
 struct BareRoutes {
     private struct Note: Decodable {
         struct Item: Decodable {
@@ -16,7 +16,7 @@ struct BareRoutes {
         let priority: Int
         let items: [Item]
 
-        /// The first thing that is wrong, as a handler says it.
+        /// The first problem of the note, as a handler would report it.
         var problem: String? {
             if title.isEmpty { return "title must not be empty" }
             if title.count > 100 { return "title must have at most 100 characters" }

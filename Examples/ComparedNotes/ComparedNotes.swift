@@ -5,18 +5,18 @@ import NIOCore
 import NIOPosix
 import ServerMiddleware
 
-/// The notes API of the comparison with other servers: in the contract, or as Hummingbird answers by itself.
+/// Serves the notes API for the comparison with other servers: with the error contract, or with Hummingbird's default responses.
 @main
 struct ComparedNotes: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "holdfast-compared-notes",
-        abstract: "Serve the notes API that scripts/compare-errors puts faults to."
+        abstract: "Serve the notes API that scripts/compare-errors tests with faults."
     )
 
     @Option(help: "The port to listen on.")
     var port = 8082
 
-    @Flag(help: "Leave the contract out: what Hummingbird answers by itself.")
+    @Flag(help: "Omit the error contract and send Hummingbird's default responses.")
     var bare = false
 
     func run() async throws {
@@ -37,10 +37,10 @@ struct ComparedNotes: AsyncParsableCommand {
     }
 }
 
-/// A search index that nobody runs.
+/// A dependency of the API, a search index, that is not running.
 enum Dependency {
-    /// Connects to it.
-    /// - Throws: What the system says about a port where nobody listens.
+    /// Connects to the index.
+    /// - Throws: The system's error for a port without a listener.
     static func reach() async throws {
         let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .connectTimeout(.seconds(1))
@@ -50,7 +50,7 @@ enum Dependency {
     }
 }
 
-/// What a handler throws that met a bug: its text is nobody's business.
+/// An error that a handler with a bug throws. Its text must not reach the client.
 struct Bug: Error, CustomStringConvertible {
     var description: String { "SELECT hunter2 FROM secrets failed in /srv/notes/store.swift" }
 }

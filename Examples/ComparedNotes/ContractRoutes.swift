@@ -5,7 +5,7 @@ import Hummingbird
 import RateLimiting
 import ServerMiddleware
 
-/// The routes in the contract: values that prove themselves, and errors with codes.
+/// The routes with the error contract: values that validate themselves, and errors with codes.
 struct ContractRoutes {
     private struct Note: Decodable {
         struct Item: Decodable {

@@ -2,7 +2,7 @@ import AccountContract
 import AccountKit
 import Foundation
 
-/// The links that open this app: its content, and the reset link beside it.
+/// The links that open this app: links to its content, and reset links.
 enum AppLink: Hashable, Sendable {
     /// A section of the content, opened by a host of the custom scheme.
     enum Section: String, CaseIterable, Hashable, Sendable {
@@ -11,15 +11,15 @@ enum AppLink: Hashable, Sendable {
 
     case section(Section)
     case lesson(series: String, page: Int, video: String, start: Duration)
-    /// Only for somebody who is signed in.
+    /// A coupon, only for signed-in users.
     case coupon(distributor: String, title: String, sum: Decimal)
     case resetPassword(ResetLink)
 
     /// The custom scheme.
     static let scheme = "holdfast-example"
 
-    /// The table of the links.
-    /// - Parameter host: The host whose web links are the app's own.
+    /// Returns the reader with the routes of the app.
+    /// - Parameter host: The host whose web links belong to the app.
     static func reader(host: String) -> LinkReader<AppLink> {
         LinkReader(
             hosts: [host],
@@ -47,7 +47,7 @@ enum AppLink: Hashable, Sendable {
 }
 
 extension AppLink: CustomStringConvertible {
-    /// What the app would show; never the token of a reset link.
+    /// The content that the app would show, without the token of a reset link.
     var description: String {
         switch self {
         case .section(let section): section.rawValue

@@ -2,7 +2,7 @@ import AccountKit
 import ErrorContract
 import Foundation
 
-/// The app as a person walks through it.
+/// The interactive menu of the app.
 @MainActor
 struct Menu {
     let app: App
@@ -64,9 +64,9 @@ struct Menu {
         de: "Der Link wird geöffnet, sobald du angemeldet bist."
     )
 
-    /// Shows the menu until the person leaves or the input ends.
+    /// Shows the menu until the user quits or the input ends.
     func run() async {
-        // Kept while the screen is away, so that the pause between two requests goes on.
+        // Stays while its screen is not shown, so that the cooldown between two requests continues.
         let forgot = ForgotPasswordModel(client: app.client, language: app.language)
         while true {
             Terminal.title("Holdfast · \(app.server.absoluteString)")

@@ -9,7 +9,7 @@ enum Terminal {
         FileHandle.standardOutput.write(Data((line + "\n").utf8))
     }
 
-    /// Writes over the line before; on a file or a pipe, where nothing can be written over, does nothing.
+    /// Overwrites the current line. Does nothing if the output is a file or a pipe.
     static func overwrite(_ line: String) {
         guard isatty(STDOUT_FILENO) != 0 else { return }
         FileHandle.standardOutput.write(Data("\r\u{1B}[K\(line)".utf8))
@@ -20,14 +20,14 @@ enum Terminal {
         FileHandle.standardError.write(Data((line + "\n").utf8))
     }
 
-    /// Writes a title with a line under it.
+    /// Writes an underlined title.
     static func title(_ text: String) {
         say()
         say(text)
         say(String(repeating: "─", count: text.count))
     }
 
-    /// Asks for a line.
+    /// Prompts for a line.
     /// - Returns: The line, or `nil` at the end of the input.
     static func ask(_ label: String, default standing: String = "") -> String? {
         let hint = standing.isEmpty ? "" : " [\(standing)]"
@@ -35,7 +35,7 @@ enum Terminal {
         return readLine().map { $0.isEmpty ? standing : $0 }
     }
 
-    /// Asks for a line that is not shown while it is typed.
+    /// Prompts for a line that is not shown while it is typed.
     static func askSecret(_ label: String) -> String? {
         guard isatty(STDIN_FILENO) != 0 else { return ask(label) }
         var shown = termios()
@@ -57,7 +57,7 @@ struct Alert {
     let presentation: ErrorPresentation
     let language: Language
 
-    /// Shows the alert and asks for one of its buttons.
+    /// Shows the alert and lets the user choose one of its buttons.
     func choose() -> ErrorPresentation.Action {
         Terminal.say()
         Terminal.say("  ⚠ \(presentation.title)")

@@ -5,16 +5,16 @@ import Foundation
 import HoldfastURLSession
 import ResilientHTTP
 
-/// An app without a window: the screens of an app's accounts, in a terminal.
+/// An app without a window: the account screens of an app, in a terminal.
 @main
 struct TerminalApp: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "holdfast-terminal-app",
         abstract: "Walk through the account screens in a terminal.",
         discussion: """
-            The same models that a phone's screens are drawn from: sign in, ask for a reset link, open it, set a password.
-            --script walks through all of it by itself, against a server in development, whose mailbox it reads; it exits
-            with 1 if anything comes out differently than it should.
+            Uses the same models as the screens of a phone: sign in, request a reset link, open it, set a password.
+            --script runs the whole flow without input, against a server in development, whose mailbox it reads. It exits
+            with 1 if a step has an unexpected result.
             """
     )
 
@@ -24,7 +24,7 @@ struct TerminalApp: AsyncParsableCommand {
     @Option(help: "The language of the screens: \(Language.supported.map(\.rawValue).joined(separator: ", ")).")
     var language = "en"
 
-    @Flag(help: "Walk through the whole flow without a person.")
+    @Flag(help: "Run the whole flow without user input.")
     var script = false
 
     func validate() throws {
@@ -57,7 +57,7 @@ struct TerminalApp: AsyncParsableCommand {
     }
 }
 
-/// What the screens of the app share.
+/// The client, the language and the link router that the screens share.
 @MainActor
 final class App {
     let server: URL

@@ -8,8 +8,8 @@ import Observation
 struct SignInView {
     let model: SignInModel
 
-    /// Shows the screen until the person is signed in or gives up.
-    /// - Returns: Whether the person is signed in.
+    /// Shows the screen until the user has signed in or cancels.
+    /// - Returns: Whether the user is signed in.
     func show() async -> Bool {
         Terminal.title(ContractText.signIn.text(in: model.language))
         while true {
@@ -22,7 +22,7 @@ struct SignInView {
             while let alert = model.alert {
                 let action = Alert(presentation: alert, language: model.language).choose()
                 let remaining = await model.perform(action)
-                // Signing in once more changes nothing: the user types the credentials again.
+                // Checking again is a new sign-in: the user types the credentials again.
                 if remaining == .checkAgain { break }
                 if action == .dismiss || remaining != nil { return false }
             }
@@ -35,7 +35,7 @@ struct SignInView {
     }
 }
 
-/// The screen on which a link is asked for.
+/// The screen on which the user requests a reset link.
 @MainActor
 struct ForgotPasswordView {
     let model: ForgotPasswordModel
@@ -49,7 +49,7 @@ struct ForgotPasswordView {
         de: "Hier warten? (j/n)"
     )
 
-    /// Shows the screen until a request was accepted or the person gives up.
+    /// Shows the screen until a request was accepted or the user cancels.
     func show() async {
         Terminal.title(ContractText.forgotPassword.text(in: model.language))
         if !model.isCoolingDown {
@@ -67,7 +67,7 @@ struct ForgotPasswordView {
         if let answer, ["y", "s", "כ", "o", "j"].contains(answer) { await countDown() }
     }
 
-    /// Shows the seconds that are left, until none is.
+    /// Shows the remaining seconds until the countdown ends.
     func countDown() async {
         async let countdown: Void = model.runCountdown()
         while let line = model.cooldownText {
@@ -85,15 +85,15 @@ struct ForgotPasswordView {
     }
 }
 
-/// The screen behind a reset link.
+/// The screen that a reset link opens.
 @MainActor
 struct ResetPasswordView {
-    /// Where the person goes from here.
+    /// The screen that follows.
     enum Next { case signIn, requestNewLink, leave }
 
     let model: ResetPasswordModel
 
-    /// Shows the screen until the password is set or the person goes elsewhere.
+    /// Shows the screen until the password is set or the user leaves.
     func show() async -> Next {
         Terminal.title(ContractText.resetTitle.text(in: model.language))
         await model.open()
@@ -102,7 +102,7 @@ struct ResetPasswordView {
                 let chosen = Alert(presentation: page, language: model.language).choose()
                 switch await model.perform(chosen) {
                 case .requestNewLink: return .requestNewLink
-                // After a lost response the new password shows whether it was set.
+                // After a lost response, a sign-in with the new password shows whether it was set.
                 case .signIn, .checkAgain: return .signIn
                 case .some: return .leave
                 case nil where chosen == .dismiss: return .leave

@@ -4,18 +4,18 @@ import ErrorContract
 import Foundation
 import ResilientHTTP
 
-/// The whole flow without a person, against a server in development.
+/// Runs the whole flow without user input, against a server in development.
 @MainActor
 struct Walkthrough {
-    /// Something came out differently than it should.
+    /// The error of a step with an unexpected result.
     struct Unexpected: Error, CustomStringConvertible {
         let description: String
     }
 
     let app: App
 
-    /// Walks through the flow and says each step.
-    /// - Throws: ``Unexpected`` at the first step that comes out differently than it should; errors of the server.
+    /// Runs the flow and prints each step.
+    /// - Throws: ``Unexpected`` at the first step with an unexpected result; errors of the server.
     func run() async throws {
         let email = try EmailAddress("ana.\(UUID().uuidString.lowercased().prefix(8))@example.com")
         let oldPassword = "first password \(UUID().uuidString)"
@@ -31,7 +31,7 @@ struct Walkthrough {
         try await refusedOldPassword(oldPassword, email: email)
         try await signIn(newPassword, on: reset.makeSignInModel(), email: email)
         try await deadLink(link)
-        Terminal.say("Everything came out as it should.")
+        Terminal.say("All steps have the expected results.")
     }
 
     private func refusedSignIn(_ email: EmailAddress) async throws {
@@ -66,7 +66,7 @@ struct Walkthrough {
         return try await mailedLink(to: email)
     }
 
-    /// Looks on while the countdown runs for two seconds, then leaves the screen.
+    /// Runs the countdown for two seconds, then leaves the screen.
     private func countDownALittle(_ model: ForgotPasswordModel) async throws {
         let before = model.secondsLeft
         await withTaskGroup { group in
@@ -89,11 +89,11 @@ struct Walkthrough {
 
     private func openLink(_ url: URL) async throws -> ResetPasswordModel {
         guard case .follow(.resetPassword(let link)) = try app.router.open(url) else {
-            throw Unexpected(description: "the link in the mail is no reset link")
+            throw Unexpected(description: "the link in the email is not a reset link")
         }
         let model = ResetPasswordModel(link: link, client: app.client, language: app.language)
         await model.open()
-        try expect(model.greeting, ContractText.resetGreeting(name: "Ana"), "The link in the mail")
+        try expect(model.greeting, ContractText.resetGreeting(name: "Ana"), "The link in the email")
         return model
     }
 
@@ -141,7 +141,7 @@ struct Walkthrough {
 
     private func expect(_ shown: String?, _ expected: LocalizedText?, _ title: String) throws {
         guard let shown, shown == expected?.text(in: app.language) else {
-            throw Unexpected(description: "\(title): the screen says “\(shown ?? "nothing")”")
+            throw Unexpected(description: "\(title): the screen shows “\(shown ?? "nothing")”")
         }
         step(title, shown)
     }
@@ -158,7 +158,7 @@ extension Walkthrough {
         let messages: [Item]
     }
 
-    /// The link of the newest mail to an address, once the server has handed it over.
+    /// Waits until the server has delivered an email to an address, and returns its link.
     func mailedLink(to email: EmailAddress) async throws -> URL {
         for _ in 0..<200 {
             let mailbox: Mailbox = try await app.client.api.get("/dev/mailbox")
@@ -169,6 +169,6 @@ extension Walkthrough {
             }
             try await Task.sleep(for: .milliseconds(25))
         }
-        throw Unexpected(description: "no mail came within five seconds")
+        throw Unexpected(description: "no email arrived within five seconds")
     }
 }

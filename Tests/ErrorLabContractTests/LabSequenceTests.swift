@@ -3,32 +3,32 @@ import ErrorLabContract
 import Testing
 
 @Suite struct LabSequenceTests {
-    @Test("The first calls fail, as many as were asked for", arguments: [0, 1, 5])
+    @Test("Fails the requested number of first calls", arguments: [0, 1, 5])
     func times(count: Int) {
-        let answer = LabAnswer(.code(.serverTimeout), times: count)
-        #expect((1...8).map { answer.fails(call: $0) } == (1...8).map { $0 <= count })
+        let response = LabResponse(.code(.serverTimeout), times: count)
+        #expect((1...8).map { response.fails(call: $0) } == (1...8).map { $0 <= count })
     }
 
     @Test("Without a rule every call fails")
     func always() {
-        #expect((1...100).allSatisfy { LabAnswer(.code(.serverTimeout)).fails(call: $0) })
+        #expect((1...100).allSatisfy { LabResponse(.code(.serverTimeout)).fails(call: $0) })
     }
 
-    @Test("A seed decides which calls fail, for ever")
+    @Test("A seed determines which calls fail, in every run")
     func seeded() {
-        var answer = LabAnswer(.code(.serverTimeout))
-        (answer.flaky, answer.seed) = (0.5, 7)
-        let pattern = (1...16).map { answer.fails(call: $0) ? "x" : "." }.joined()
+        var response = LabResponse(.code(.serverTimeout))
+        (response.flaky, response.seed) = (0.5, 7)
+        let pattern = (1...16).map { response.fails(call: $0) ? "x" : "." }.joined()
         #expect(pattern == "xx..xxxxxxx.....")
-        answer.seed = 8
-        #expect((1...16).map { answer.fails(call: $0) ? "x" : "." }.joined() != pattern)
+        response.seed = 8
+        #expect((1...16).map { response.fails(call: $0) ? "x" : "." }.joined() != pattern)
     }
 
-    @Test("The share of calls that fail is the one that was asked for", arguments: [0, 0.1, 0.3, 0.5, 0.9, 1])
+    @Test("The share of failing calls is the requested one", arguments: [0, 0.1, 0.3, 0.5, 0.9, 1])
     func share(rate: Double) {
-        var answer = LabAnswer(.code(.serverTimeout))
-        answer.flaky = rate
-        let failures = (1...20_000).count { answer.fails(call: $0) }
+        var response = LabResponse(.code(.serverTimeout))
+        response.flaky = rate
+        let failures = (1...20_000).count { response.fails(call: $0) }
         #expect(abs(Double(failures) / 20_000 - rate) < 0.02)
     }
 }

@@ -19,7 +19,7 @@ import Testing
         APIClient(
             baseURL: try #require(URL(string: "https://notes.example.com")),
             transport: transport,
-            surroundings: ClientSurroundings(clock: MonotonicClock(clock), chance: { 0 })
+            environment: ClientEnvironment(clock: MonotonicClock(clock), chance: { 0 })
         )
     }
 

@@ -7,12 +7,12 @@ import Testing
 @testable import ValkeyStores
 @testable import holdfast_limit_process
 
-/// How many requests are admitted, by several servers and against the limiter in memory.
+/// The number of requests admitted by several servers, compared with the limiter in memory.
 @Suite(.timeLimit(.minutes(30))) struct AdmissionTests {
     /// The number of decisions of all processes.
     private static let decisions = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap(Int.init) ?? 20_000
 
-    @Test("Eight processes whose clocks differ by minutes never admit more than the quota in any window")
+    @Test("Eight processes with different clocks never exceed the quota in any window")
     func processes() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "lp-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -59,7 +59,7 @@ import Testing
         }.max() ?? 0
     }
 
-    @Test("64 concurrent checks are decided as the limiter in memory decides them")
+    @Test("64 concurrent checks have the same decisions as those of the in-memory limiter")
     func oracle() async throws {
         let rules = [
             RateLimitRule(.requests(7, per: .seconds(60), name: "ring")),
@@ -75,14 +75,14 @@ import Testing
                 // Requests of one round have the same keys, so that their order makes no difference.
                 let (ring, paced) = (Int.random(in: 0..<3, using: &generator), Int.random(in: 0..<2, using: &generator))
                 let claims = [RateLimitClaim("ring", key: ring), RateLimitClaim("paced", key: paced), RateLimitClaim("all")]
-                let answers = try await withThrowingTaskGroup { group in
+                let responses = try await withThrowingTaskGroup { group in
                     for _ in 0..<64 { group.addTask { try await store.admit(claims) } }
-                    return try await group.reduce(into: [RateLimitAnswer]()) { $0.append($1) }
+                    return try await group.reduce(into: [RateLimitResult]()) { $0.append($1) }
                 }
                 let expected = (0..<64).map { _ in oracle.admit(claims) }
-                #expect(answers.count(where: \.isAdmitted) == expected.count(where: \.isAdmitted), "round \(round)")
-                let shadow = { (answers: [RateLimitAnswer]) in answers.count { $0.isAdmitted && $0.shadowRefusal != nil } }
-                #expect(shadow(answers) == shadow(expected), "round \(round)")
+                #expect(responses.count(where: \.isAdmitted) == expected.count(where: \.isAdmitted), "round \(round)")
+                let shadow = { (responses: [RateLimitResult]) in responses.count { $0.isAdmitted && $0.shadowRefusal != nil } }
+                #expect(shadow(responses) == shadow(expected), "round \(round)")
                 let (actual, wanted) = (try await store.check(claims), oracle.check(claims))
                 #expect(actual.limits.map(\.remaining) == wanted.limits.map(\.remaining), "round \(round)")
                 #expect(actual.refusal?.policy.name == wanted.refusal?.policy.name, "round \(round)")

@@ -25,11 +25,11 @@ import ValkeyStores
                 clock: ContinuousClock(),
                 logger: logger
             )
-            let answer = try await store.admit([RateLimitClaim("reset-email", key: "ana@example.com")])
-            print(answer.refusal?.retryAfter.map { "Try again in \($0)" } ?? "Admitted")
+            let response = try await store.admit([RateLimitClaim("reset-email", key: "ana@example.com")])
+            print(response.refusal?.retryAfter.map { "Try again in \($0)" } ?? "Admitted")
             await store.close()
             // snippet end
-            #expect(answer.isAdmitted)
+            #expect(response.isAdmitted)
         }
     }
 

@@ -6,18 +6,19 @@ import Foundation
     import Glibc
 #endif
 
-/// A server that answers whatever comes with the same bytes, as fast as one can: a thread per connection, which stays open.
+/// A server that sends the same bytes in response to every request, with as little work as possible: one thread per connection, which
+/// stays open.
 enum KeepAliveServer {
     private struct SetupFailure: Error {
         var call: String
         var number: Int32
     }
 
-    private static let answer = Array(
+    private static let response = Array(
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 27\r\n\r\n{\"id\":17,\"name\":\"Tehillim\"}".utf8
     )
 
-    /// Starts it on a free port of the loopback; it ends with the process.
+    /// Starts the server on a free port of the loopback; it ends with the process.
     static func start() throws -> Int {
         #if canImport(Darwin)
             let listener = socket(AF_INET, SOCK_STREAM, 0)
@@ -45,7 +46,7 @@ enum KeepAliveServer {
         return Int(UInt16(bigEndian: address.sin_port))
     }
 
-    /// Answers once per head of a request; requests have no bodies here.
+    /// Sends one response per request head. The benchmarks send no request bodies.
     private static func serve(_ connection: Int32) {
         var on: Int32 = 1
         setsockopt(connection, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
@@ -55,7 +56,7 @@ enum KeepAliveServer {
             let count = recv(connection, &buffer, buffer.count, 0)
             guard count > 0 else { break }
             newest = Array((newest + buffer[..<count]).suffix(4))
-            if newest == Array("\r\n\r\n".utf8) { _ = answer.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, 0) } }
+            if newest == Array("\r\n\r\n".utf8) { _ = response.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, 0) } }
         }
         _ = close(connection)
     }

@@ -8,7 +8,7 @@ import ResilientHTTP
     import FoundationNetworking
 #endif
 
-/// Whole calls to a server on the loopback: `URLSession` by itself, through the transport, and through the whole client.
+/// Measures calls to a server on the loopback: `URLSession` alone, the transport, and the whole client.
 func measureLoopback() {
     guard let port = try? KeepAliveServer.start(), let url = URL(string: "http://127.0.0.1:\(port)"),
         let address = URL(string: "http://127.0.0.1:\(port)/api/activities/17")

@@ -4,7 +4,7 @@ import HTTPTypes
 import RateLimiting
 import ResilientHTTP
 
-/// Answers every request at once.
+/// Returns a response to every request immediately.
 struct InMemoryTransport: HTTPTransport {
     private static let body = Array(#"{"id":17,"name":"Tehillim"}"#.utf8)
 
@@ -17,7 +17,7 @@ struct InMemoryTransport: HTTPTransport {
     }
 }
 
-/// A throttler that never refuses here.
+/// A throttler whose policy is large enough that it never refuses.
 func makeThrottle() -> ThrottleMiddleware {
     ThrottleMiddleware(Throttler(policy: ThrottlePolicy(others: .requests(1_000_000_000, per: .seconds(1)))))
 }
@@ -27,7 +27,7 @@ func makeSession() -> Session {
     return Session(store: MemoryCredentialStore(credentials), refresh: { _ in credentials })
 }
 
-/// Whole calls over a transport in memory, their bodies read but not decoded, with more and more around them.
+/// Measures whole calls over a transport in memory, with an increasing number of middlewares. Bodies are read but not decoded.
 func measurePipeline(_ url: URL) {
     let transport = InMemoryTransport()
     let request = HTTPRequest(method: .get, scheme: "https", authority: "api.example.org", path: "/api/activities/17")
@@ -58,7 +58,7 @@ func measurePipeline(_ url: URL) {
     }
 }
 
-/// The parts that every call passes, alone.
+/// Measures separately the middlewares that every call passes.
 func measureParts(_ url: URL) {
     let request = HTTPRequest(method: .get, scheme: "https", authority: "api.example.org", path: "/api/activities/17")
     let routes = RouteTable(["/api/activities/{id}"])
@@ -71,17 +71,17 @@ func measureParts(_ url: URL) {
     }
     let parts: [(String, any ClientMiddleware)] = [
         ("idempotency key", IdempotencyKeyMiddleware()), ("retry", RetryMiddleware()), ("gate", GateMiddleware()),
-        ("throttler", makeThrottle()), ("breaker", BreakerMiddleware()), ("session", AuthoriseMiddleware(makeSession())),
+        ("throttler", makeThrottle()), ("breaker", BreakerMiddleware()), ("session", AuthorizeMiddleware(makeSession())),
     ]
     let endpoint = unknown.endpoint(of: request)
-    let surroundings = ClientSurroundings()
+    let environment = ClientEnvironment()
     let context = CallContext(
         origin: "https://api.example.org",
         endpoint: endpoint,
         deadline: .seconds(1_000_000),
         attemptTimeout: .seconds(10),
-        surroundings: surroundings,
-        record: CallRecord(name: nil, endpoint: endpoint, surroundings: surroundings)
+        environment: environment,
+        record: CallRecord(name: nil, endpoint: endpoint, environment: environment)
     )
     for (name, part) in parts {
         Benchmark("part \(name)") { benchmark in

@@ -16,7 +16,7 @@ let benchmarks: @Sendable () -> Void = {
     decodeSuccesses()
 }
 
-/// Error bodies of 1 KB, each of another family.
+/// Measures the decoding of error bodies of 1 KB, each of another format family.
 private func decodeErrors() {
     let decoder = ErrorDecoder()
     let now = Date(timeIntervalSince1970: 1_762_252_200)

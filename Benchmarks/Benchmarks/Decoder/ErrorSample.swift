@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// An error answer with a body of 1 KB and the headers that an answer usually has.
+/// An error response with a body of 1 KB and typical headers.
 struct ErrorSample {
     let name: String
     let status: Int
@@ -9,7 +9,7 @@ struct ErrorSample {
 
     static let size = 1_024
 
-    /// An answer whose body is filled up with parts, each with a number of its own, to about ``size`` bytes.
+    /// Creates a response whose body is filled with numbered parts to about ``size`` bytes.
     private init(
         _ name: String,
         _ status: Int,

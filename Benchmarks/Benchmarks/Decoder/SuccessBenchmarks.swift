@@ -3,14 +3,14 @@ import Foundation
 import HTTPTypes
 import ResilientHTTP
 
-/// What the samples carry.
+/// The type that the samples contain.
 private struct Activity: Codable, Sendable {
     var id: Int
     var name: String
     var tags: [String]
 }
 
-/// Answers every request with the same body.
+/// Returns the same body for every request.
 private struct Echo: HTTPTransport {
     let body: [UInt8]
 
@@ -23,7 +23,7 @@ private struct Echo: HTTPTransport {
     }
 }
 
-/// Successful bodies of 1 KB and 64 KB through a whole call, wrapped and flat, beside Foundation's decoder alone.
+/// Measures whole calls with successful bodies of 1 KB and 64 KB, wrapped and flat, and Foundation's decoder alone.
 func decodeSuccesses() {
     guard let url = URL(string: "https://api.example.org") else { return }
     for (size, count) in [("1 KB", 17), ("64 KB", 1_100)] {

@@ -20,14 +20,14 @@ let benchmarks: @Sendable () -> Void = {
 }
 
 enum Policies {
-    /// A ring that admits nearly always: 64 in 10 µs.
+    /// A ring that admits nearly every request: 64 in 10 µs.
     static let ring = RateLimitPolicy.requests(64, per: .microseconds(10))
-    /// A ring that refuses nearly always.
+    /// A ring that refuses nearly every request.
     static let refused = RateLimitPolicy.requests(10, per: .seconds(3_600))
     static let paced = RateLimitPolicy.requests(1_000, per: .seconds(3_600))
 }
 
-/// The bare states, with the time passed in.
+/// Measures the states alone; the time is an argument.
 private func measureValues() {
     Benchmark("state, ring admits") { benchmark in
         var (window, now) = (SlidingWindow(), Int64(0))

@@ -2,7 +2,7 @@ import Benchmark
 import CMalloc
 import RateLimiting
 
-/// Bytes per key, by what is allocated. A ring of N is to take at most 8 · N + 64.
+/// Measures the allocated bytes per key. A ring of N should take at most 8 · N + 64 bytes.
 func measureMemory() {
     memory("strict GCRA", Policies.paced, requests: 1, count: MillionKeys.count)
     for quota in [3, 10, 64] {

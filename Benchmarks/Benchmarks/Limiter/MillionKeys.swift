@@ -1,7 +1,7 @@
 import Benchmark
 import RateLimiting
 
-/// A million keys and the order in which they are asked for, each once made.
+/// A million keys and the order in which they are requested; both are created once.
 enum MillionKeys {
     static let count = 1_000_000
     static let numbers = random(count, seed: 1)
@@ -21,7 +21,7 @@ enum MillionKeys {
 func measureMillionKeys() {
     let clock = ContinuousClock()
     Benchmark("million, one dependent access to 32 MB alone") { benchmark in
-        // Each place names the next one, and all of them make one ring.
+        // Each place contains the index of the next one, and all places form one ring.
         var order = Array(0..<2 * MillionKeys.count)
         var generator = MillionKeys.random(order.count, seed: 3).makeIterator()
         for place in stride(from: order.count - 1, to: 0, by: -1) {

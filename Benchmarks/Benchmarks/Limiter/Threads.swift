@@ -2,7 +2,7 @@ import Benchmark
 import Foundation
 import RateLimiting
 
-/// Two and four threads at one limiter; figures are per decision of any thread.
+/// Measures one limiter with two and with four threads. Results are per decision of any thread.
 func measureThreads() {
     for count in [2, 4] {
         let clock = ContinuousClock()

@@ -67,7 +67,7 @@ struct LimiterRunner {
         return limiter.admit(trace[number].key, at: instant).isAdmitted ? "1" : "0"
     }
 
-    /// The best of several rounds.
+    /// Returns the best time of several rounds.
     private func time() -> Double {
         (0..<5).map { _ in
             let limiter = limiter()

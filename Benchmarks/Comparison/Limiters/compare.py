@@ -1,13 +1,13 @@
-"""Puts several rate limiters before one trace of requests on a fake clock, and writes a table of what came out.
+"""Runs several rate limiters on one trace of requests with a fake clock, and writes a table of the results.
 
 usage: compare.py DOCUMENT NAME=COMMAND…
 
-Each command is a runner: it reads lines and answers in lines.
+Each command is a runner: it reads commands from lines and writes a line for each.
     init QUOTA WINDOW TRACE   the limit, in nanoseconds, and the file of the trace: an instant and a key per line
-    run                       a line per request: "1", or "0 WAIT" with the wait that the client is told
-    probe NUMBER INSTANT      "1" if the key of that request would be admitted at an instant, after what came before it
+    run                       a line per request: "1", or "0 WAIT" with the wait that the limiter reports
+    probe NUMBER INSTANT      "1" if the key of that request would be admitted at an instant, after the requests before it
     time                      nanoseconds per decision over the trace
-    bytes COUNT               bytes per key, with so many keys of one request each
+    bytes COUNT               bytes per key, with COUNT keys of one request each
 """
 
 import pathlib
@@ -25,7 +25,7 @@ SAMPLES = 40
 
 
 def trace():
-    """Boundary attacks, bursts, refused floods and one who asks ever again, as sorted instants and keys."""
+    """Boundary attacks, bursts, refused floods and a client that retries all the time, as sorted instants and keys."""
     chance = random.Random(7)
     requests = []
     for client in range(40):
@@ -54,7 +54,7 @@ def trace():
 
 
 def over_admissions(requests, answers):
-    """The most that any key was admitted in a half-open window, and how many admissions were beyond the quota."""
+    """The most admissions of any key in a half-open window, and the number of admissions beyond the quota."""
     admitted, most, beyond = {}, 0, 0
     for (instant, key), answer in zip(requests, answers):
         if answer[0] != "1":
@@ -81,7 +81,7 @@ class Runner:
         return answers if count > 1 else answers[0]
 
     def true_wait(self, number, now):
-        """The wait after which the refused request would first have been admitted, if nobody else had asked."""
+        """The shortest wait after which the refused request would have been admitted, without other requests."""
         low, high = 0, 4 * WINDOW
         while high - low > 1:
             middle = (low + high) // 2
@@ -168,7 +168,7 @@ def write(document, rows, requests):
         after = rest.split(end, 1)[1]
     else:
         before, after = text.rstrip("\n") + "\n", "\n"
-    # The section's own words stand between the markers too, so that they tell of the trace that was run.
+    # The section's text is between the markers too, so that it describes the trace that was run.
     document.write_text(before.rstrip("\n") + "\n\n" + begin + "\n" + section + table + "\n" + end + after)
 
 

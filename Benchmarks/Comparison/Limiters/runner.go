@@ -1,4 +1,4 @@
-// Runs golang.org/x/time/rate for compare.py: a limiter for each key, whose burst is the quota.
+// Runs golang.org/x/time/rate for compare.py: one limiter per key, whose burst is the quota.
 package main
 
 import (
@@ -36,7 +36,7 @@ func (l *limiter) of(key string) *rate.Limiter {
 	return known
 }
 
-// ask admits the request, or tells the wait.
+// ask admits the request, or returns the wait.
 func (l *limiter) ask(key string, instant int64) (bool, time.Duration) {
 	now := time.Unix(0, instant)
 	reservation := l.of(key).ReserveN(now, 1)

@@ -16,7 +16,7 @@ STRATEGIES = {
     "counter": SlidingWindowCounterRateLimiter,
 }
 
-# The fake clock: both read this function, and nothing else.
+# The fake clock: both libraries read the time only from this function.
 time.time = lambda: NOW
 
 
@@ -35,7 +35,7 @@ class Limits:
 
 
 class SlowAPI:
-    """What its decorator does for a request, with the headers of its answer."""
+    """The work of its decorator for a request, including the headers of the response."""
 
     def __init__(self, quota, window):
         import slowapi

@@ -41,7 +41,7 @@ struct AppFlowTests {
         let `is`: String
     }
 
-    @Test("Sign-in, list with retry, reset by link, sign-in with the new password and sign-out")
+    @Test("Signs in, retries the list, resets by link, signs in again and signs out")
     func story() async throws {
         await app.launch()
         var signIn = try signInModel()
@@ -104,7 +104,7 @@ struct AppFlowTests {
         #expect(authorized.compactMap(\.request.path) == ["/notes", "/notes", "/notes"])
     }
 
-    @Test("A link with the app's scheme opens the reset, and a broken one the page that says so")
+    @Test("A link with the app's scheme opens the reset, a broken one the page for invalid links")
     func links() async throws {
         await app.launch()
         app.open(try #require(URL(string: "holdfast-example://reset-password?token=a-token")))
@@ -126,7 +126,7 @@ struct AppFlowTests {
         guard case .forgotPassword = app.sheet else { throw Unexpected(what: "sheet", is: "none") }
     }
 
-    @Test("The cooldown goes on while the screen for a new link is away")
+    @Test("The cooldown continues while the screen for a new link is not shown")
     func cooldown() async throws {
         let server = try #require(URL(string: "https://api.example.com"))
         let services = AppServices(baseURL: server, language: .english, transport: ScriptedTransport([.accepted]))
@@ -144,7 +144,7 @@ struct AppFlowTests {
         #expect(again.isCoolingDown)
     }
 
-    @Test("The clients of the app work over real sockets: sign-in, list and sign-out")
+    @Test("The clients of the app sign in, list notes and sign out over real sockets")
     func realSockets() async throws {
         let server = try LoopbackServer { received in
             let line = received.head.first ?? ""

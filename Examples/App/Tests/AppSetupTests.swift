@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The files that XcodeGen and Xcode read.
-@Suite("The set-up of the example app")
+@Suite("Setup of the example app")
 struct AppSetupTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
 

@@ -18,7 +18,7 @@ struct ScreenStateTests {
         return Dictionary(sections) { first, _ in first }
     }()
 
-    /// The text of a state. The work that is in flight runs meanwhile, as it does in a view.
+    /// Returns the text of a state. The action that is in flight runs meanwhile, as in a view.
     private static func snapshot(of state: ScreenState) async -> String {
         let screen = await state.show()
         guard screen.model.work.isBusy else { return ScreenSnapshot.text(of: screen) }
@@ -37,7 +37,7 @@ struct ScreenStateTests {
         #expect(text == Self.recorded[name], "\(name)")
     }
 
-    @Test("No snapshot is left from a state that is gone, and names are unique")
+    @Test("Each snapshot belongs to an existing state, and names are unique")
     func complete() async throws {
         let names = ScreenState.all.map(\.name)
         #expect(Set(names).count == names.count)

@@ -5,28 +5,33 @@ import HTTPTypes
 public import ResilientHTTP
 import StrictJSON
 
-/// The account API for an app: sessions and password reset.
+/// The account API for an app: sign-in, sessions and password reset.
 ///
-/// Keeps the session's credentials in a `CredentialStore`, and beside them the device tokens of the accounts that signed in
-/// on this device. A device token stays after a sign-out, is sent with the next sign-in to its account, and keeps the failed attempts of
-/// others from standing in the way of that sign-in.
-/// Every call throws `APIError`; failures of
-/// the store are thrown as one with the kind `custom`.
+/// ```swift
+/// let accounts = AccountClient(api: APIClient(baseURL: url), store: KeychainCredentialStore(service: "com.example.notes"))
+/// let user = try await accounts.signIn(email: try EmailAddress(email), password: try Password(password))
+/// ```
 ///
-/// Every POST carries an `Idempotency-Key`, so that the client's own retries repeat a request whose response was lost. A method that
-/// takes a ``Submission`` carries its key: pass the same one when the user tries again with the same content.
+/// The credentials of the session are stored in a `CredentialStore`, together with the device tokens of the accounts that
+/// signed in on this device. A device token outlives a sign-out. It is sent with the next sign-in to its account, so that
+/// failed attempts of other devices don't block that sign-in.
+///
+/// Every call throws `APIError`. Failures of the store have the kind `custom`.
+///
+/// Every POST carries an `Idempotency-Key`, so that the client can retry a request whose response was lost. A method with a
+/// ``Submission`` parameter sends its key: pass the same submission if the user tries again with the same content.
 public struct AccountClient: Sendable {
-    /// The client that calls go through.
+    /// The client that makes the calls.
     public var api: APIClient
-    /// The session; give it to the client of the app's own API.
+    /// The session. Pass it to the client of the app's own API.
     public let session: Session
     private let devices: DeviceTokenBook
 
     /// Creates a client.
     /// - Parameters:
-    ///   - api: The client that calls go through, without a session of its own.
-    ///   - store: Where the credentials are kept.
-    ///   - prompt: Asks the person to sign in when a session has ended.
+    ///   - api: The client that makes the calls, without a session.
+    ///   - store: The store of the credentials.
+    ///   - prompt: Asks the user to sign in when the session has ended.
     public init(
         api: APIClient,
         store: any CredentialStore = MemoryCredentialStore(),
@@ -36,22 +41,22 @@ public struct AccountClient: Sendable {
         let devices = DeviceTokenBook(store: store.secretStore(named: "device-tokens"), server: api.baseURL)
         self.devices = devices
         var refreshing = api
-        // The session repeats a failed refresh itself, and no call waits for more than one at a time.
+        // The session itself retries a failed refresh, and no call waits for more than one at a time.
         refreshing.policies.set(.sessionRefresh, for: "/api/auth/refresh", method: .post)
         session = Session(
             store: store,
-            surroundings: api.surroundings,
+            environment: api.environment,
             refresh: { [refreshing] token in
                 let request = RefreshRequest(refreshToken: try RefreshToken(token))
-                // The session repeats a refresh whose response was lost; a server accepts the same token for a while.
-                let answer: SessionAnswer = try await refreshing.post(
+                // The session retries a refresh whose response was lost. A server accepts the same token for some time.
+                let answer: SessionResponse = try await refreshing.post(
                     AccountPath.refresh,
                     request,
                     headers: [.idempotencyKey: "\"\(IdempotencyKeyMiddleware.randomKey())\""],
                     context: "session_refresh"
                 )
                 if let email = answer.user.email { await devices.keep(answer.deviceToken, for: email) }
-                return Credentials(answer, now: api.surroundings.wallClock())
+                return Credentials(answer, now: api.environment.wallClock())
             },
             revoke: { credentials in
                 guard let token = credentials.refreshToken.flatMap({ try? RefreshToken($0) }) else { return }
@@ -73,8 +78,8 @@ public struct AccountClient: Sendable {
     /// - Parameters:
     ///   - email: The address of the account.
     ///   - password: The password as the user typed it.
-    ///   - firstName: How emails and screens address the user.
-    ///   - submission: The submit of the form; the same one when the user tries again with the same content.
+    ///   - firstName: The name by which emails and screens greet the user.
+    ///   - submission: The submission of the form; the same one if the user tries again with the same content.
     public func register(
         email: EmailAddress,
         password: Password,
@@ -98,12 +103,13 @@ public struct AccountClient: Sendable {
     }
 
     /// Signs in.
-    /// - Throws: Code `AUTH_INVALID_CREDENTIALS` for wrong credentials, whatever the server calls them
+    ///
+    /// - Throws: An error with the code `AUTH_INVALID_CREDENTIALS` for wrong credentials, even if the server uses another code
     ///   (`APIError.refusingSignIn()`).
     /// - Parameters:
     ///   - email: The address of the account.
     ///   - password: The password as the user typed it.
-    ///   - submission: The submit of the form; the same one when the user tries again with the same content.
+    ///   - submission: The submission of the form; the same one if the user tries again with the same content.
     public func signIn(
         email: EmailAddress,
         password: Password,
@@ -121,8 +127,9 @@ public struct AccountClient: Sendable {
         }
     }
 
-    /// Continues the session with new credentials.
-    /// - Throws: Code `AUTH_TOKEN_MISSING` if nobody is signed in.
+    /// Refreshes the session.
+    ///
+    /// - Throws: An error with the code `AUTH_TOKEN_MISSING` if no user is signed in.
     public func refresh() async throws(APIError) {
         do {
             try await session.refreshNow(timeout: api.timeout)
@@ -131,14 +138,14 @@ public struct AccountClient: Sendable {
         }
     }
 
-    /// Ends the session here and on the server. The credentials are forgotten even if the server can't be reached, and the server is
-    /// told even if they can't be forgotten.
+    /// Ends the session on the device and on the server. The credentials are removed even if the server can't be reached, and
+    /// the server ends the session even if the credentials can't be removed.
     public func signOut() async throws(APIError) {
         var token = try await credentials(context: "user_logout").refreshToken
         var failure: APIError?
         do {
-            // A refresh may have replaced the token meanwhile.
-            if let replaced = try await session.hold(nil) { token = replaced.refreshToken }
+            // A refresh may have replaced the token in the meantime.
+            if let replaced = try await session.setCredentials(nil) { token = replaced.refreshToken }
         } catch {
             failure = APIError(accounts: error, context: "user_logout")
         }
@@ -148,26 +155,27 @@ public struct AccountClient: Sendable {
         if let failure { throw failure }
     }
 
-    /// The signed-in account.
-    /// - Throws: Code `AUTH_TOKEN_MISSING` if nobody is signed in.
+    /// Returns the signed-in account.
+    ///
+    /// - Throws: An error with the code `AUTH_TOKEN_MISSING` if no user is signed in.
     public func me() async throws(APIError) -> AccountUser {
         _ = try await credentials(context: "user_me")
-        let answer: UserAnswer = try await api.authorised(by: session).get(AccountPath.me, context: "user_me")
+        let answer: UserResponse = try await api.authorized(by: session).get(AccountPath.me, context: "user_me")
         return answer.user
     }
 
-    /// Requests a reset link by email. The response doesn't depend on whether there is an account.
+    /// Requests a reset link by email. The response doesn't depend on whether the account exists.
     /// - Parameters:
     ///   - email: The address of the account.
-    ///   - submission: The submit of the form; the same one when the user tries again with the same address. After a success
-    ///     the next request needs another one: the server would repeat its response without sending another email.
+    ///   - submission: The submission of the form; the same one if the user tries again with the same address. After a success,
+    ///     the next request needs a new one: otherwise the server repeats its response without sending another email.
     /// - Returns: The text for the user.
     public func requestPasswordReset(
         email: EmailAddress,
         submission: Submission = Submission()
     ) async throws(APIError) -> String {
         do throws(APIError) {
-            let answer: MessageAnswer = try await post(
+            let answer: MessageResponse = try await post(
                 AccountPath.requestPasswordReset,
                 PasswordResetRequest(email: email),
                 submission,
@@ -183,11 +191,12 @@ public struct AccountClient: Sendable {
     }
 
     /// Validates a link without consuming it.
-    /// - Throws: Code `AUTH_RESET_TOKEN_INVALID` for an expired, used or unknown link; other backends send none.
-    public func validateReset(_ link: ResetLink) async throws(APIError) -> ValidTokenAnswer {
+    /// - Throws: An error with the code `AUTH_RESET_TOKEN_INVALID` for an expired, used or unknown link, even if another
+    ///   backend sends no code.
+    public func validateReset(_ link: ResetLink) async throws(APIError) -> ValidTokenResponse {
         let request = ValidateResetTokenRequest(token: link.token, email: link.email)
         let context = "password_reset_validate"
-        let answer: ValidTokenAnswer = try await post(AccountPath.validateResetToken, request, Submission(), context: context)
+        let answer: ValidTokenResponse = try await post(AccountPath.validateResetToken, request, Submission(), context: context)
         guard answer.valid else {
             throw APIError(kind: .badRequest, code: .authResetTokenInvalid, recovery: .requestNewLink, context: context)
         }
@@ -196,12 +205,12 @@ public struct AccountClient: Sendable {
 
     /// Sets a new password by a link. A refused password leaves the link usable; success ends every session.
     ///
-    /// A server that honors keys repeats its response to a confirmation whose response was lost. Other servers refuse the used link:
-    /// ``Submission/mayHaveTakenEffect`` then says that the password may have been changed.
+    /// If the response to a confirmation was lost, a server that supports idempotency keys repeats it. Other servers refuse the
+    /// used link: ``Submission/mayHaveTakenEffect`` then reports that the password may have been changed.
     /// - Parameters:
     ///   - link: The reset link that the user opened.
     ///   - newPassword: The password that replaces the old one.
-    ///   - submission: The submit of the form; the same one when the user tries again with the same password.
+    ///   - submission: The submission of the form; the same one if the user tries again with the same password.
     /// - Returns: The text for the user.
     public func confirmReset(
         _ link: ResetLink,
@@ -227,10 +236,10 @@ extension AccountClient {
         _ submission: Submission,
         context: String
     ) async throws(APIError) -> AccountUser {
-        let answer: SessionAnswer = try await post(path, request, submission, context: context)
+        let answer: SessionResponse = try await post(path, request, submission, context: context)
         await devices.keep(answer.deviceToken, for: email)
         do {
-            try await session.hold(Credentials(answer, now: api.surroundings.wallClock()))
+            try await session.setCredentials(Credentials(answer, now: api.environment.wallClock()))
         } catch {
             throw APIError(accounts: error, context: context)
         }
@@ -257,7 +266,7 @@ extension AccountClient {
 }
 
 extension APIError {
-    /// The error for what a session threw: one of its own, or the store's.
+    /// Creates the error for an error of the session or of the store.
     fileprivate init(accounts error: any Error, context: String) {
         if let error = error as? APIError {
             self = error
@@ -269,7 +278,7 @@ extension APIError {
 }
 
 extension Credentials {
-    fileprivate init(_ answer: SessionAnswer, now: Date) {
+    fileprivate init(_ answer: SessionResponse, now: Date) {
         self.init(
             accessToken: answer.accessToken,
             refreshToken: answer.refreshToken?.rawValue,
@@ -280,7 +289,7 @@ extension Credentials {
 }
 
 extension AccountClient {
-    /// The same client, asking for texts in a language.
+    /// Returns the same client with another language of its texts.
     func speaking(_ language: Language) -> AccountClient {
         var client = self
         client.api.language = language

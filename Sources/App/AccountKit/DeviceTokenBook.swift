@@ -4,16 +4,16 @@ import ResilientHTTP
 
 /// The device tokens of the accounts that signed in on this device.
 ///
-/// A store that fails, such as a locked keychain, costs the token and never the sign-in.
+/// If the store fails, such as a locked keychain, the token is lost, but the sign-in continues.
 actor DeviceTokenBook {
     private struct Entry: Codable {
         var server: String
-        /// The normalized address; `nil` after a reset by a link that doesn't name it.
+        /// The normalized address; `nil` after a reset with a link that doesn't contain it.
         var account: String?
         var token: DeviceToken
     }
 
-    /// The oldest of more tokens are removed.
+    /// The maximum number of tokens. The oldest ones are removed first.
     private static let capacity = 16
 
     private let store: any SecretStore
@@ -22,23 +22,24 @@ actor DeviceTokenBook {
     private var pending: [Entry] = []
     private var isWriting = false
 
-    /// - Parameter server: The server of all accounts; the store may be that of several servers.
+    /// - Parameter server: The server of all accounts. Several servers may share the store.
     init(store: any SecretStore, server: URL) {
         self.store = store
         self.server = server.absoluteString
     }
 
-    /// The token to send with a sign-in: the newest one of the account, or of a reset without an address. The server ignores the token of
-    /// another account.
+    /// Returns the token to send with a sign-in: the newest one of the account, or of a reset without an address. The server
+    /// ignores the token of another account.
     func token(for email: EmailAddress) async -> DeviceToken? {
         let stored = (try? await load()) ?? []
         return (stored + pending).last { $0.server == server && [email.normalized, nil].contains($0.account) }?.token
     }
 
-    /// Stores a token in place of the account's earlier one. The token of a sign-in also replaces that of a reset without an address.
+    /// Stores a token and replaces the account's earlier one. The token of a sign-in also replaces that of a reset without an
+    /// address.
     /// - Parameters:
     ///   - token: The token; `nil` changes nothing.
-    ///   - email: The account; `nil` if it is not known.
+    ///   - email: The account; `nil` if it is unknown.
     func keep(_ token: DeviceToken?, for email: EmailAddress?) async {
         guard let token else { return }
         pending.append(Entry(server: server, account: email?.normalized, token: token))
@@ -47,7 +48,7 @@ actor DeviceTokenBook {
         defer { isWriting = false }
         while !pending.isEmpty {
             let count = pending.count
-            // A store that can't be read may hold tokens of other accounts: it is not overwritten.
+            // A store that can't be read may contain tokens of other accounts, so it is not overwritten.
             if var entries = try? await load() {
                 for entry in pending.prefix(count) {
                     entries.removeAll { $0.server == entry.server && [entry.account, nil].contains($0.account) }

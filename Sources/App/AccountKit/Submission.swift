@@ -3,12 +3,12 @@ import HTTPTypes
 public import ResilientHTTP
 import Synchronization
 
-/// One submit of a form, over all of its attempts.
+/// One submission of a form, with all of its attempts.
 ///
-/// Every request of a submission carries the same `Idempotency-Key`. ``AccountClient`` may therefore repeat a request whose response
-/// was lost, and a server that honors keys performs the mutation once and repeats its response. Create a submission when the user
-/// submits a form, pass it again when the user tries again with the same content, and create another one when the content changes
-/// or after a success:
+/// Every request of a submission carries the same `Idempotency-Key`. ``AccountClient`` can therefore retry a request whose
+/// response was lost: a server that supports keys performs the mutation once and repeats its response. Create a submission when
+/// the user submits a form. Pass it again if the user tries again with the same content. Create a new one if the content
+/// changes, and after a success:
 ///
 /// ```swift
 /// let submission = Submission()
@@ -22,7 +22,7 @@ public final class Submission: Sendable {
     private let hasLostResponse = Mutex(false)
 
     /// Creates a submission.
-    /// - Parameter idempotencyKey: A key that no other submission has: 128 random bits by default.
+    /// - Parameter idempotencyKey: A unique key; 128 random bits by default.
     /// - Precondition: `idempotencyKey` has 1 to 255 characters of visible ASCII, without quotes and backslashes.
     public init(idempotencyKey: String = IdempotencyKeyMiddleware.randomKey()) {
         precondition(
@@ -33,10 +33,10 @@ public final class Submission: Sendable {
         self.idempotencyKey = idempotencyKey
     }
 
-    /// Whether the server may have performed the mutation although no response to it arrived.
+    /// Whether the server may have performed the mutation although no response to it was received.
     ///
-    /// True once an attempt has failed after its request was sent: the connection broke, the time was up, or a server in between
-    /// responded with 500, 502 or 504. A refusal doesn't reset it.
+    /// True after an attempt failed whose request was sent: the connection broke, the timeout was reached, or a server in
+    /// between responded with 500, 502 or 504. A later refusal doesn't reset it.
     public var mayHaveTakenEffect: Bool { hasLostResponse.withLock { $0 } }
 
     func noteLostResponse() { hasLostResponse.withLock { $0 = true } }
@@ -55,7 +55,7 @@ extension AccountClient {
         }
     }
 
-    /// Posts a mutation with the key of its submission, for a response without content.
+    /// Posts a mutation with the key of its submission, and ignores the content of the response.
     func post(_ path: String, _ body: some Encodable, _ submission: Submission, context: String) async throws(APIError) {
         try await submission.watching(api) { api throws(APIError) in
             try await api.post(path, body, headers: submission.headers, context: context)
@@ -66,7 +66,7 @@ extension AccountClient {
 extension Submission {
     fileprivate var headers: HTTPFields { [.idempotencyKey: "\"\(idempotencyKey)\""] }
 
-    /// Runs a call, and notes if one of its attempts lost the response.
+    /// Runs a call, and records whether the response to one of its attempts was lost.
     fileprivate func watching<Value>(
         _ api: APIClient,
         _ call: (APIClient) async throws(APIError) -> Value
@@ -83,9 +83,9 @@ extension Submission {
     }
 }
 
-/// Hears of the attempts of one call.
+/// Receives the events of one call.
 private final class AttemptWatch: CallListener {
-    /// Whether the server may have performed the request in an attempt that brought no response.
+    /// Whether the server may have performed the request in an attempt without a response.
     private let hasLostResponse = Mutex(false)
 
     func hear(_ event: CallEvent) {
@@ -94,7 +94,7 @@ private final class AttemptWatch: CallListener {
     }
 
     func hasLostResponse(endingWith error: APIError) -> Bool {
-        // `decoding`: the server sent a success that can't be read.
+        // `decoding`: the server sent a success that can't be decoded.
         error.kind == .decoding || hasLostResponse.withLock { $0 }
     }
 }
@@ -102,16 +102,16 @@ private final class AttemptWatch: CallListener {
 extension AttemptOutcome {
     fileprivate var leavesEffectUnknown: Bool {
         guard let status else { return wasSent }
-        // A 503 is sent instead of performing the request; the others may follow its effect.
+        // A 503 is sent instead of performing the request; the others may be sent after it.
         return status >= 500 && status != 503
     }
 }
 
-/// The submission of a form, kept as long as the user submits the same content.
+/// The submission of a form, which is reused as long as the user submits the same content.
 struct RepeatedSubmit<Content: Equatable> {
     private var last: (content: Content, submission: Submission)?
 
-    /// The submission for some content: the last one if that had the same content, else a new one.
+    /// Returns the submission for some content: the last one if its content is equal, otherwise a new one.
     mutating func submission(of content: Content) -> Submission {
         if let last, last.content == content { return last.submission }
         let submission = Submission()
@@ -119,6 +119,6 @@ struct RepeatedSubmit<Content: Equatable> {
         return submission
     }
 
-    /// Ends the submission after a success: the same content begins a new one.
+    /// Ends the submission after a success. The same content then begins a new one.
     mutating func end() { last = nil }
 }

@@ -10,8 +10,8 @@
     #endif
 
     extension View {
-        /// Shows an error as an alert, with one button or two. For views without a `ScreenModel`; `screen(_:focus:perform:)`
-        /// shows the alerts of a model.
+        /// Shows an error as an alert with one or two buttons. Use it for views without a `ScreenModel`;
+        /// `screen(_:focus:perform:)` shows the alerts of a model.
         ///
         /// ```swift
         /// .errorAlert(model.alert, isPresented: $model.isAlertShown, in: model.language, checkAgain: { await orders.reload() }) {
@@ -24,9 +24,9 @@
         ///   - presentation: The error, if there is one.
         ///   - isPresented: Whether it is shown; every button sets it to `false` before `perform` runs.
         ///   - language: The language of the buttons.
-        ///   - catalogue: The catalogue with the app's own words.
-        ///   - checkAgain: Finds out whether a request took effect whose response was lost, instead of `perform`; `nil` leaves
-        ///     `ErrorPresentation.Action.checkAgain` to `perform`. It must not send the request again.
+        ///   - catalogue: The catalogue with the app's own translations.
+        ///   - checkAgain: Checks whether a request took effect whose response was lost, instead of `perform`. It must not send
+        ///     the request again. If it is `nil`, `perform` receives `ErrorPresentation.Action.checkAgain`.
         ///   - perform: Performs the action that the user chose.
         public func errorAlert(
             _ presentation: ErrorPresentation?,
@@ -49,7 +49,7 @@
         }
     }
 
-    /// An alert that is bound to a flag: each change of the flag to `true` is another alert.
+    /// An alert that is bound to a flag. Each change of the flag to `true` is a new alert.
     struct ErrorAlert: ViewModifier {
         let presentation: ErrorPresentation?
         @Binding var isPresented: Bool
@@ -130,7 +130,7 @@
                 }
         }
 
-        /// A dismissal names the alert that it belongs to: it can arrive after the next failure.
+        /// A dismissal contains the id of its alert, because it can arrive after the next failure.
         private var isPresented: Binding<Bool> {
             let id = queue.content?.id
             return Binding(get: { queue.isPresented }, set: { if !$0, let id { close(id) } })
@@ -148,13 +148,13 @@
     }
 
     #if os(macOS)
-        /// Puts a text on the pasteboard.
+        /// Copies a text to the pasteboard.
         @MainActor private func copy(_ text: String) {
             _ = NSPasteboard.general.clearContents()
             _ = NSPasteboard.general.setString(text, forType: .string)
         }
     #elseif os(iOS) || os(visionOS)
-        /// Puts a text on the pasteboard.
+        /// Copies a text to the pasteboard.
         @MainActor private func copy(_ text: String) { UIPasteboard.general.string = text }
     #endif
 #endif

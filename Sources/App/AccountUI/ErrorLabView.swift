@@ -4,7 +4,7 @@
     import ErrorLabContract
     public import SwiftUI
 
-    /// The screen on which an app's developer tries the app's error handling against a server's error lab. For debug builds.
+    /// The screen on which a developer tests the app's error handling against a server's error lab. Intended for debug builds.
     public struct ErrorLabView: View {
         @Bindable private var model: ErrorLabModel
         private let perform: @MainActor (ErrorPresentation.Action) -> Void

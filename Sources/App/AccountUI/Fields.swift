@@ -10,7 +10,7 @@
         import UIKit
     #endif
 
-    /// The place of the focus: a password has two fields, one that hides it and one that shows it.
+    /// The focused field. A password has two fields: one that hides it and one that shows it.
     struct FocusedField: Hashable {
         let field: AccountField
         var isShown = false
@@ -39,7 +39,7 @@
         }
     }
 
-    /// The address of the account, for reading: password managers store the new password under it.
+    /// The address of the account, read-only. Password managers store the new password under it.
     struct UsernameField: View {
         let label: String
         let username: String
@@ -52,9 +52,10 @@
         }
     }
 
-    /// A field for a password, readable on demand.
+    /// A field for a password that can be made readable.
     ///
-    /// Both fields stay in place, and the focus moves from one to the other: a field that is replaced loses focus and keyboard.
+    /// Both fields stay in the view, and the focus moves from one to the other, because a field that is replaced loses the
+    /// focus and the keyboard.
     struct PasswordField: View {
         let label: String
         @Binding var text: String
@@ -98,7 +99,7 @@
         }
     }
 
-    /// The line under a field. It keeps its place while it is empty, so that no row moves while the user types.
+    /// The line under a field. It occupies space even if it is empty, so that no row moves while the user types.
     struct FieldMessage: View {
         let text: String?
 
@@ -111,7 +112,7 @@
     }
 
     extension View {
-        /// The keyboard and the suggestions for an address.
+        /// Sets the keyboard and the suggestions for an address.
         fileprivate func emailContent() -> some View {
             #if os(iOS) || os(tvOS) || os(visionOS)
                 textContentType(.username).keyboardType(.emailAddress).textInputAutocapitalization(.never)
@@ -122,7 +123,8 @@
             #endif
         }
 
-        /// The suggestions for a password. The invisible one of two fields has none: AutoFill would take two for a form that sets a password.
+        /// Sets the suggestions for a password. The invisible one of the two fields has none, because AutoFill would interpret
+        /// two as a form that sets a password.
         fileprivate func passwordContent(isNew: Bool, isShown: Bool) -> some View {
             #if os(macOS)
                 textContentType(isShown ? isNew ? .newPassword : .password : nil)

@@ -11,7 +11,8 @@
 
         /// Creates the screen.
         /// - Parameters:
-        ///   - model: The model of the screen. Keep it while the screen is not shown, so that the cooldown between two requests goes on.
+        ///   - model: The model of the screen. Retain it while the screen is not shown, so that the cooldown between two
+        ///     requests continues.
         ///   - perform: Performs an action of an alert that the model leaves to the app: contacting support, or checking whether a
         ///     request took effect.
         public init(

@@ -1,9 +1,10 @@
 #if canImport(SwiftUI)
     import SwiftUI
 
-    /// The main button of a screen, over the whole width of its row. Its title says what goes on; its place and height stay the same.
+    /// The main button of a screen, over the whole width of its row. Its title shows the progress; its position and height stay
+    /// the same.
     ///
-    /// It only starts an action. The screen runs it, so that it goes on when the row scrolls away.
+    /// It only starts an action. The screen runs the action, so that it continues when the row scrolls away.
     struct PrimaryButton: View {
         let title: String
         var isEnabled = true

@@ -53,7 +53,7 @@
         private func words(_ text: LocalizedText) -> String { model.catalogue.text(text, in: model.language) }
     }
 
-    /// A bar that fills with the strength of a password. It keeps its place while there is no password.
+    /// A bar that shows the strength of a password. It occupies space even if there is no password.
     struct StrengthMeter: View {
         let strength: PasswordStrength?
         let text: String?

@@ -3,7 +3,7 @@
     public import ErrorContract
     public import SwiftUI
 
-    /// The screen behind a reset link.
+    /// The screen that a reset link opens: it validates the link and sets a new password.
     public struct ResetPasswordScreen: View {
         @Bindable private var model: ResetPasswordModel
         @FocusState private var focus: FocusedField?
@@ -13,7 +13,7 @@
         /// Creates the screen.
         /// - Parameters:
         ///   - model: The model of the screen.
-        ///   - signIn: Opens the sign-in screen, with the model's `makeSignInModel()`: after a success, or when the user chooses
+        ///   - signIn: Opens the sign-in screen with the model's `makeSignInModel()`: after a success, or if the user chooses
         ///     to sign in after a lost response.
         ///   - perform: Performs an action that the model leaves to the app: requesting a new link (`makeForgotPasswordModel()`), leaving
         ///     the screen (`dismiss`), contacting support, checking whether a request took effect.
@@ -51,7 +51,8 @@
                             .disabled(model.state == .submitting)
                     }
                 } else {
-                    // The same row while the link is validated and after it failed, so that "Try Again" does not remove its own row.
+                    // The same row while the link is validated and after that failed, so that "Try Again" does not remove its
+                    // own row.
                     PrimaryButton(
                         title: model.openTitle,
                         isEnabled: model.isOpenEnabled,

@@ -8,9 +8,10 @@
     extension View {
         /// Connects the root view of a screen to its model.
         ///
-        /// The modifier runs the model's work, so that it survives rows and alerts; presents its alerts one after the other; moves the
-        /// focus to the faulty field after the alert was closed; posts the announcements to VoiceOver; and sets locale, layout
-        /// direction and form style of the whole screen. Apply it once, outside of lists and forms:
+        /// The modifier runs the model's work, so that it continues without its row or alert; presents its alerts one after the
+        /// other; moves the focus to the invalid field after the alert is closed; posts the announcements to VoiceOver; and
+        /// sets the locale, the layout direction and the form style of the whole screen. Apply it once, outside of lists and
+        /// forms:
         ///
         /// ```swift
         /// List(model.orders) { OrderRow(order: $0) }
@@ -25,7 +26,7 @@
             focus: @escaping @MainActor (AccountField) -> Void = { _ in },
             perform: @escaping @MainActor (ErrorPresentation.Action) -> Void = { _ in }
         ) -> some View {
-            // Another model is another screen: it begins without the alerts and tasks of the earlier one.
+            // Another model is another screen, which begins without the alerts and tasks of the earlier one.
             modifier(Screen(model: model, focus: focus, perform: perform)).id(ObjectIdentifier(model))
         }
     }
@@ -65,7 +66,7 @@
             }
         }
 
-        /// Alerts take the focus away. The field gets it when the alert is closed.
+        /// Alerts take the focus. The field gets it when the alert is closed.
         private func moveFocus() {
             guard model.currentAlert == nil, let request = model.focusRequest, request.id != lastFocus else { return }
             lastFocus = request.id

@@ -5,7 +5,7 @@
     public import SwiftUI
     import UIKit
 
-    /// The sign-in screen for UIKit apps.
+    /// The sign-in screen for UIKit apps, in a view controller.
     ///
     /// ```swift
     /// let controller = SignInViewController(model: model, forgotPassword: { [weak self] in self?.showForgotPassword() })
@@ -26,7 +26,7 @@
         public required init?(coder: NSCoder) { nil }
     }
 
-    /// The screen on which a user requests a reset link, for UIKit apps.
+    /// The screen on which a user requests a reset link, in a view controller for UIKit apps.
     public final class ForgotPasswordViewController: UIHostingController<ForgotPasswordScreen> {
         /// Creates the controller. The parameters are those of ``ForgotPasswordScreen``.
         public init(
@@ -41,7 +41,7 @@
         public required init?(coder: NSCoder) { nil }
     }
 
-    /// The screen behind a reset link, for UIKit apps.
+    /// The screen that a reset link opens, in a view controller for UIKit apps.
     public final class ResetPasswordViewController: UIHostingController<ResetPasswordScreen> {
         /// Creates the controller. The parameters are those of ``ResetPasswordScreen``.
         public init(

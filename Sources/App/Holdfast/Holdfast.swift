@@ -13,11 +13,11 @@
 /// }
 /// ```
 ///
-/// HTTPTypes is exported as well, because `HTTPFields` and `HTTPRequest.Method` are parameters of the client. Foundation is not: a file
-/// that uses `URL` or `Date` imports Foundation or SwiftUI itself. `HoldfastTesting` and `ErrorLabContract` are not part of it, because
-/// an app that is released needs neither.
+/// `HTTPTypes` is exported as well, because `HTTPFields` and `HTTPRequest.Method` are parameters of the client. Foundation is
+/// not exported: a file that uses `URL` or `Date` imports Foundation or SwiftUI. `HoldfastTesting` and `ErrorLabContract` are
+/// not included, because a released app needs neither.
 ///
-/// A target that needs less imports a single library, such as `HoldfastURLSession` for a client without accounts.
+/// A target that needs less can import a single library, such as `HoldfastURLSession` for a client without accounts.
 @_exported public import AccountContract
 @_exported public import AccountKit
 @_exported public import AccountUI

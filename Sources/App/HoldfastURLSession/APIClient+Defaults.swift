@@ -3,22 +3,24 @@ public import Foundation
 public import ResilientHTTP
 
 extension APIClient {
-    /// Creates a client for an app, with all that the library does for one: `URLSession`, 30 s for a call and 10 s for an attempt,
-    /// retries that are safe, the gate and the breaker. On Apple platforms it follows the device's connection (`Connectivity.system`).
+    /// Creates a client for an app with all defaults: `URLSession`, 30 s for a call and 10 s for an attempt, safe retries, the
+    /// gate and the circuit breaker. On Apple platforms it monitors the device's connectivity (`Connectivity.system`).
     ///
-    /// Quotas of the app's own are one argument, such as `throttle: .appsInTheField`. They are stored in memory, for all calls of the client
-    /// together, and refuse a call with an error of the kind `throttled` instead of letting it wait. An app that stores them over restarts or
-    /// per user, or wants other middleware, names a transport and composes `ClientPipeline.standard(retry:gate:throttle:breaker:)` itself.
+    /// The app's own quotas are one argument, such as `throttle: .appsInTheField`. They are stored in memory, for all calls of
+    /// the client together, and a call that exceeds them fails with the kind `throttled` instead of waiting. To store them over
+    /// restarts or per user, or to use other middleware, pass a transport and compose
+    /// `ClientPipeline.standard(retry:gate:throttle:breaker:)`.
+    ///
     /// - Parameters:
     ///   - baseURL: The address that paths are relative to, with scheme and host.
-    ///   - language: The language that answers are asked for in.
-    ///   - timeout: The time that a call may take, waits and the body of the answer included.
-    ///   - session: Whose access token calls carry; `nil` for none.
-    ///   - policies: What differs for single endpoints.
-    ///   - coding: How values are written and read as JSON, such as `.snakeCase`.
-    ///   - throttle: How many calls go to which endpoint; `nil` for any number.
+    ///   - language: The language that requests ask for in `Accept-Language`.
+    ///   - timeout: The maximum duration of a call, including delays and the body of the response.
+    ///   - session: The session whose access token calls carry; `nil` for none.
+    ///   - policies: The policies of single endpoints.
+    ///   - coding: The encoding and decoding of values as JSON, such as `.snakeCase`.
+    ///   - throttle: The app's own quotas by endpoint; `nil` for none.
     ///   - catalogue: The codes that the app knows.
-    ///   - surroundings: Time, chance and log.
+    ///   - environment: Clocks, randomness and logger.
     public init(
         baseURL: URL,
         language: Language = .english,
@@ -28,14 +30,14 @@ extension APIClient {
         coding: JSONCoding = .standard,
         throttle: ThrottlePolicy? = nil,
         catalogue: ErrorCatalogue = .standard,
-        surroundings: ClientSurroundings = ClientSurroundings()
+        environment: ClientEnvironment = ClientEnvironment()
     ) {
         let quotas = throttle.map { policy in
             Throttler(policy: policy, routes: policies.routes, basePath: baseURL.path(percentEncoded: true))
         }
-        var surroundings = surroundings
+        var environment = environment
         #if canImport(Network)
-            if surroundings.connectivity == nil { surroundings.connectivity = .system }
+            if environment.connectivity == nil { environment.connectivity = .system }
         #endif
         self.init(
             baseURL: baseURL,
@@ -47,7 +49,7 @@ extension APIClient {
             coding: coding,
             middleware: ClientPipeline.standard(throttle: quotas.map { ThrottleMiddleware($0) }),
             catalogue: catalogue,
-            surroundings: surroundings
+            environment: environment
         )
     }
 }

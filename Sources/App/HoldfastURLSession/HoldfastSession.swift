@@ -7,67 +7,70 @@ public import ResilientHTTP
     public import FoundationNetworking
 #endif
 
-/// Has the shape of `URLSession`, so that existing code gets the retries, gates, breakers and the session of an `APIClient`.
+/// A replacement for `URLSession` that adds the retries, gates, breakers and the session of an `APIClient` to existing code.
 ///
-/// Replace `URLSession.shared` by a value of this type and leave the rest of the code as it is: responses of any status are returned, after
-/// the retries that they deserve, and a request that gets no response throws `URLError`. New code should use `APIClient`, which returns
-/// values and typed errors.
+/// Replace `URLSession.shared` by a value of this type and leave the other code unchanged. Responses of any status are
+/// returned, after the retries that apply to them. A request without a response throws `URLError`. New code should use
+/// `APIClient`, which returns values and typed errors.
 ///
 /// ```swift
 /// let session = HoldfastSession(baseURL: url)
 /// let (data, response) = try await session.data(for: URLRequest(url: url.appending(path: "orders")))
 /// ```
 ///
-/// Requests may go to any host, but only those to the origin of the client's base URL carry the tokens of its session. Redirects are
-/// followed for GET and HEAD; there are no cookies. A request with an `httpBodyStream` throws `requestBodyStreamExhausted`. The time-out of a request, if it is not the default of 60 s, is the time that one attempt
-/// may take.
+/// Requests may go to any host, but only those to the origin of the client's base URL carry the tokens of its session.
+/// Redirects are followed for GET and HEAD. There are no cookies. A request with an `httpBodyStream` throws
+/// `requestBodyStreamExhausted`. The timeout of a request, unless it is the default of 60 s, limits the duration of one
+/// attempt.
 ///
-/// A request that the client itself refused to send, because a gate is closed or a quota is used up, throws `URLError` with the code
-/// `resourceUnavailable`. All errors have the `APIError` as their `NSUnderlyingErrorKey`.
+/// If the client itself refuses to send a request, because a gate is closed or a quota is used up, the method throws `URLError`
+/// with the code `resourceUnavailable`. The `NSUnderlyingErrorKey` of every error is the `APIError`.
 public struct HoldfastSession: Sendable {
-    /// The client whose middleware the requests pass.
+    /// The client whose middleware handles the requests.
     public let client: APIClient
-    /// How calls differ from the policies of their endpoints.
+    /// The differences of the calls from the policies of their endpoints.
     public var options = CallOptions()
 
-    /// Creates a session over a client.
+    /// Creates a session that uses a client.
     public init(_ client: APIClient) {
         self.client = client
     }
 
-    /// Creates a session over a client with all defaults.
+    /// Creates a session that uses a client with all defaults.
     /// - Parameters:
-    ///   - baseURL: The address whose origin the tokens of the session are for.
-    ///   - session: Whose access token requests to that origin carry; `nil` for none.
+    ///   - baseURL: The address whose origin receives the tokens of the session.
+    ///   - session: The session whose access token requests to that origin carry; `nil` for none.
     public init(baseURL: URL, session: Session? = nil) {
         client = APIClient(baseURL: baseURL, session: session)
     }
 
     /// Downloads the content of a URL.
-    /// - Throws: `URLError`
+    /// - Throws: `URLError`.
     public func data(from url: URL) async throws -> (Data, URLResponse) {
         try await data(for: URLRequest(url: url))
     }
 
-    /// Sends a request and returns the content and the head of the response, whatever its status.
-    /// - Throws: `URLError`; `CancellationError` never.
+    /// Sends a request and returns the content and the head of the response, with any status.
+    ///
+    /// - Throws: `URLError`, and never `CancellationError`.
     public func data(for request: URLRequest) async throws -> (Data, URLResponse) {
         try await exchange(request, body: request.httpBody)
     }
 
-    /// Sends a request with a body and returns the content and the head of the response, whatever its status.
-    /// - Throws: `URLError`
+    /// Sends a request with a body and returns the content and the head of the response, with any status.
+    ///
+    /// - Throws: `URLError`.
     public func upload(for request: URLRequest, from body: Data) async throws -> (Data, URLResponse) {
         try await exchange(request, body: body)
     }
 
     private func exchange(_ urlRequest: URLRequest, body: Data?) async throws -> (Data, URLResponse) {
         guard let url = urlRequest.url, let request = HTTPRequest(urlRequest) else { throw URLError(.badURL) }
-        // A stream can be read once, and the request may have to be sent again.
+        // A stream can only be read once, and the request may have to be sent again.
         if body == nil, urlRequest.httpBodyStream != nil { throw URLError(.requestBodyStreamExhausted) }
         var options = options
         if urlRequest.timeoutInterval > 0, urlRequest.timeoutInterval != 60, options.attemptTimeout == nil {
-            // Code that wants no time-out sets it to infinity.
+            // Code without a timeout sets it to infinity.
             options.attemptTimeout = .seconds(min(urlRequest.timeoutInterval, 365 * 86_400))
         }
         do {
@@ -83,7 +86,7 @@ public struct HoldfastSession: Sendable {
 }
 
 extension HTTPRequest {
-    /// The request of a `URLRequest`, without its body; `nil` if it has no address of HTTP.
+    /// Creates the request of a `URLRequest`, without its body; `nil` if it has no HTTP address.
     init?(_ request: URLRequest) {
         guard let url = request.url, let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
             let scheme = parts.scheme?.lowercased(), scheme == "https" || scheme == "http",
@@ -100,7 +103,7 @@ extension HTTPRequest {
 }
 
 extension URLError {
-    /// The error that `URLSession` would throw.
+    /// Creates the error that `URLSession` would throw.
     fileprivate init(_ error: APIError) {
         let cause = (error.underlying as? TransportError)?.cause as? URLError
         let code: URLError.Code =

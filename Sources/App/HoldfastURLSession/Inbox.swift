@@ -2,22 +2,23 @@ import Foundation
 import ResilientHTTP
 import Synchronization
 
-/// The chunks of one body that have arrived and were not read. One producer, the session, and one reader.
+/// The chunks of one body that have arrived and have not been read. There is one producer, the session, and one reader.
 ///
-/// When a slow reader leaves ``limit`` bytes unread, the session is paused. On Linux, where that is impossible, further bytes go to a temporary file.
+/// When ``limit`` bytes are unread, the session is paused. On Linux, where that is impossible, further bytes are written to a
+/// temporary file.
 final class Inbox: Sendable {
     private typealias Reader = CheckedContinuation<[UInt8]?, any Error>
 
     private struct State {
         var chunks: [[UInt8]] = []
-        /// The first chunk that was not read.
+        /// The index of the first unread chunk.
         var first = 0
-        /// The number of bytes that were not read.
+        /// The number of unread bytes.
         var stored = 0
         var end: Result<Void, TransportError>?
         var reader: Reader?
         var isPaused = false
-        /// The file of the bytes that did not fit into memory, and how many of them were not read. They arrived after ``chunks``.
+        /// The file with the bytes that did not fit into memory, and the number of unread ones. They arrived after ``chunks``.
         #if canImport(FoundationNetworking)
             var file: TemporaryFile?
             var filed = 0
@@ -31,12 +32,12 @@ final class Inbox: Sendable {
     private let setPaused: @Sendable (Bool) -> Void
     /// - Parameters:
     ///   - limit: The number of stored bytes at which the producer pauses.
-    ///   - setPaused: Called under a lock when the producer pauses and continues.
+    ///   - setPaused: Called under a lock when the producer pauses and resumes.
     init(limit: Int, setPaused: @escaping @Sendable (Bool) -> Void = { _ in }) {
         (self.limit, self.setPaused) = (limit, setPaused)
     }
 
-    /// Stores a chunk or passes it to the reader that waits.
+    /// Stores a chunk, or passes it to a waiting reader.
     func deliver(_ chunk: [UInt8]) {
         let reader = state.withLock { state -> Reader? in
             guard !state.isClosed, state.end == nil, !chunk.isEmpty else { return nil }
@@ -61,7 +62,7 @@ final class Inbox: Sendable {
     }
 
     #if canImport(FoundationNetworking)
-        /// Appends a chunk to the file. It is called on the queue of the session, which may block for a write to a file.
+        /// Appends a chunk to the file. It is called on the queue of the session, which may block while a file is written.
         private func store(_ chunk: [UInt8], _ state: inout State) {
             do {
                 let file = try state.file ?? TemporaryFile()
@@ -75,7 +76,7 @@ final class Inbox: Sendable {
             }
         }
 
-        /// Returns bytes of the file.
+        /// Returns bytes from the file.
         private func nextOfFile(_ file: TemporaryFile) async throws -> [UInt8]? {
             let chunk = try await file.perform { try $0.read() ?? [] }
             state.withLock { $0.filed -= chunk.count }
@@ -93,7 +94,7 @@ final class Inbox: Sendable {
         if let error { reader?.resume(throwing: error) } else { reader?.resume(returning: nil) }
     }
 
-    /// Stores no more chunks.
+    /// Drops further chunks.
     func close() {
         state.withLock { state in
             state.isClosed = true

@@ -3,10 +3,10 @@
     import ResilientHTTP
     import Synchronization
 
-    /// Bytes in a temporary file without a name, which are read in the order in which they were written.
+    /// An unnamed temporary file, whose bytes are read in the order in which they were written.
     ///
-    /// `URLSession` on Linux cannot pause one side of an exchange: all sessions of a process share one serial queue, and blocking it would stop every
-    /// call. Bytes that the other side does not take yet are stored here instead of in memory.
+    /// `URLSession` on Linux can't pause one side of an exchange: all sessions of a process share one serial queue, and
+    /// blocking it would stop every call. Bytes that the other side doesn't accept yet are stored here instead of in memory.
     final class TemporaryFile: Sendable {
         private struct State {
             let handle: FileHandle
@@ -34,7 +34,7 @@
             state.withLock { try? $0.handle.close() }
         }
 
-        /// Appends bytes. It blocks its thread.
+        /// Appends bytes. Blocks the thread.
         func append(_ bytes: [UInt8]) throws {
             try state.withLock { state in
                 if state.read > 0, state.read == state.written {
@@ -48,7 +48,7 @@
             }
         }
 
-        /// Returns the next bytes, or `nil` if all were read. It blocks its thread.
+        /// Returns the next bytes, or `nil` if all have been read. Blocks the thread.
         func read() throws -> [UInt8]? {
             try state.withLock { state in
                 guard state.read < state.written else { return nil }
@@ -67,11 +67,13 @@
             }
         }
 
-        /// Writes the body of a request whole.
+        /// Writes the whole body of a request.
+        ///
         /// - Parameters:
-        ///   - deadline: When the body must be complete.
-        ///   - idleTimeout: The longest time without a byte; `nil` for any.
-        /// - Throws: ``TransportError``; nothing was sent.
+        ///   - body: The body.
+        ///   - deadline: The deadline for the complete body.
+        ///   - idleTimeout: The maximum time without a byte; `nil` for no limit.
+        /// - Throws: ``TransportError``. Nothing has been sent.
         func write(_ body: RequestBody, deadline: ContinuousClock.Instant, idleTimeout: Duration?) async throws(TransportError) {
             do {
                 try await withThrowingTaskGroup(of: Bool.self) { group in

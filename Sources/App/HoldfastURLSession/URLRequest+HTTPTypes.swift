@@ -24,8 +24,8 @@ extension URLRequest {
         }
         self.init(url: url)
         httpMethod = request.method.rawValue
-        // The transport ends the exchange itself, see `URLSessionExchanges.add(_:deadline:)`. On Linux the session's own time-out, should it fire
-        // while the session waits to hear about a redirect, ends the process.
+        // The transport itself ends the exchange, see `URLSessionExchanges.add(_:deadline:)`. On Linux, the session's own
+        // timeout ends the process if it fires while the session waits for the decision about a redirect.
         timeoutInterval = 7 * 86_400
         allHTTPHeaderFields = request.headerFields.byName
         guard let body else { return }
@@ -34,8 +34,8 @@ extension URLRequest {
 
     /// Sets a body that is read while it is sent.
     ///
-    /// Without a header, `URLSession` sends every stream in chunks. On Linux it would send the header and the chunks, unless `Transfer-Encoding` is blank:
-    /// libcurl takes that for a header to leave out.
+    /// Without a header, `URLSession` sends every stream in chunks. On Linux it would send the header and the chunks, unless
+    /// `Transfer-Encoding` is blank: libcurl omits a blank header.
     private mutating func stream(_ body: RequestBody, _ streamed: StreamedBody?) throws(TransportError) {
         let length = body.length
         if let length { allHTTPHeaderFields?["Content-Length"] = String(length) }
@@ -60,7 +60,7 @@ extension URLRequest {
 }
 
 extension HTTPRequest {
-    /// The priority of the task for the request: by the urgency of its `Priority` (RFC 9218), from 0, the most urgent, to 7.
+    /// The priority of the task for the request, by the urgency in its `Priority` (RFC 9218), from 0, the most urgent, to 7.
     var taskPriority: Float {
         guard let value = headerFields[.priority], value.hasPrefix("u="), let urgency = value.dropFirst(2).first?.wholeNumberValue
         else { return URLSessionTask.defaultPriority }
@@ -70,9 +70,10 @@ extension HTTPRequest {
 }
 
 extension HTTPFields {
-    /// The values by name, those of one name joined as RFC 9110 §5.3 allows.
+    /// The values by name. Several values of one name are joined, as RFC 9110 §5.3 allows.
     ///
-    /// Setting all fields at once is faster than adding one by one: Foundation on Linux validates each that is added.
+    /// Setting all fields at once is faster than adding them one by one, because Foundation on Linux validates each added
+    /// field.
     fileprivate var byName: [String: String] {
         var values: [String: String] = [:]
         values.reserveCapacity(count)
@@ -102,21 +103,22 @@ extension HTTPResponse {
 }
 
 extension TransportError {
-    /// The error for a body that can't be read before anything was sent.
+    /// Returns the error for a body that can't be read before anything was sent.
     fileprivate static func unreadable(_ cause: any Error) -> TransportError {
         TransportError(.invalidRequest, message: "the body can't be read", wasSent: false, cause: cause)
     }
 
-    /// The transport error for what `URLSession` said.
+    /// Creates the transport error for an error of `URLSession`.
+    ///
     /// - Parameters:
     ///   - error: The session's error.
-    ///   - isReceiving: Whether the head of an answer had come.
+    ///   - isReceiving: Whether the head of a response has been received.
     init(urlSession error: any Error, isReceiving: Bool = false) {
         if let error = error as? TransportError {
             self = error
             return
         }
-        // Not `unsupportedURL`: the address is looked at before, and on Linux an answer that is not HTTP has this code.
+        // Not `unsupportedURL`: the address is validated before, and on Linux a response that is not HTTP has this code.
         let neverLeft: Set<URLError.Code> = [
             .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet, .badURL,
             .secureConnectionFailed, .serverCertificateUntrusted,
@@ -145,8 +147,8 @@ extension TransportError {
 }
 
 extension URLError {
-    /// Whether libcurl refused the server's certificate, for which Foundation has no code on Linux, only libcurl's words. That is in the
-    /// handshake, before a byte of a request.
+    /// Whether libcurl refused the server's certificate. On Linux, Foundation has no code for this, only libcurl's text. The
+    /// refusal is part of the handshake, before any byte of a request.
     fileprivate var isUntrustedOnLinux: Bool {
         #if canImport(FoundationNetworking)
             let words = localizedDescription
@@ -158,11 +160,11 @@ extension URLError {
 }
 
 #if canImport(FoundationNetworking)
-    /// A body that `URLSession` on Linux reads on the queue of its session, which may block: it reads `httpBodyStream` as it sends, in pieces of 64 KiB,
-    /// other than `uploadTask(with:fromFile:)`, which needs ten times as long.
+    /// A body that `URLSession` on Linux reads on the queue of its session, which may block. The session reads `httpBodyStream`
+    /// while it sends, in parts of 64 KiB. `uploadTask(with:fromFile:)` takes ten times as long.
     final class BodyInputStream: InputStream {
         private let next: () throws -> [UInt8]?
-        /// The bytes that must still be read; `nil` if the length is not known.
+        /// The number of bytes that must still be read; `nil` if the length is unknown.
         private var missing: Int64?
         private var chunk: ArraySlice<UInt8> = []
         private var status = Stream.Status.notOpen
@@ -188,7 +190,7 @@ extension URLError {
             }
             let count = min(maxLength, chunk.count)
             if let missing {
-                // A file that changed: the server must not take the body for whole.
+                // The file has changed. The server must not accept the body as complete.
                 guard count > 0 ? Int64(count) <= missing : missing == 0 else { return -1 }
                 self.missing = missing - Int64(count)
             }

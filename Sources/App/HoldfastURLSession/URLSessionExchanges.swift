@@ -7,24 +7,24 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// The exchanges of one session that are in flight, by task.
+/// The exchanges in flight of one session, by task.
 final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     typealias Head = CheckedContinuation<(HTTPResponse, ResponseBody), any Error>
 
-    /// Read and changed only under the lock.
+    /// Only accessed under the lock.
     private final class Exchange {
         let task: URLSessionTask
-        /// When the exchange must have ended; of a streamed one, when the head of a success must have arrived.
+        /// The deadline of the exchange; for a streamed one, that of the head of a success.
         var deadline: ContinuousClock.Instant?
-        /// The longest time without a byte; `nil` if the exchange is not streamed.
+        /// The maximum time without a byte; `nil` if the exchange is not streamed.
         let idleTimeout: Duration?
-        /// When the exchange ends unless a byte is sent or received; `nil` while its reader takes none.
+        /// The time at which the exchange ends unless a byte is sent or received; `nil` while its reader accepts none.
         var idleDeadline: ContinuousClock.Instant?
-        /// Whether the session is paused because the reader takes no bytes. Bytes that were on their way may still arrive.
+        /// Whether the session is paused because the reader accepts no bytes. Bytes in transit may still arrive.
         var isPaused = false
-        /// Observes how the body of the request is sent.
+        /// Receives the progress of the request's body.
         let progress: (@Sendable (TransferProgress) -> Void)?
-        /// The number of bytes of the body of the request, if it is known.
+        /// The number of bytes of the request's body, if it is known.
         let length: Int64?
         /// Ends the sending of a body that is a stream.
         let endBody: (@Sendable () -> Void)?
@@ -34,10 +34,10 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         var isCancelled = false
         /// Whether its deadline has passed.
         var isExpired = false
-        /// Whether the server was not trusted by the challenge handler.
+        /// Whether the challenge handler refused the server.
         var isUntrusted = false
 
-        /// When the exchange ends unless something happens.
+        /// The time at which the exchange ends unless there is activity.
         var expiry: ContinuousClock.Instant? {
             guard let deadline, let idleDeadline else { return deadline ?? idleDeadline }
             return min(deadline, idleDeadline)
@@ -56,7 +56,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
             noteActivity()
         }
 
-        /// Notes that a byte was sent or received.
+        /// Records that a byte was sent or received.
         func noteActivity() {
             if let idleTimeout, !isPaused { idleDeadline = .now + idleTimeout }
         }
@@ -64,13 +64,14 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         var cancellation: Cancellation { Cancellation(task: task, endBody: endBody, inbox: inbox) }
     }
 
-    /// What a cancellation needs of an exchange.
+    /// The parts of an exchange that a cancellation needs.
     private struct Cancellation: Sendable {
         let task: URLSessionTask
         let endBody: (@Sendable () -> Void)?
         let inbox: Inbox?
 
-        /// Lets threads go that wait for the body of the request or for a reader: they may be the queue that the cancellation waits for.
+        /// Unblocks threads that wait for the body of the request or for a reader. The cancellation may wait for the queue of
+        /// such a thread.
         func unblock() {
             endBody?()
             inbox?.close()
@@ -80,24 +81,24 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     private enum Phase {
         /// No caller waits yet.
         case created
-        /// The head has not arrived.
+        /// The head has not been received.
         case waiting(Head)
-        /// The head of a small response has arrived; the caller is resumed with the first bytes of its body.
+        /// The head of a small response has been received. The caller is resumed with the first bytes of its body.
         case held(Head, HTTPResponse, length: Int)
-        /// The caller has the head and reads the body.
+        /// The caller has received the head and reads the body.
         case receiving(Inbox)
-        /// The caller has the whole response.
+        /// The caller has received the whole response.
         case delivered
     }
 
     private struct State {
         var exchanges: [Int: Exchange] = [:]
-        /// The errors of tasks that ended before their callers waited, because they were canceled immediately.
+        /// The errors of tasks that ended before their callers waited, because they were canceled at once.
         var failures: [Int: any Error] = [:]
-        /// When deadlines are checked next.
+        /// The time at which deadlines are checked next.
         var nextCheck: ContinuousClock.Instant?
 
-        /// - Returns: When a check must be scheduled, if none is that early.
+        /// - Returns: The time at which a check must be scheduled, if no earlier one is.
         mutating func noteExpiry(_ expiry: ContinuousClock.Instant?) -> ContinuousClock.Instant? {
             guard let expiry, nextCheck.map({ expiry < $0 }) ?? true else { return nil }
             nextCheck = expiry
@@ -105,9 +106,9 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         }
     }
 
-    /// The largest body, in bytes, that is delivered together with the head if it arrives together with the head.
+    /// The maximum size of a body, in bytes, that is delivered together with the head if both arrive together.
     static let largestHeldBody = 65_536
-    /// The number of bytes of a streamed body that are stored for a slow reader before the session pauses.
+    /// The number of stored bytes of a streamed body at which the session pauses.
     static let mostStored = 262_144
     private let state = Mutex(State())
     #if !canImport(FoundationNetworking)
@@ -119,12 +120,12 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         }
     #endif
 
-    /// Registers a task, which is canceled at the deadline, even while its body arrives: `timeoutInterval` would only bound the silence
-    /// between two bytes.
+    /// Registers a task, which is canceled at the deadline, even while its body arrives. `timeoutInterval` would only limit the
+    /// time between two bytes.
     /// - Parameters:
     ///   - task: The task.
-    ///   - deadline: When the exchange must have ended; of a streamed one, when the head of a success must have arrived.
-    ///   - idleTimeout: The longest time without a byte; `nil` if the exchange is not streamed.
+    ///   - deadline: The deadline of the exchange; for a streamed one, that of the head of a success.
+    ///   - idleTimeout: The maximum time without a byte; `nil` if the exchange is not streamed.
     ///   - body: The body of the request.
     ///   - endBody: Ends the sending of a body that is a stream.
     func add(
@@ -143,7 +144,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     }
 
     /// Stores a continuation, which is resumed with the response of a task.
-    /// - Returns: Whether the task must be started: it must not if it has been canceled, and the continuation has been resumed then.
+    ///
+    /// - Returns: Whether the task must be started; `false` if it has been canceled. The continuation has then been resumed.
     func begin(_ task: URLSessionTask, continuation: Head) -> Bool {
         let failure = state.withLock { state -> (any Error)? in
             if let failure = state.failures.removeValue(forKey: task.taskIdentifier) { return failure }
@@ -160,9 +162,8 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     }
 
     /// Cancels a task.
-    ///
-    /// On Linux a session that waits for the decision about a redirect must get it before the cancellation or not at all, or the process ends.
-    /// Therefore the decision is made under the lock, and only if no cancellation has been noted.
+    /// On Linux, a session that waits for the decision about a redirect must receive it before the cancellation or not at all;
+    /// otherwise the process ends. The decision is therefore made under the lock, and only if no cancellation is recorded.
     func cancel(_ task: URLSessionTask) {
         let cancellation = state.withLock { state in
             state.exchanges[task.taskIdentifier]?.isCancelled = true
@@ -171,14 +172,15 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         if let cancellation { cancelLater([cancellation]) }
     }
 
-    /// Cancels tasks from another thread: a cancellation waits for the queue of the session, on which this method may have been called.
+    /// Cancels tasks on another thread, because a cancellation waits for the queue of the session, on which this method may
+    /// have been called.
     private func cancelLater(_ cancellations: [Cancellation]) {
         for cancellation in cancellations { cancellation.unblock() }
         let tasks = cancellations.map(\.task)
         DispatchQueue.global().async { for task in tasks { task.cancel() } }
     }
 
-    /// Notes that the session pauses because a reader takes no bytes, or that it continues.
+    /// Records that the session pauses because a reader accepts no bytes, or that it resumes.
     private func setPaused(_ isPaused: Bool, _ task: URLSessionTask) {
         #if !canImport(FoundationNetworking)
             if isPaused { task.suspend() } else { task.resume() }
@@ -194,10 +196,10 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         if let check { scheduleCheck(at: check) }
     }
 
-    /// One timer serves all tasks of the session. It is set to the earliest deadline; as most tasks end long before their deadlines, it
-    /// fires seldom.
+    /// One timer serves all tasks of the session. It is set to the earliest deadline and rarely fires, because most tasks end
+    /// long before their deadlines.
     private func scheduleCheck(at instant: ContinuousClock.Instant) {
-        // A Double: on a watch, the nanoseconds of three seconds exceed an Int. A timer that fires early is set again.
+        // A Double, because on a watch the nanoseconds of three seconds exceed an Int. A timer that fires early is set again.
         let delay = min(max(0, ContinuousClock.now.duration(to: instant) / .seconds(1)), 365 * 86_400)
         DispatchQueue.global().asyncAfter(deadline: .now() + delay) { [weak self] in
             self?.checkDeadlines(at: instant)
@@ -234,10 +236,11 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         defer { completionHandler(.allow) }
-        // On Linux, interim responses (100, 103) are reported as if they were the response.
+        // On Linux, interim responses (100, 103) are reported as if they were the final response.
         if let status = (response as? HTTPURLResponse)?.statusCode, (100..<200).contains(status) { return }
         let head = HTTPResponse(urlResponse: response)
-        // A caller that is resumed with the head waits a second time, for the body. Small bodies are in the same packet as their heads.
+        // A caller that is resumed with the head waits again for the body. Small bodies arrive in the same packet as their
+        // heads.
         let length = Int(clamping: response.expectedContentLength)
         let receiver = state.withLock { state -> Receiver? in
             // On Linux the head of a 308 is reported twice.
@@ -251,7 +254,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
             }
             let isHeld = !isStreamed && (0...Self.largestHeldBody).contains(length)
             if isHeld {
-                // The length is that of the packed body.
+                // The length is that of the compressed body.
                 let isPacked = head.headerFields.contains(.contentEncoding)
                 exchange.phase = .held(caller, head, length: isPacked ? .max : length)
                 return nil
@@ -274,7 +277,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         let inbox = Inbox(limit: exchange.idleTimeout != nil ? Self.mostStored : .max) { [weak self, weak task] isPaused in
             if let task { self?.setPaused(isPaused, task) }
         }
-        // A reader that stops early ends the transfer.
+        // A reader that stops early cancels the transfer.
         let reader = BodyReader(inbox) { [weak self, weak task] in if let task { self?.cancel(task) } }
         exchange.phase = .receiving(inbox)
         exchange.inbox = inbox
@@ -305,7 +308,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError completion: (any Error)?) {
         let (phase, error, endBody) = state.withLock { state -> (Phase?, (any Error)?, (@Sendable () -> Void)?) in
             guard let exchange = state.exchanges.removeValue(forKey: task.taskIdentifier) else { return (nil, nil, nil) }
-            // A deadline that passes at the very end must not turn a whole response into an error.
+            // A deadline that passes at the very end must not turn a complete response into an error.
             // A canceled upload may end with the error of its body first.
             let isCanceled = exchange.isCancelled && completion != nil
             let error: (any Error)? =
@@ -320,7 +323,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         endBody?()
         switch phase {
         case .waiting(let caller):
-            // On Linux, the head of a redirect that names no address is not reported.
+            // On Linux, the head of a redirect without an address is not reported.
             if error == nil, let response = task.response {
                 caller.resume(returning: (HTTPResponse(urlResponse: response), ResponseBody()))
             } else {
@@ -357,7 +360,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        // The transport follows redirects itself, by the rules of `Redirection`.
+        // The transport itself follows redirects, by the rules of `Redirection`.
         state.withLock { state in
             if state.exchanges[task.taskIdentifier]?.isCancelled == false { completionHandler(nil) }
         }
@@ -370,7 +373,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
             didReceive challenge: URLAuthenticationChallenge,
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
         ) {
-            // A 401 of HTTP is a response like any other.
+            // A 401 of HTTP is a normal response.
             let methods = [NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate]
             guard let challenges, methods.contains(challenge.protectionSpace.authenticationMethod) else {
                 return completionHandler(.performDefaultHandling, nil)

@@ -10,10 +10,10 @@ public import ResilientHTTP
 
 /// Sends requests through `URLSession`, on Apple platforms and on Linux.
 ///
-/// Keeps no cookies and no cache. Redirects are followed for GET and HEAD only, at most ten of one request, and a redirect to another
-/// origin carries no `Authorization`.
+/// It stores no cookies and has no cache. Redirects are only followed for GET and HEAD, at most ten per request, and a redirect
+/// to another origin carries no `Authorization`. Use `HoldfastAsyncHTTPClient` instead on servers.
 public final class URLSessionTransport: HTTPTransport {
-    /// A session and what hears of its tasks.
+    /// A session and the delegate of its tasks.
     private struct Lane {
         let session: URLSession
         let exchanges: URLSessionExchanges
@@ -41,9 +41,9 @@ public final class URLSessionTransport: HTTPTransport {
 
     /// Creates a transport.
     /// - Parameters:
-    ///   - configuration: The session's configuration, such as proxies, the least TLS version and what uses a metered connection. The default
-    ///     keeps nothing on disk. Cookies and the cache are always off.
-    ///   - followsRedirects: Whether a GET or HEAD that is redirected goes on; if not, the redirect is the answer.
+    ///   - configuration: The session's configuration, such as proxies, the minimum TLS version and the use of metered
+    ///     connections. The default stores nothing on disk. Cookies and the cache are always off.
+    ///   - followsRedirects: Whether redirects of GET and HEAD are followed. If not, the redirect is the response.
     public convenience init(configuration: URLSessionConfiguration = .ephemeral, followsRedirects: Bool = true) {
         self.init(configuration: configuration, followsRedirects: followsRedirects, exchanges: URLSessionExchanges())
     }
@@ -52,7 +52,8 @@ public final class URLSessionTransport: HTTPTransport {
         // The caller may use its own object for other sessions.
         let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
         configuration.httpShouldSetCookies = false
-        // Without it, Foundation on Linux parses each header field for cookies, which is a seventh of the work for a small response.
+        // Otherwise Foundation on Linux parses each header field for cookies, which is a seventh of the work for a small
+        // response.
         configuration.httpCookieAcceptPolicy = .never
         configuration.httpCookieStorage = nil
         configuration.urlCache = nil
@@ -67,10 +68,11 @@ public final class URLSessionTransport: HTTPTransport {
         public typealias ChallengeHandler =
             @Sendable (URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?)
 
-        /// Creates a transport that decides about authentication challenges of TLS, for certificate pinning and client certificates. Not on Linux, where
-        /// `URLSession` offers no challenges of TLS.
+        /// Creates a transport that decides about authentication challenges of TLS, for certificate pinning and client
+        /// certificates. Not available on Linux, where `URLSession` has no challenges of TLS.
         ///
-        /// A connection that the handler cancels fails with the code `TransportError.Code.untrusted`: nothing was sent, and the call is not repeated.
+        /// A connection that the handler cancels fails with the code `TransportError.Code.untrusted`. Nothing was sent, and the
+        /// call is not retried.
         ///
         /// ```swift
         /// let transport = URLSessionTransport { challenge in
@@ -80,8 +82,9 @@ public final class URLSessionTransport: HTTPTransport {
         /// ```
         /// - Parameters:
         ///   - configuration: The session's configuration.
-        ///   - followsRedirects: Whether a GET or HEAD that is redirected goes on; if not, the redirect is the answer.
-        ///   - challenges: Called on the queue of the session for each challenge of TLS, by server trust or client certificate. It may evaluate a certificate and must not wait for a user.
+        ///   - followsRedirects: Whether redirects of GET and HEAD are followed. If not, the redirect is the response.
+        ///   - challenges: Called on the queue of the session for each challenge of TLS, by server trust or client certificate.
+        ///     It may evaluate a certificate and must not wait for a user.
         public convenience init(
             configuration: URLSessionConfiguration = .ephemeral,
             followsRedirects: Bool = true,
@@ -96,10 +99,10 @@ public final class URLSessionTransport: HTTPTransport {
         lane.session.finishTasksAndInvalidate()
     }
 
-    /// What a request goes through.
+    /// Returns the session for a request.
     ///
-    /// On Linux libcurl sends a request again, whatever its method, when a connection that it had kept is reset under it, and if there
-    /// is a body it waits for ever to rewind it. What must not happen twice or has a body goes through a session of its own there,
+    /// On Linux, if a kept-alive connection is reset, libcurl sends a request again, with any method; if there is a body, it
+    /// waits forever to rewind it. There, a request that must not be sent twice or that has a body uses a separate session,
     /// which has no connection yet.
     private func lane(for request: HTTPRequest, body: RequestBody?) -> Lane {
         #if canImport(FoundationNetworking)
@@ -108,7 +111,7 @@ public final class URLSessionTransport: HTTPTransport {
         return lane
     }
 
-    /// Sends a request once. Cancelling the task ends the transfer; so does the end of the time, while the body comes too.
+    /// Sends a request once. The transfer ends if the task is canceled or the timeout is reached, even while the body arrives.
     public func send(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -117,8 +120,8 @@ public final class URLSessionTransport: HTTPTransport {
         try await send(request, body: body, timeout: timeout, idleTimeout: nil)
     }
 
-    /// Sends a request once and returns the response with its head. The session pauses while 256 KiB of the body wait for their reader; on Linux, where
-    /// it cannot pause, further bytes wait in a temporary file.
+    /// Sends a request once and returns the response with its head. The session pauses while 256 KiB of the body are unread. On
+    /// Linux, where it can't pause, further bytes are written to a temporary file.
     public func stream(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -137,10 +140,10 @@ public final class URLSessionTransport: HTTPTransport {
         let deadline = ContinuousClock.now.advanced(by: timeout)
         var (request, redirects) = (request, 0)
         while true {
-            let answer = try await exchange(request, body: body, deadline: deadline, idleTimeout: idleTimeout)
+            let response = try await exchange(request, body: body, deadline: deadline, idleTimeout: idleTimeout)
             guard followsRedirects, redirects < Redirection.most,
-                let next = Redirection.request(after: answer.0, to: request)
-            else { return answer }
+                let next = Redirection.request(after: response.0, to: request)
+            else { return response }
             (request, redirects) = (next, redirects + 1)
         }
     }
@@ -174,7 +177,8 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     #if canImport(FoundationNetworking)
-        /// Writes a body that is a stream to a file, from which it is sent: a producer that the session waited for would block all sessions of the process.
+        /// Writes a body that is a stream to a file, from which it is sent. If the session waited for a producer, all sessions
+        /// of the process would be blocked.
         private func stored(
             _ body: RequestBody?,
             deadline: ContinuousClock.Instant,
@@ -202,7 +206,8 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     #if !canImport(FoundationNetworking)
-        /// Sends a body that is a stream. The head of a success is returned when the body was sent; any other ends the sending.
+        /// Sends a body that is a stream. The head of a success is returned after the body was sent; any other head ends the
+        /// sending.
         private func response(
             to task: URLSessionTask,
             on lane: Lane,
@@ -224,17 +229,17 @@ public final class URLSessionTransport: HTTPTransport {
                 }
                 defer { pipe.close() }
                 do {
-                    let answer = try await response(to: task, on: lane)
-                    if answer.0.status.kind == .successful { await pipe.ended() }
+                    let response = try await response(to: task, on: lane)
+                    if response.0.status.kind == .successful { await pipe.ended() }
                     group.cancelAll()
                     pipe.close()
                     // Throws if the body of the request could not be read.
-                    if answer.0.status.kind == .successful { try await group.waitForAll() }
-                    return answer
+                    if response.0.status.kind == .successful { try await group.waitForAll() }
+                    return response
                 } catch {
                     group.cancelAll()
                     pipe.close()
-                    // The reason why the exchange was canceled, if it was the body.
+                    // If the exchange was canceled because of the body, its error is the reason.
                     do { try await group.waitForAll() } catch let cause as TransportError { throw cause } catch {}
                     throw error
                 }
@@ -244,10 +249,10 @@ public final class URLSessionTransport: HTTPTransport {
 }
 
 #if canImport(FoundationNetworking)
-    /// Calls a delegate immediately, on the serial queue on which the session works.
+    /// Calls a delegate at once, on the serial queue of the session.
     ///
-    /// Otherwise each of the three calls for a response would wake another thread. `URLSessionExchanges` is made for this: it waits for the file system at most,
-    /// and calls nothing of the session that waits for that queue.
+    /// Otherwise each of the three calls for a response would wake another thread. `URLSessionExchanges` supports this: it only
+    /// waits for the file system, and calls no method of the session that waits for that queue.
     private final class DelegateQueue: OperationQueue, @unchecked Sendable {
         override func addOperation(_ block: @escaping @Sendable () -> Void) {
             block()
@@ -256,7 +261,7 @@ public final class URLSessionTransport: HTTPTransport {
 #endif
 
 extension HTTPTransport where Self == URLSessionTransport {
-    /// A transport through `URLSession`.
+    /// Returns a transport that uses `URLSession`.
     public static func urlSession(configuration: URLSessionConfiguration = .ephemeral) -> URLSessionTransport {
         URLSessionTransport(configuration: configuration)
     }

@@ -3,9 +3,9 @@
     import ResilientHTTP
     import Synchronization
 
-    /// Carries the chunks of a request's body from a task to the thread on which `URLSession` reads them, one chunk at a time.
+    /// Passes the chunks of a request's body from a task to the thread on which `URLSession` reads them, one chunk at a time.
     final class UploadPipe: Sendable {
-        /// The exchange takes no more bytes.
+        /// An error that reports that the exchange accepts no more bytes.
         struct Closed: Error {}
 
         /// Whether the exchange has ended.
@@ -13,7 +13,7 @@
 
         private struct State {
             var waiter: CheckedContinuation<Void, Never>?
-            /// Whether the body was written whole.
+            /// Whether the whole body was written.
             var isFinished = false
             /// Whether the exchange has ended.
             var isClosed = false
@@ -43,14 +43,14 @@
         /// The stream that the session reads.
         var input: InputStream? { streams.input }
 
-        /// Passes a chunk on and returns when the session can take the next one.
+        /// Passes a chunk on and returns when the session accepts the next one.
         func write(_ chunk: [UInt8]) async throws {
             guard !chunk.isEmpty else { return }
             try await withCheckedThrowingContinuation { (writer: CheckedContinuation<Void, any Error>) in
                 queue.async { [self] in
                     var rest = chunk[...]
                     while !rest.isEmpty {
-                        // It blocks until there is room, and fails when the session has closed its end.
+                        // Blocks until there is room, and fails if the session has closed its end.
                         let count = rest.withUnsafeBufferPointer { buffer in
                             buffer.baseAddress.flatMap { streams.output?.write($0, maxLength: buffer.count) } ?? -1
                         }
@@ -68,14 +68,14 @@
             queue.async { [streams] in streams.output?.close() }
         }
 
-        /// Ends the exchange: what was not sent is dropped.
+        /// Ends the exchange. Bytes that were not sent are dropped.
         func close() {
             end { $0.isClosed = true }
-            // This lets a blocked writer go.
+            // Unblocks a waiting writer.
             streams.input?.close()
         }
 
-        /// Returns when the body was written whole or the exchange has ended.
+        /// Returns when the whole body was written or the exchange has ended.
         func ended() async {
             await withCheckedContinuation { waiter in
                 let hasEnded = state.withLock { state in

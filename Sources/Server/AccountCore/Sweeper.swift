@@ -4,11 +4,14 @@ import Observability
 import Scheduling
 public import ServiceLifecycle
 
-/// Removes what has expired, every few minutes, all of it, a bounded amount in each transaction.
+/// Periodically removes all expired data, a bounded amount in each transaction.
+///
+/// Stores refuse expired tokens and sessions even without it; the service only frees space. Several servers on one database may each run
+/// one.
 public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
     private let sessions: any SessionStore
     private let tokens: any ResetTokenStore
-    private let freezeTokens: any FreezeTokenStore
+    private let accountLockTokens: any AccountLockTokenStore
     private let intents: any MailIntentQueue
     private let sentResets: (any SentResetStore)?
     private let audit: (any AuditStore)?
@@ -17,14 +20,14 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
     private let clock: C
     private let now: @Sendable () -> Date
     private let steady: @Sendable () -> Date
-    private let keepTime: (@Sendable () async throws -> Void)?
+    private let storeTime: (@Sendable () async throws -> Void)?
     private let logger: Logger
 
     /// Creates a sweeper.
     /// - Parameters:
     ///   - sessions: The store of sessions.
     ///   - tokens: The store of reset tokens.
-    ///   - freezeTokens: The store of tokens that lock an account.
+    ///   - accountLockTokens: The store of tokens that lock an account.
     ///   - intents: The queue of emails.
     ///   - sentResets: Counts the emails that were sent to each account.
     ///   - audit: Records the events of accounts; `nil` records none.
@@ -33,12 +36,12 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
     ///   - clock: The clock of all waits.
     ///   - now: The wall clock.
     ///   - steady: The time of sessions and of the email queue, which steps of the wall clock do not change; `now` if `nil`.
-    ///   - keepTime: Records the steady time for a start after the machine has gone down.
+    ///   - storeTime: Records the steady time for a start after the machine has gone down.
     ///   - logger: Reports failures.
     public init(
         sessions: any SessionStore,
         tokens: any ResetTokenStore,
-        freezeTokens: any FreezeTokenStore,
+        accountLockTokens: any AccountLockTokenStore,
         intents: any MailIntentQueue,
         sentResets: (any SentResetStore)? = nil,
         audit: (any AuditStore)? = nil,
@@ -47,12 +50,12 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
         clock: C,
         now: @escaping @Sendable () -> Date,
         steady: (@Sendable () -> Date)? = nil,
-        keepTime: (@Sendable () async throws -> Void)? = nil,
+        storeTime: (@Sendable () async throws -> Void)? = nil,
         logger: Logger
     ) {
         self.sessions = sessions
         self.tokens = tokens
-        self.freezeTokens = freezeTokens
+        self.accountLockTokens = accountLockTokens
         self.intents = intents
         self.sentResets = sentResets
         self.audit = audit
@@ -61,7 +64,7 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
         self.clock = clock
         self.now = now
         self.steady = steady ?? now
-        self.keepTime = keepTime
+        self.storeTime = storeTime
         self.logger = logger
     }
 
@@ -74,12 +77,12 @@ public struct Sweeper<C: Clock>: Service where C.Duration == Duration {
         }.run()
     }
 
-    /// Sweeps until nothing is left that has expired; others may write between any two of its steps.
+    /// Removes all expired data. Other writers may run between any two of its transactions.
     public func sweep() async throws {
-        try await keepTime?()
+        try await storeTime?()
         try await repeatedly { try await sessions.sweep(at: steady(), rules: rules) }
         try await repeatedly { try await tokens.sweep(at: now()) }
-        try await repeatedly { try await freezeTokens.sweep(at: now()) }
+        try await repeatedly { try await accountLockTokens.sweep(at: now()) }
         try await intents.sweep(at: steady())
         if let sentResets { try await repeatedly { try await sentResets.sweep(at: steady()) } }
         guard let audit else { return }

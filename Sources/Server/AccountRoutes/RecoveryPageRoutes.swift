@@ -11,10 +11,10 @@ public import Pages
 public import ServerMiddleware
 import Timekeeping
 
-/// The pages behind the emailed links. GET changes nothing, however often a scanner opens it; only a sent form does.
+/// The pages behind the emailed links. GET changes nothing, so link scanners can open them; only a submitted form does.
 public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     private let recovery: PasswordRecovery
-    private let freeze: AccountFreeze
+    private let lock: AccountLock
     private let limits: RateLimits
     private let shares: FairShares?
     private let templates: PageTemplates
@@ -25,8 +25,8 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     /// Creates the routes.
     /// - Parameters:
     ///   - recovery: The service behind the routes.
-    ///   - freeze: Locks an account by the link of its confirmation email.
-    ///   - limits: Have a rule for each `AccountLimit`.
+    ///   - lock: Locks an account by the link of its confirmation email.
+    ///   - limits: The limits; they need a rule for each `AccountLimit`.
     ///   - shares: The fair shares of `AccountLimit.resetGlobal`; `nil` if it refuses all clients alike.
     ///   - templates: The pages.
     ///   - origins: Refuses forms of other sites.
@@ -34,7 +34,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
     ///   - localization: Chooses the language of texts.
     public init(
         recovery: PasswordRecovery,
-        freeze: AccountFreeze,
+        lock: AccountLock,
         limits: RateLimits,
         shares: FairShares? = nil,
         templates: PageTemplates,
@@ -43,7 +43,7 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         localization: Localization
     ) {
         self.recovery = recovery
-        self.freeze = freeze
+        self.lock = lock
         self.limits = limits
         self.shares = shares
         self.templates = templates
@@ -60,8 +60,8 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
                 case .openResetPage: await page(request, context) { try await openReset($0) }
                 case .sendResetForm: await respond(request, context) { try await sendReset($0, context) }
                 case .sendRequestForm: await page(request, context) { try await sendRequest($0, context) }
-                case .openFreezePage: await page(request, context) { try await openFreeze($0) }
-                case .sendFreezeForm: await page(request, context) { try await sendFreeze($0, context) }
+                case .openFreezePage: await page(request, context) { try await openLock($0) }
+                case .sendFreezeForm: await page(request, context) { try await sendLock($0, context) }
                 }
             }
         }
@@ -119,22 +119,22 @@ public struct RecoveryPageRoutes<Context: LimitedRequestContext>: Sendable {
         }
     }
 
-    private func openFreeze(_ request: Request) async throws -> RecoveryPage.Kind {
-        guard PageQuery(request).namesLink else { return .freezeUndecided }
+    private func openLock(_ request: Request) async throws -> RecoveryPage.Kind {
+        guard PageQuery(request).namesLink else { return .lockUndecided }
         guard let token = PageQuery(request).resetLink?.token else { return .invalidLink }
-        guard let account = try await found({ try await freeze.account(token) }) else { return .deadLink(email: "") }
-        return .freeze(token: token, name: account.firstName.rawValue)
+        guard let account = try await found({ try await lock.account(token) }) else { return .deadLink(email: "") }
+        return .lock(token: token, name: account.firstName.rawValue)
     }
 
-    private func sendFreeze(_ request: Request, _ context: Context) async throws -> RecoveryPage.Kind {
-        let form = try await reader.read(FreezeForm.self, from: request)
+    private func sendLock(_ request: Request, _ context: Context) async throws -> RecoveryPage.Kind {
+        let form = try await reader.read(AccountLockForm.self, from: request)
         try await limits.admit(in: context)
         guard let token = try? ResetToken(form.token) else { return .invalidLink }
-        // Who says it twice is shown the way back.
-        return try await found { try await freeze.freeze(token) } == nil ? .deadLink(email: "") : .frozen
+        // A second submission gets the page with the link to start again.
+        return try await found { try await lock.lock(token) } == nil ? .deadLink(email: "") : .locked
     }
 
-    /// What the closure returns, or `nil` if its token is dead.
+    /// Returns the result of the closure; `nil` if its token is invalid.
     private func found<Value>(_ body: () async throws -> Value) async throws -> Value? {
         do {
             return try await body()
@@ -170,7 +170,7 @@ extension RecoveryPageRoutes {
         } catch {
             let failure = ContractError(domain: error)
             if failure.isFault {
-                context.logger.error("Page failed", metadata: .failure(error, ["error.code": "\(failure.code)"]))
+                context.logger.error("Page rendering failed", metadata: .failure(error, ["error.code": "\(failure.code)"]))
             }
             return respond(failure: failure, language: language)
         }
@@ -201,7 +201,7 @@ extension RecoveryPageRoutes {
     }
 }
 
-/// The query of a page's address, read by the rules of `ResetLink`: a doubled parameter is no link.
+/// The query of a page's address, read by the rules of `ResetLink`: a link with a duplicate parameter is invalid.
 struct PageQuery {
     private let query: String
 
@@ -209,14 +209,14 @@ struct PageQuery {
         query = request.uri.query ?? ""
     }
 
-    /// Whether the query names a link at all. Other parameters, such as those of a campaign, are ignored.
+    /// Whether the query has a parameter of a link. Other parameters, such as those of a campaign, are ignored.
     var namesLink: Bool {
         query.split(separator: "&").contains { $0.hasPrefix("token") || $0.hasPrefix("email") }
     }
 
-    /// The link that the page was opened with, or `nil` if it is none.
+    /// The link with which the page was opened; `nil` if it is invalid.
     var resetLink: ResetLink? {
-        // The host is our own: the request has come here.
+        // The host is irrelevant: the request has reached this server.
         URL(string: "https://localhost/\(ResetLink.page)?\(query)").flatMap { try? ResetLink($0, hosts: ["localhost"]) }
     }
 }

@@ -3,12 +3,13 @@ public import AccountCore
 import ErrorContract
 import HTTPTypes
 public import Hummingbird
+import Idempotency
 import OpenAPI
 public import ServerMiddleware
 
-/// Register, sign in, refresh, sign out, and the signed-in account.
+/// The routes of sessions: register, sign in, refresh, sign out, and the signed-in account.
 public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
-    private let signIn: SignIn
+    private let authentication: Authentication
     private let limits: RateLimits
     private let idempotency: IdempotencyKeys?
     private let reader: RequestReader
@@ -16,19 +17,19 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
 
     /// Creates the routes.
     /// - Parameters:
-    ///   - signIn: The service behind the routes.
-    ///   - limits: Have a rule for each `AccountLimit`.
-    ///   - idempotency: Lets signing out be repeated with its key. Responses of the other routes have tokens, which must not be stored.
+    ///   - authentication: The service behind the routes.
+    ///   - limits: The limits; they need a rule for each `AccountLimit`.
+    ///   - idempotency: Allows sign-out to be repeated with its key. Responses of the other routes have tokens, which must not be stored.
     ///   - reader: Reads the bodies of requests.
     ///   - localization: Selects the language of a response.
     public init(
-        signIn: SignIn,
+        authentication: Authentication,
         limits: RateLimits,
         idempotency: IdempotencyKeys? = nil,
         reader: RequestReader = RequestReader(),
         localization: Localization
     ) {
-        self.signIn = signIn
+        self.authentication = authentication
         self.limits = limits
         self.idempotency = idempotency
         self.reader = reader
@@ -52,25 +53,27 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         let body = try await reader.read(RegisterRequest.self, from: request)
         try await limits.admit(in: context)
         return try await translatingDomainErrors {
-            let opened = try await signIn.register(
+            let opened = try await authentication.register(
                 email: body.email,
                 password: body.password,
                 firstName: body.firstName,
                 language: language(body.locale, request)
             )
-            return try .json(try SessionAnswer(opened, rules: signIn.rules), status: .created)
+            return try .json(try SessionResponse(opened, rules: authentication.rules), status: .created)
         }
     }
 
     @Sendable private func login(_ request: Request, _ context: Context) async throws -> Response {
-        try await translatingDomainErrors { try signIn.requireRoom() }
+        try await translatingDomainErrors { try authentication.requireRoom() }
         let body = try await reader.read(LoginRequest.self, from: request)
         return try await translatingDomainErrors {
             let tokens = [body.deviceToken, DeviceCookie.token(in: request)].compactMap { $0 }
-            let device = try await signIn.device(provenBy: tokens, for: body.email)
+            let device = try await authentication.device(provenBy: tokens, for: body.email)
             let admission = try await limits.admitSignIn(with: body.email, device: device, request, in: context)
-            let opened = try await signIn.signIn(email: body.email, password: body.password) { await admission.settle($0) }
-            return try .json(try SessionAnswer(opened, rules: signIn.rules))
+            let opened = try await authentication.signIn(email: body.email, password: body.password) {
+                await admission.settle($0)
+            }
+            return try .json(try SessionResponse(opened, rules: authentication.rules))
         }
     }
 
@@ -78,23 +81,24 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
         let body = try await reader.read(RefreshRequest.self, from: request)
         try await limits.admit(in: context)
         return try await translatingDomainErrors {
-            try .json(try SessionAnswer(try await signIn.refresh(body.refreshToken), rules: signIn.rules))
+            try .json(try SessionResponse(try await authentication.refresh(body.refreshToken), rules: authentication.rules))
         }
     }
 
     @Sendable private func logout(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await reader.read(RefreshRequest.self, from: request)
         return try await translatingDomainErrors {
-            try await signIn.signOut(body.refreshToken)
-            return Response(status: .noContent)
+            let response = Response(status: .noContent)
+            try await IdempotentRequest.committing(response) { try await authentication.signOut(body.refreshToken) }
+            return response
         }
     }
 
     @Sendable private func me(_ request: Request, _ context: Context) async throws -> Response {
-        try .json(UserAnswer(user: try await signIn.user(of: request)))
+        try .json(UserResponse(user: try await authentication.user(of: request)))
     }
 
-    /// The asked-for language if there are texts in it, else the request's.
+    /// Returns the given language if texts in it are available, otherwise that of the request.
     private func language(_ asked: Language?, _ request: Request) -> Language {
         let preferred = localization.language(of: request)
         guard let asked else { return preferred }
@@ -102,8 +106,8 @@ public struct SessionRoutes<Context: LimitedRequestContext>: Sendable {
     }
 }
 
-extension SignIn {
-    /// Returns the user whose access token a request has.
+extension Authentication {
+    /// Returns the user of a request's access token.
     /// - Throws: `ContractError`.
     package func user(of request: Request) async throws -> AccountUser {
         let token = try request.bearerToken()
@@ -117,8 +121,8 @@ extension AccountUser {
     }
 }
 
-extension SessionAnswer {
-    init(_ opened: SignIn.Opened, rules: SessionRules) throws {
+extension SessionResponse {
+    init(_ opened: Authentication.Opened, rules: SessionRules) throws {
         self.init(
             user: AccountUser(opened.account),
             accessToken: opened.accessToken,
@@ -129,7 +133,7 @@ extension SessionAnswer {
     }
 }
 
-/// The cookie in which a browser stores its device token: sent to this host alone, over TLS, and not readable by scripts.
+/// The cookie in which a browser stores its device token: sent only to this host, over TLS, and not readable by scripts.
 enum DeviceCookie {
     static let name = "__Host-device"
 

@@ -1,7 +1,7 @@
 import HTTPTypes
 public import Hummingbird
 
-/// The files under `/.well-known` that connect apps and password managers with this server.
+/// The files under `/.well-known` that associate apps and password managers with this server.
 public struct WellKnownRoutes<Context: RequestContext>: Sendable {
     private let appleAssociation: [UInt8]?
     private let androidLinks: [UInt8]?
@@ -11,15 +11,15 @@ public struct WellKnownRoutes<Context: RequestContext>: Sendable {
     /// - Parameters:
     ///   - appleAssociation: The file for universal links; `nil` if there is no app.
     ///   - androidLinks: The file for Android app links; `nil` if there is no app.
-    ///   - changePassword: Where a password manager sends people to change a password.
+    ///   - changePassword: The address to which password managers send users to change a password.
     public init(appleAssociation: [UInt8]?, androidLinks: [UInt8]?, changePassword: String) {
         self.appleAssociation = appleAssociation
         self.androidLinks = androidLinks
         self.changePassword = changePassword
     }
 
-    /// Adds the routes to a router or a group. The probe that password managers send,
-    /// `resource-that-should-not-exist-whose-status-code-should-not-be-200`, is answered like any unknown path.
+    /// Adds the routes to a router or a group. The probe of password managers,
+    /// `resource-that-should-not-exist-whose-status-code-should-not-be-200`, gets the same response as any unknown path.
     public func add(to router: some RouterMethods<Context>) {
         if let appleAssociation {
             router.get("/.well-known/apple-app-site-association") { _, _ in json(appleAssociation) }
@@ -32,7 +32,7 @@ public struct WellKnownRoutes<Context: RequestContext>: Sendable {
         }
     }
 
-    /// Exactly this content type, and no redirect: Apple's servers take nothing else.
+    /// Returns the file with exactly this content type and without a redirect: Apple's servers accept nothing else.
     private func json(_ bytes: [UInt8]) -> Response {
         Response(
             status: .ok,

@@ -6,7 +6,7 @@ package import Email
 import ErrorContract
 import Foundation
 public import Hummingbird
-import Idempotency
+public import Idempotency
 public import Logging
 package import PasswordHashes
 import PostgresStores
@@ -14,7 +14,7 @@ import RateLimiting
 package import ServerMiddleware
 import ServiceLifecycle
 
-/// Accounts, sessions, password recovery and their pages, as a part of a Hummingbird app or as a server of their own.
+/// Accounts, sessions, password recovery and their pages, as a part of a Hummingbird app or as a standalone server.
 ///
 /// An app adds the routes to its router and the services to its application:
 ///
@@ -25,21 +25,23 @@ import ServiceLifecycle
 /// router.get("/hello") { request, _ in "Hello, \(try await accounts.user(of: request).firstName)" }
 /// let application = Application(router: router, services: accounts.services, onServerRunning: accounts.serverRuns(on:))
 /// ```
-/// One process at a time serves a data folder: two would each apply the rate limits on their own.
+/// Only one process at a time can use a data folder: two would each apply the rate limits separately.
 public struct AccountServer: Sendable {
     /// The version of Holdfast.
     public static let version = "0.1.0"
 
     /// The configuration that the server was created with.
     public let configuration: AccountServerConfiguration
+    /// The secret of the server's idempotency keys, for the keys of an app's own routes: it stays the same over restarts.
+    public let idempotencySecret: IdempotencySecret
     package let stores: Stores
     package let mailbox: MailboxFolder
-    package let signIn: SignIn
-    /// Where the server listens.
+    package let authentication: Authentication
+    /// The address on which the server listens.
     package let address = BoundAddress()
     package let shedding: LoadShedding
     package let gate: HashingGate
-    package let limitStore: any KeptRateLimitStore
+    package let limitStore: any PersistentRateLimitStore
     package let metrics: any MetricsFactory
     let recovery: PasswordRecovery
     let localization: Localization
@@ -49,7 +51,7 @@ public struct AccountServer: Sendable {
     let audit: AuditTrail<ServerTime>
     let accountMetrics: AccountMetrics
     let time: ServerTime
-    let steady: any KeptTime
+    let steady: any PersistentTime
     let mailBounds: MailBounds
     package let drain = Drain()
     package let logger: Logger
@@ -70,7 +72,7 @@ public struct AccountServer: Sendable {
 
     /// Opens the data folder.
     /// - Parameters:
-    ///   - hashing: Makes and checks password hashes; Argon2id if `nil`.
+    ///   - hashing: Creates and verifies password hashes; Argon2id if `nil`.
     ///   - time: The clocks of the server; those of the machine and of the database if `nil`.
     package init(
         _ configuration: AccountServerConfiguration,
@@ -83,7 +85,7 @@ public struct AccountServer: Sendable {
         self.configuration = configuration
         self.logger = logger
         stores = try await Stores.open(configuration, servedBy: Self.version, logger: logger, metrics: metrics)
-        // All servers of a deployment go by one clock.
+        // All servers of a deployment use the clock of the database.
         let time = injected ?? stores.deployment.map { ServerTime.system(wall: $0.time.now) } ?? .system
         self.time = time
         steady = try await stores.steadyTime(injected?.snapshot)
@@ -101,13 +103,14 @@ public struct AccountServer: Sendable {
             metrics: metrics
         )
         if stores.deployment != nil, configuration.sharedLimits == nil, configuration.limitScope == .server {
-            logger.warning("Each server applies the rate limits on its own: N servers admit up to N times each limit")
+            logger.warning("Rate limits apply per server: N servers admit up to N times each limit")
         }
         limits = RateLimits(store: limitStore, identity: configuration.limits.identity, metrics: metrics)
         shares = FairShares(of: AccountLimit.resetGlobal.rawValue, clock: time, metrics: metrics)
+        idempotencySecret = IdempotencySecret(keys.idempotencyKeys)
         idempotency = IdempotencyKeys(
             store: stores.idempotency(configuration.idempotency.bounds),
-            secret: IdempotencySecret(keys.idempotencyKeys),
+            secret: idempotencySecret,
             lifetime: configuration.idempotency.lifetime,
             clock: time,
             logger: logger,
@@ -129,7 +132,7 @@ public struct AccountServer: Sendable {
             clock: time
         )
         audit = AuditTrail(store: stores.audit, clock: time, now: time.wall, logger: logger)
-        signIn = SignIn(
+        authentication = Authentication(
             accounts: stores.accounts,
             sessions: stores.sessions,
             gate: gate,
@@ -155,14 +158,30 @@ public struct AccountServer: Sendable {
         mailBounds = MailBounds(configuration.limits.resetMails)
     }
 
-    /// Returns the user whose access token a request has in its header `Authorization`, for an app's own routes.
+    /// Returns the user of the access token in a request's `Authorization` header, for the app's routes.
     /// - Throws: `ContractError` with `AUTH_TOKEN_MISSING`, `AUTH_TOKEN_INVALID`, `AUTH_TOKEN_EXPIRED` or the state of the account.
     public func user(of request: Request) async throws -> AccountUser {
-        try await signIn.user(of: request)
+        try await authentication.user(of: request)
+    }
+
+    /// Returns the client that the idempotency key of a request belongs to, for an app's own routes: the account of its access token, or the
+    /// address of a request without one.
+    ///
+    /// ```swift
+    /// router.group("/notes").idempotent(by: keys, owner: accounts.idempotencyOwner(of:in:))
+    /// ```
+    /// - Throws: `ContractError`, as ``user(of:)`` does.
+    @Sendable
+    public func idempotencyOwner(of request: Request, in context: some RemoteAddressRequestContext) async throws
+        -> IdempotencyOwner
+    {
+        if request.headers[.authorization] != nil, let id = try await user(of: request).id { return .account(id.rawValue) }
+        let peer = context.remoteAddress.flatMap(IPAddress.init)
+        return .client(configuration.limits.identity.client(peer: peer, headers: request.headers))
     }
 }
 
-/// Password hashes by Argon2id. Those of other systems are verified as they are, and made anew at the next sign-in.
+/// Password hashing with Argon2id. Hashes of other systems are verified in their format, and replaced at the next sign-in.
 package struct Argon2Hashing: PasswordHashing {
     private let argon2: Argon2id
 

@@ -7,14 +7,14 @@ import ServerMiddleware
 import StrictJSON
 import Timekeeping
 
-/// Tells what a client reads from an answer, of whatever server, and what it does about it.
+/// Shows how a client reads a response of any server, and how it reacts to it.
 struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
-    /// An answer as a client got it.
+    /// A response that a client received.
     private struct Received: Decodable {
         let status: Int
         let headers: [String: String]?
         let body: String?
-        /// The body in base64, for one that is no text.
+        /// The body in base64, if it is not text.
         let bodyBase64: String?
 
         enum CodingKeys: String, CodingKey {
@@ -39,14 +39,14 @@ struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
         guard let body = received.bytes else { throw Self.refused("body_base64", "base64 (RFC 4648 §4)") }
         var headers: HTTPFields = [:]
         for (name, value) in received.headers ?? [:] {
-            // What is no field can't have come over HTTP.
+            // HTTP can't transfer an invalid field.
             guard let name = HTTPField.Name(name), HTTPField.isValidValue(value) else { continue }
             headers[name] = value
         }
-        guard let answer = decoded(received.status, headers, body) else {
-            return PlainAnswer.json(["outcome": "success"]).response
+        guard let response = decoded(received.status, headers, body) else {
+            return BufferedResponse.json(["outcome": "success"]).response
         }
-        return PlainAnswer.json(reading(answer, headers, in: localization.language(of: request))).response
+        return BufferedResponse.json(reading(response, headers, in: localization.language(of: request))).response
     }
 
     private static func refused(_ member: String, _ allowed: String) -> ContractError {
@@ -61,14 +61,14 @@ struct ReadRoute<Context: ErrorLabRequestContext>: Sendable {
         return decoder.refusalInSuccess(status: status, headers: headers, body: body, now: now())
     }
 
-    private func reading(_ answer: DecodedError, _ headers: HTTPFields, in language: Language) -> JSONValue {
-        var error = APIError(answer, catalogue: catalogue)
-        // They name the language of the server's text.
+    private func reading(_ response: DecodedError, _ headers: HTTPFields, in language: Language) -> JSONValue {
+        var error = APIError(response, catalogue: catalogue)
+        // The headers name the language of the server's text.
         error.headers = headers
         let shown = error.presentation(in: language, now: now(), catalogue: catalogue)
         var object: JSONObject = [
             "outcome": "failure", "kind": .string(error.kind.rawValue), "code": .string(error.code.rawValue),
-            "status": .integer(Int64(answer.status)), "family": .string(answer.family.rawValue),
+            "status": .integer(Int64(response.status)), "family": .string(response.family.rawValue),
             "retry": .string(error.retry.rawValue), "recovery": .string(error.recovery.rawValue),
             "advice": .string(LabScenario.advice(for: error.retry, error.recovery)),
             "title": .string(shown.title), "text": .string(shown.message),

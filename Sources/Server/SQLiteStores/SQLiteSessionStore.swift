@@ -1,8 +1,9 @@
 public import AccountCore
 public import Foundation
 import GRDB
+import Idempotency
 
-/// Sessions in SQLite.
+/// A store of sessions in SQLite.
 public struct SQLiteSessionStore: SessionStore {
     private let database: SQLiteDatabase
 
@@ -11,7 +12,7 @@ public struct SQLiteSessionStore: SessionStore {
         self.database = database
     }
 
-    public func open(_ session: Session, refresh: TokenDigest, epoch: Int) async throws -> Bool {
+    public func open(_ session: StoredSession, refresh: TokenDigest, epoch: Int) async throws -> Bool {
         try await database.write { database in
             let created = session.createdAt.timeIntervalSince1970
             try database.executeCached(
@@ -43,7 +44,7 @@ public struct SQLiteSessionStore: SessionStore {
                 arguments: [presented.bytes]
             )
             guard let found else { return .refused }
-            let session = try Session(row: found)
+            let session = try StoredSession(row: found)
             let time = now.timeIntervalSince1970
             if time - found["refreshed_at"] > rules.idleLimit / .seconds(1)
                 || time - found["created_at"] > rules.absoluteLimit / .seconds(1)
@@ -70,15 +71,17 @@ public struct SQLiteSessionStore: SessionStore {
     }
 
     public func end(refresh: TokenDigest) async throws {
+        let effect = IdempotentEffect.current(in: database)
         try await database.write { database in
             try database.execute(
                 sql: "DELETE FROM session WHERE id = (SELECT session_id FROM refresh_token WHERE digest = ?)",
                 arguments: [refresh.bytes]
             )
+            try effect?.finish(in: database)
         }
     }
 
-    public func isAlive(_ id: Session.ID) async throws -> Bool {
+    public func isAlive(_ id: StoredSession.ID) async throws -> Bool {
         try database.lookUp { database in
             try database.first(sql: "SELECT 1 FROM session WHERE id = ?", arguments: [id.description]) { _ in true } ?? false
         }
@@ -88,7 +91,7 @@ public struct SQLiteSessionStore: SessionStore {
     public func sweep(at now: Date, rules: SessionRules) async throws -> Bool {
         let idle = now.addingTimeInterval(-(rules.idleLimit / .seconds(1)))
         return try await database.write { database in
-            // An expired session stays for a week, so that its owner learns that it expired.
+            // An expired session stays for a week, so that its client gets `AUTH_SESSION_EXPIRED`.
             let forgotten = idle.addingTimeInterval(-7 * 86_400)
             let hasSessions = try database.sweep("session", by: "id", where: "refreshed_at < ?", forgotten)
             let hasTokens = try database.sweep("refresh_token", by: "digest", where: "used_at < ?", idle)
@@ -100,7 +103,7 @@ public struct SQLiteSessionStore: SessionStore {
 extension SQLiteSessionStore {
     private static func insert(
         _ digest: TokenDigest,
-        session: Session.ID,
+        session: StoredSession.ID,
         parent: TokenDigest?,
         into database: Database
     ) throws {
@@ -110,7 +113,7 @@ extension SQLiteSessionStore {
         )
     }
 
-    /// Marks a token used, and its siblings with it: of two answers to one refresh only one can be in use.
+    /// Marks a token as used, and its siblings with it: only one of two responses to the same refresh can be in use.
     private static func use(
         _ digest: TokenDigest,
         parent: Data?,
@@ -123,7 +126,7 @@ extension SQLiteSessionStore {
             arguments: [time, digest.bytes]
         )
         guard let parent else { return }
-        // Past the window, so that none of them may be repeated.
+        // Earlier than the window, so that none of them can be repeated.
         try database.executeCached(
             sql: "UPDATE refresh_token SET used_at = ? WHERE parent = ? AND digest <> ?",
             arguments: [time - rules.repeatWindow / .seconds(1) - 1, parent, digest.bytes]
@@ -138,7 +141,7 @@ extension SQLiteSessionStore {
         ) ?? false
     }
 
-    private static func delete(_ id: Session.ID, from database: Database) throws {
+    private static func delete(_ id: StoredSession.ID, from database: Database) throws {
         try database.execute(sql: "DELETE FROM session WHERE id = ?", arguments: [id.description])
     }
 }

@@ -2,14 +2,14 @@ import RateLimiting
 import Synchronization
 import ValkeyDriver
 
-/// The process's own count of what it admitted: decides while the server is gone, and bounds what a server that lost its data gives
-/// away.
+/// The process's count of its own admissions. It decides while the server is unavailable, and limits the additional admissions after the
+/// server has lost its data.
 final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
-    /// How the process counted a request that the server admitted.
+    /// The way in which the process counted a request that the server admitted.
     enum Counted {
         /// All claims in one decision.
         case jointly(RateLimitCharge?)
-        /// Each claim as far as its share admits it.
+        /// Each claim, as far as its share admits it.
         case each([String: RateLimitCharge])
 
         func charge(of policy: String) -> RateLimitCharge? {
@@ -23,13 +23,13 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     private struct Rule {
         var rule: RateLimitRule
         let fallback: ValkeyFallback
-        /// The longest time that a key of the rule can owe anything, in nanoseconds.
-        var longestDebt: Int64
+        /// The longest time for which a key of the rule can have usage, in nanoseconds.
+        var longestUsage: Int64
     }
 
     private let limiter: JointRateLimiter<C>
     private let rules: Mutex<[String: Rule]>
-    /// When the server lost its data, in nanoseconds on the process's clock.
+    /// The time at which the server lost its data, in nanoseconds of the process's clock.
     private let lostAt = Atomic<Int64>(.min)
 
     init(
@@ -43,7 +43,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         var known: [String: Rule] = [:]
         for rule in rules {
             let fallback = fallbacks[rule.policy.name] ?? fallback
-            known[rule.policy.name] = Rule(rule: rule, fallback: fallback, longestDebt: rule.longestDebt)
+            known[rule.policy.name] = Rule(rule: rule, fallback: fallback, longestUsage: rule.longestUsage)
         }
         limiter = JointRateLimiter(
             rules.map { $0.shared(fallbacks[$0.policy.name] ?? fallback) },
@@ -58,7 +58,7 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
 
     /// Decides without the server.
     /// - Throws: The server's error if a policy is closed.
-    func decide(_ claims: [RateLimitClaim], charges: Bool, after error: ValkeyError) throws(ValkeyError) -> RateLimitAnswer {
+    func decide(_ claims: [RateLimitClaim], charges: Bool, after error: ValkeyError) throws(ValkeyError) -> RateLimitResult {
         let rules = rules.withLock { $0 }
         var counted: [RateLimitClaim] = []
         for claim in claims {
@@ -69,20 +69,20 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
             case .closed, .local: counted.append(claim)
             }
         }
-        var answer = charges ? limiter.admit(counted) : limiter.check(counted)
-        restorePolicies(in: &answer, rules)
-        answer.charge = answer.charge.map { charge in
+        var response = charges ? limiter.admit(counted) : limiter.check(counted)
+        restorePolicies(in: &response, rules)
+        response.charge = response.charge.map { charge in
             RateLimitCharge(charge.policies.map { .init(policy: $0, charged: .other(LimitCharge(keys: [], own: charge))) })
         }
-        return answer
+        return response
     }
 
-    /// Counts what the server admitted.
+    /// Counts an admission of the server.
     /// - Returns: The charges of refundable claims, by policy.
     func count(_ claims: [RateLimitClaim]) -> [String: RateLimitCharge] {
         var charges: [String: RateLimitCharge] = [:]
         for claim in claims {
-            // A claim that the share refuses is not counted: the share is used up anyway.
+            // A claim that the share refuses is not counted, because the share is exhausted anyway.
             if let charge = limiter.admit([claim]).charge { charges[claim.policy] = charge }
         }
         return charges
@@ -90,12 +90,12 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
 
     func refund(_ charge: RateLimitCharge, under policies: Set<String>? = nil) { limiter.refund(charge, under: policies) }
 
-    /// Notes that the server has lost its data.
+    /// Records that the server has lost its data.
     func noteLoss(at now: Int64) { lostAt.store(now, ordering: .relaxed) }
 
-    /// Admits a request by the process's own count, if the server has lost data that could still refuse it; `nil` otherwise. The
-    /// charge contains all claims.
-    func admitAfterLoss(_ claims: [RateLimitClaim], at now: Int64) -> RateLimitAnswer? {
+    /// Decides by the process's count if the server has lost data that could still refuse the request; `nil` otherwise. The charge contains
+    /// all claims.
+    func admitAfterLoss(_ claims: [RateLimitClaim], at now: Int64) -> RateLimitResult? {
         decideAfterLoss(claims, at: now) { claims in
             var claims = claims
             for index in claims.indices { claims[index].isRefundable = true }
@@ -103,17 +103,17 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
         }
     }
 
-    /// Says what ``admitAfterLoss(_:at:)`` would say, and counts nothing.
-    func checkAfterLoss(_ claims: [RateLimitClaim], at now: Int64) -> RateLimitAnswer? {
+    /// Returns the decision of ``admitAfterLoss(_:at:)`` without counting.
+    func checkAfterLoss(_ claims: [RateLimitClaim], at now: Int64) -> RateLimitResult? {
         decideAfterLoss(claims, at: now) { limiter.check($0) }
     }
 
-    /// Puts another rule in place under its name.
+    /// Replaces the rule with the same name.
     func change(to rule: RateLimitRule) {
         let name = rule.policy.name
         let fallback = rules.withLock { rules in
             rules[name]?.rule = rule
-            rules[name]?.longestDebt = rule.longestDebt
+            rules[name]?.longestUsage = rule.longestUsage
             return rules[name]?.fallback
         }
         limiter.change(to: rule.shared(fallback ?? .closed))
@@ -122,40 +122,40 @@ final class LocalLimits<C: Clock>: Sendable where C.Duration == Duration {
     private func decideAfterLoss(
         _ claims: [RateLimitClaim],
         at now: Int64,
-        _ decide: ([RateLimitClaim]) -> RateLimitAnswer
-    ) -> RateLimitAnswer? {
+        _ decide: ([RateLimitClaim]) -> RateLimitResult
+    ) -> RateLimitResult? {
         let lostAt = lostAt.load(ordering: .relaxed)
         guard lostAt > .min else { return nil }
         let rules = rules.withLock { $0 }
         let lost = claims.filter { claim in
             guard let rule = rules[claim.policy], rule.fallback != .open else { return false }
-            return now - lostAt < rule.longestDebt
+            return now - lostAt < rule.longestUsage
         }
         guard !lost.isEmpty else { return nil }
-        var answer = decide(lost)
-        restorePolicies(in: &answer, rules)
-        return answer
+        var response = decide(lost)
+        restorePolicies(in: &response, rules)
+        return response
     }
 
-    /// Puts the policies themselves in the place of their shares.
-    private func restorePolicies(in answer: inout RateLimitAnswer, _ rules: [String: Rule]) {
+    /// Replaces the shares in a result by the policies themselves.
+    private func restorePolicies(in response: inout RateLimitResult, _ rules: [String: Rule]) {
         func policy(_ share: RateLimitPolicy) -> RateLimitPolicy {
             if let rule = rules[share.name] { return rule.rule.policy }
             return rules.values.lazy.flatMap { $0.rule.networkRules }.first { $0.policy.name == share.name }?.policy ?? share
         }
-        for index in answer.limits.indices { answer.limits[index].policy = policy(answer.limits[index].policy) }
-        answer.refusal = answer.refusal.map { .init(policy: policy($0.policy), retryAfter: $0.retryAfter) }
-        answer.shadowRefusal = answer.shadowRefusal.map { .init(policy: policy($0.policy), retryAfter: $0.retryAfter) }
+        for index in response.limits.indices { response.limits[index].policy = policy(response.limits[index].policy) }
+        response.refusal = response.refusal.map { .init(policy: policy($0.policy), retryAfter: $0.retryAfter) }
+        response.shadowRefusal = response.shadowRefusal.map { .init(policy: policy($0.policy), retryAfter: $0.retryAfter) }
     }
 }
 
 extension RateLimitRule {
-    /// The longest time that a key of the rule or its networks can owe anything, in nanoseconds.
-    fileprivate var longestDebt: Int64 {
-        ([self] + networkRules).map { LimitTerms($0.policy).longestDebt }.reduce(0, max) * 1_000
+    /// The longest time for which a key of the rule or its networks can have usage, in nanoseconds.
+    fileprivate var longestUsage: Int64 {
+        ([self] + networkRules).map { LimitTerms($0.policy).longestUsage }.reduce(0, max) * 1_000
     }
 
-    /// The rule of one process alone.
+    /// Returns the rule of this process's share.
     fileprivate func shared(_ fallback: ValkeyFallback) -> RateLimitRule {
         guard fallback.share < 1 else { return self }
         func part(of units: Int) -> Int { max(1, Int(Double(units) * fallback.share)) }

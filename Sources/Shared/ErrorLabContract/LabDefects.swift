@@ -1,12 +1,12 @@
 public import ErrorContract
 
-/// When the connection breaks.
+/// The point at which the connection breaks.
 public enum LabDrop: String, Hashable, Sendable, CaseIterable {
-    /// Before the first byte of the answer.
+    /// Before the first byte of the response.
     case before
     /// After the head, before the first byte of the body.
     case headers
-    /// In the middle of the body, or after so many bytes of it as `truncate` says; `Content-Length` promises the whole.
+    /// In the middle of the body, or after `truncate` bytes of it. `Content-Length` is that of the whole body.
     case body
 }
 
@@ -18,45 +18,45 @@ public enum LabClose: String, Hashable, Sendable, CaseIterable {
     case reset
 }
 
-/// What stands in the place of the body.
+/// The replacement of the body.
 public enum LabContent: String, Hashable, Sendable, CaseIterable {
-    /// The page of a captive portal, in HTML, without a header of ours.
+    /// The HTML page of a captive portal, without headers of the lab.
     case html
-    /// A line of text, as a proxy writes it.
+    /// A line of text, as a proxy sends it.
     case text
-    /// Nothing.
+    /// An empty body.
     case empty
 }
 
-/// In which characters the body is, whatever its content type claims.
+/// The character encoding of the body, which the content type doesn't report.
 public enum LabCharset: String, Hashable, Sendable, CaseIterable {
-    /// ISO 8859-1; what it can't say becomes `?`.
+    /// ISO 8859-1. Characters that it can't represent become `?`.
     case latin1
-    /// UTF-16, little-endian, without a mark.
+    /// UTF-16, little-endian, without a byte order mark.
     case utf16
-    /// UTF-8 behind a byte order mark.
+    /// UTF-8 with a byte order mark.
     case bom
 }
 
-/// Where the request is sent instead.
+/// The target of a redirect.
 public enum LabRedirect: String, Hashable, Sendable, CaseIterable {
-    /// To another path of the same origin.
+    /// Another path of the same origin.
     case same
-    /// To another origin: the same machine under another name.
+    /// Another origin: the same machine with another name.
     case cross
 }
 
-/// A problem with a field that the lab makes up for a code of the validation family.
+/// A field problem that the lab sends with a code of the validation family.
 public struct LabProblem: Hashable, Sendable {
-    /// The members on the way to the field.
+    /// The path of members to the field.
     public let path: [String]
-    /// What is wrong.
+    /// The code of the problem.
     public let code: ErrorCode
 
-    /// The field as a person names it.
+    /// The name of the field.
     public var field: String { path.joined(separator: ".") }
 
-    /// The problems of an answer with a code; none if it is about no field.
+    /// Returns the problems of a response with a code; empty if the code concerns no field.
     public static func of(_ code: ErrorCode) -> [LabProblem] {
         switch code {
         case .validationInvalidInput:

@@ -1,46 +1,46 @@
 public import ErrorContract
 import Timekeeping
 
-/// What a client must read from an answer of the lab.
+/// The result that a client must decode from a response of the lab.
 public enum LabExpectation: Hashable, Sendable {
-    /// A ``LabReply``.
-    /// - authorized: Whether the request that was served carried credentials; `nil` if it doesn't matter.
+    /// A ``LabSuccess``.
+    /// - authorized: Whether the served request carried credentials; `nil` if both are accepted.
     case success(authorized: Bool? = nil)
     /// An error.
     case failure(LabFailure)
 
-    /// What differs from a reply, in words; empty if it is as promised.
-    public func differences(from reply: LabReply) -> [String] {
+    /// Describes the differences between the expectation and a success; empty if it is met.
+    public func differences(from reply: LabSuccess) -> [String] {
         guard case .success(let authorized) = self else { return ["the call succeeded"] }
         guard let authorized, authorized != reply.authorized else { return [] }
         return ["credentials were \(reply.authorized ? "" : "not ")sent"]
     }
 
-    /// What differs from an error, in words; empty if it is as promised.
+    /// Describes the differences between the expectation and an error; empty if it is met.
     public func differences(from error: APIError) -> [String] {
         guard case .failure(let failure) = self else { return ["the call failed: \(error)"] }
-        if failure.serverMayTell, error.code == .serverTimeout, error.status == 504 { return [] }
+        if failure.serverMayReport, error.code == .serverTimeout, error.status == 504 { return [] }
         return failure.differences(from: error)
     }
 }
 
-/// The error that a client must read from an answer.
+/// The error that a client must decode from a response.
 public struct LabFailure: Hashable, Sendable {
-    /// What sort of failure it is.
+    /// The kind of the failure.
     public var kind: APIError.Kind
-    /// The code: the server's, or the client's own.
+    /// The server's code, or the client's own.
     public var code: ErrorCode
-    /// The status, if an answer comes.
+    /// The status, if a response is received.
     public var status: Int?
-    /// The delay that is named, in whole seconds; `nil` if none must be read.
+    /// The delay in whole seconds; `nil` if the client must not read one.
     public var retryAfter: ClosedRange<Int>?
-    /// Whether the answer names the request.
+    /// Whether the response contains a request id.
     public var namesRequest: Bool
-    /// The fields that are complained about.
+    /// The fields with problems.
     public var fields: [String]
-    /// Whether a 504 with `SERVER_TIMEOUT` is as good: a server that heeds how long its client waits answers in the very moment in
-    /// which the client stops waiting, and either may be first.
-    public var serverMayTell: Bool
+    /// Whether a 504 with `SERVER_TIMEOUT` is accepted as well. A server that respects the client's timeout responds at the
+    /// moment at which the client stops waiting, and either can be first.
+    public var serverMayReport: Bool
 
     /// Creates a failure.
     public init(
@@ -50,7 +50,7 @@ public struct LabFailure: Hashable, Sendable {
         retryAfter: ClosedRange<Int>? = nil,
         namesRequest: Bool = true,
         fields: [String] = [],
-        serverMayTell: Bool = false
+        serverMayReport: Bool = false
     ) {
         self.kind = kind
         self.code = code
@@ -58,7 +58,7 @@ public struct LabFailure: Hashable, Sendable {
         self.retryAfter = retryAfter
         self.namesRequest = namesRequest
         self.fields = fields
-        self.serverMayTell = serverMayTell
+        self.serverMayReport = serverMayReport
     }
 
     func differences(from error: APIError) -> [String] {
@@ -87,10 +87,10 @@ extension LabExpectation: Codable {
         case retryAfterFrom = "retry_after_from"
         case retryAfterTo = "retry_after_to"
         case namesRequest = "request_id"
-        case serverMayTell = "server_may_tell"
+        case serverMayReport = "server_may_tell"
     }
 
-    /// Reads an expectation.
+    /// Decodes an expectation.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         guard try container.decode(String.self, forKey: .outcome) == "failure" else {
@@ -107,12 +107,12 @@ extension LabExpectation: Codable {
                 retryAfter: earliest.map { $0...max($0, latest ?? $0) },
                 namesRequest: try container.decode(Bool.self, forKey: .namesRequest),
                 fields: try container.decode([String].self, forKey: .fields),
-                serverMayTell: try container.decodeIfPresent(Bool.self, forKey: .serverMayTell) ?? false
+                serverMayReport: try container.decodeIfPresent(Bool.self, forKey: .serverMayReport) ?? false
             )
         )
     }
 
-    /// Writes the expectation.
+    /// Encodes the expectation.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         switch self {
@@ -128,7 +128,7 @@ extension LabExpectation: Codable {
             try container.encodeIfPresent(failure.retryAfter?.upperBound, forKey: .retryAfterTo)
             try container.encode(failure.namesRequest, forKey: .namesRequest)
             try container.encode(failure.fields, forKey: .fields)
-            if failure.serverMayTell { try container.encode(true, forKey: .serverMayTell) }
+            if failure.serverMayReport { try container.encode(true, forKey: .serverMayReport) }
         }
     }
 }

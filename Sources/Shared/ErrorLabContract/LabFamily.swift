@@ -1,10 +1,10 @@
 import ErrorContract
 
-/// A server of another kind whose error body the lab can send, and what a client must read from it.
+/// A kind of server whose error body the lab can send, with the error that a client must decode from it.
 public struct LabFamily: Hashable, Sendable {
     /// The name, as in `ErrorBodyFamily`.
     public let name: String
-    /// What the client must read. The status is the one that the body names, under an answer's 200 as well.
+    /// The error that the client must decode. Its status is the one in the body, even if the response has status 200.
     public let failure: LabFailure
 
     private init(
@@ -19,7 +19,7 @@ public struct LabFamily: Hashable, Sendable {
         failure = LabFailure(kind, ErrorCode(code), status: status, retryAfter: wait.map { $0...$0 }, fields: fields)
     }
 
-    /// Every shape that the decoder knows, in the order of its table.
+    /// All formats that the decoder knows, in the order of its table.
     public static let all: [LabFamily] = [
         LabFamily("contract-problem", 429, .rateLimited, "RATE_LIMIT_EXCEEDED", wait: 42),
         LabFamily("standard", 400, .validation, "VALIDATION_INVALID_INPUT", fields: ["email"]),

@@ -1,6 +1,6 @@
 public import ErrorContract
 
-/// What the lab answers with.
+/// The outcome that the lab responds with.
 public enum LabOutcome: Hashable, Sendable {
     /// A success with a flat body.
     case ok
@@ -18,7 +18,7 @@ public enum LabOutcome: Hashable, Sendable {
         }
     }
 
-    /// Reads a parameter; `nil` for what is neither `ok`, `wrapped` nor the shape of a code.
+    /// Parses a parameter; `nil` if it is neither `ok` nor `wrapped` and can't be a code.
     public init?(parameter: String) {
         switch parameter {
         case "ok": self = .ok
@@ -31,18 +31,18 @@ public enum LabOutcome: Hashable, Sendable {
     }
 }
 
-/// What the lab says about when to come back.
+/// The delay that the lab reports.
 public enum LabRetryAfter: Hashable, Sendable {
-    /// So many seconds, in the header and, where its form has a place for it, in the body.
+    /// A number of seconds, in the header and, if the form supports it, in the body.
     case seconds(Int)
-    /// The same as an HTTP-date.
+    /// The same as an HTTP date.
     case date(secondsAhead: Int)
-    /// Nothing, not even for a 429.
+    /// No delay, not even for a 429.
     case absent
-    /// A text, as it is, in the header alone.
+    /// An arbitrary text, only in the header.
     case raw(String)
 
-    /// The longest delay that the lab names, in seconds: a day.
+    /// The maximum delay in seconds: a day.
     public static let longest = 86_400
 
     /// The delay as a parameter: `30`, `date:30`, `none`, `raw:soon`.
@@ -55,7 +55,7 @@ public enum LabRetryAfter: Hashable, Sendable {
         }
     }
 
-    /// Reads a parameter; `nil` for what is none. A date may lie an hour in the past.
+    /// Parses a parameter; `nil` if it is invalid. A date can be up to an hour in the past.
     public init?(parameter: String) {
         if parameter == "none" {
             self = .absent
@@ -73,19 +73,19 @@ public enum LabRetryAfter: Hashable, Sendable {
     }
 }
 
-/// What the lab says when it answers with a success.
-public struct LabReply: Codable, Hashable, Sendable {
+/// The body of a successful response of the lab.
+public struct LabSuccess: Codable, Hashable, Sendable {
     /// Always `ok`.
     public var lab = "ok"
     /// The method of the request.
     public var method: String
-    /// Which call this was, from 1: of the same address in the same session, or of the token.
+    /// The number of the call, starting with 1: of the same address in the same session, or of the token.
     public var attempt: Int
     /// Whether the request carried an `Authorization` header.
     public var authorized: Bool
-    /// How often the token's session was refreshed; told by ``LabPath/protected`` only.
+    /// The number of refreshes of the token's session; only sent by ``LabPath/protected``.
     public var refreshes: Int?
-    /// How often a refresh token was used that had been used before; told by ``LabPath/protected`` only.
+    /// The number of refresh tokens that were used more than once; only sent by ``LabPath/protected``.
     public var reuses: Int?
 
     /// Creates a reply.
@@ -98,11 +98,11 @@ public struct LabReply: Codable, Hashable, Sendable {
     }
 }
 
-/// Credentials of the lab's own, which are good for nothing but ``LabPath/protected``.
+/// Credentials of the lab, which are only valid for ``LabPath/protected``.
 public struct LabTokens: Codable, Hashable, Sendable {
-    /// Goes into `Authorization: Bearer …`.
+    /// The token for `Authorization: Bearer …`.
     public var accessToken: String
-    /// Buys a new pair, once.
+    /// The token that is exchanged for a new pair, once.
     public var refreshToken: String
     /// The lifetime of the access token, in milliseconds.
     public var lifetimeMilliseconds: Int

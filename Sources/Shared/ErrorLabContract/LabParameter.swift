@@ -1,8 +1,8 @@
 import ErrorContract
 
-/// A parameter of ``LabPath/answer``: its name, what it takes, and what it does.
+/// A parameter of ``LabPath/answer``: its name, its values and its effect.
 public struct LabParameter: Hashable, Sendable {
-    /// What a parameter takes.
+    /// The values of a parameter.
     public enum Values: Hashable, Sendable {
         /// One of some words.
         case choice([String])
@@ -24,12 +24,12 @@ public struct LabParameter: Hashable, Sendable {
 
     /// The name in the query.
     public let name: String
-    /// What it takes.
+    /// The values.
     public let values: Values
-    /// What it does.
+    /// The effect, in words.
     public let summary: String
 
-    /// What it takes, in words.
+    /// A description of the values.
     public var allowed: String {
         switch values {
         case .choice(let words): "one of " + words.joined(separator: ", ")
@@ -56,8 +56,8 @@ public struct LabParameter: Hashable, Sendable {
         LabParameter("lang", .language, "The language of an error's text, whatever the request asks for."),
         LabParameter("status", .whole(200...599), "The HTTP status, if not the code's own."),
         LabParameter("retry_after", .delay, "The Retry-After header, and the same in the body."),
-        LabParameter("delay_ms", .whole(0...LabAnswer.maximumDelay), "How long the answer takes to begin."),
-        LabParameter("dribble_ms", .whole(0...LabAnswer.maximumDribble), "How long each of up to 20 pieces of the body takes."),
+        LabParameter("delay_ms", .whole(0...LabResponse.maximumDelay), "How long the answer takes to begin."),
+        LabParameter("dribble_ms", .whole(0...LabResponse.maximumDribble), "How long each of up to 20 pieces of the body takes."),
         LabParameter("drop", choice(LabDrop.self), "When the connection breaks."),
         LabParameter("close", choice(LabClose.self), "How the connection breaks."),
         LabParameter("truncate", .whole(0...65_536), "How many bytes of the body are sent."),
@@ -79,7 +79,7 @@ public struct LabParameter: Hashable, Sendable {
     }
 }
 
-/// Reads parameters and gathers every problem on the way; what can't be read counts as absent.
+/// Parses parameters and collects all problems. Values that can't be parsed count as absent.
 struct LabParameterReader {
     private(set) var problems: [LabRefusal.Problem] = []
     private let values: [(name: String, value: String)]
@@ -137,7 +137,7 @@ struct LabParameterReader {
         }
     }
 
-    /// A name that is misspelt would otherwise do nothing, and nobody would know why.
+    /// Refuses unknown names, because a misspelled parameter would otherwise have no effect.
     mutating func refuseUnknown() {
         let known = LabParameter.all.map(\.name)
         for (name, _) in values where !known.contains(name) {
@@ -149,8 +149,8 @@ struct LabParameterReader {
         }
     }
 
-    /// Refuses what can be read and yet can't be meant.
-    mutating func refuseContradictions(of answer: LabAnswer, catalogue: ErrorCatalogue) {
+    /// Refuses parameters that are valid by themselves but contradict each other.
+    mutating func refuseContradictions(of answer: LabResponse, catalogue: ErrorCatalogue) {
         for (name, outcome) in [("code", answer.outcome), ("then", answer.then)] {
             guard case .code(let code) = outcome, catalogue[code] == nil, answer.status == nil else { continue }
             refuse(name, .validationInvalidInput, "a code that the catalogue does not have needs status beside it")
@@ -180,7 +180,7 @@ struct LabParameterReader {
     }
 }
 
-/// Of ASCII.
+/// Whether a byte is an ASCII letter or digit.
 private func isLetterOrDigit(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

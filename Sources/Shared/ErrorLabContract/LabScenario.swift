@@ -1,10 +1,10 @@
 public import ErrorContract
 
-/// Something that goes wrong, how to try it, and what a client must make of it.
+/// A failure scenario: how to produce the failure, and what a client must do.
 ///
-/// The table of scenarios is the one source of the server's list, the page and the app's model.
+/// The server's list, its page and the app's model all use the same table of scenarios.
 public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
-    /// What sort of trouble it is.
+    /// The kind of failure.
     public struct Group: RawRepresentable, Codable, Hashable, Sendable {
         /// The name of the group.
         public let rawValue: String
@@ -18,17 +18,17 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
         public static let codes = Self(rawValue: "Codes")
         /// The forms of an error's body.
         public static let forms = Self(rawValue: "Forms")
-        /// When to come back.
+        /// Delays before a retry.
         public static let delays = Self(rawValue: "Retry-After")
         /// Connections that are slow or break.
         public static let connections = Self(rawValue: "Connections")
-        /// Bodies that are not what they should be.
+        /// Bodies with unexpected content.
         public static let bodies = Self(rawValue: "Bodies")
-        /// Failures that pass.
+        /// Temporary failures.
         public static let sequences = Self(rawValue: "Sequences")
         /// Tokens that are missing, expired or refused.
         public static let sessions = Self(rawValue: "Sessions")
-        /// Limits.
+        /// Rate limits.
         public static let limits = Self(rawValue: "Limits")
         /// Redirects.
         public static let redirects = Self(rawValue: "Redirects")
@@ -36,20 +36,20 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
         public static let families = Self(rawValue: "Other servers")
     }
 
-    /// Which credentials of the lab's own the request carries.
-    public enum Credentials: String, Codable, Hashable, Sendable, CaseIterable {
+    /// The credentials of the lab that a request carries.
+    public enum Authorization: String, Codable, Hashable, Sendable, CaseIterable {
         /// None.
         case none
-        /// Good ones.
+        /// Valid credentials.
         case valid
-        /// An access token that has expired, and a refresh token that is good.
+        /// An expired access token, and a valid refresh token.
         case expired
-        /// An access token that has expired, and a refresh token that is refused.
+        /// An expired access token, and a revoked refresh token.
         case revoked
-        /// A token that nobody gave out.
+        /// A token that was never issued.
         case unknown
 
-        /// Where to POST for them, below the lab's root; `nil` if they are not given out.
+        /// The path to POST to for the credentials, below the lab's root; `nil` if they are not issued.
         public var path: String? {
             switch self {
             case .none, .unknown: nil
@@ -62,23 +62,23 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
 
     /// The name, such as `retry-after-date`.
     public let name: String
-    /// What sort of trouble it is.
+    /// The kind of failure.
     public let group: Group
-    /// What the server does.
+    /// The behavior of the server.
     public let summary: String
-    /// What a good client does.
+    /// The behavior of a good client.
     public let advice: String
     /// The method of the request.
     public let method: String
-    /// The path with its query; ``LabPath/sessionPlace`` stands for the name of a session.
+    /// The path with its query. ``LabPath/sessionPlace`` is the placeholder of a session's name.
     public let path: String
-    /// Which credentials the request carries.
-    public let credentials: Credentials
-    /// The time that the client gives the call, in milliseconds; the client's own if `nil`.
+    /// The credentials that the request carries.
+    public let credentials: Authorization
+    /// The client's timeout for the call, in milliseconds; its default if `nil`.
     public let timeoutMilliseconds: Int?
-    /// How many calls it takes to see what happens.
+    /// The number of calls that the scenario needs.
     public let calls: Int
-    /// What the first call and the next ones get; the last goes for all that follow.
+    /// The expected results of the first and the following calls. The last one also applies to all further calls.
     public let expected: [LabExpectation]
 
     /// The name.
@@ -97,7 +97,7 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
         advice: String,
         method: String = "GET",
         path: String,
-        credentials: Credentials = .none,
+        credentials: Authorization = .none,
         timeoutMilliseconds: Int? = nil,
         calls: Int = 1,
         expected: [LabExpectation]
@@ -114,20 +114,22 @@ public struct LabScenario: Codable, Hashable, Sendable, Identifiable {
         self.expected = expected
     }
 
-    /// The path for a session.
+    /// Returns the path for a session.
+    ///
     /// - Parameter session: Letters, digits and `._-`, at most 64.
     public func path(session: String) -> String {
         path.replacing(LabPath.sessionPlace, with: session)
     }
 
-    /// What a call must bring.
-    /// - Parameter call: Its number in the session, from 1.
+    /// Returns the expected result of a call.
+    ///
+    /// - Parameter call: The number of the call in the session, starting with 1.
     public func expectation(ofCall call: Int) -> LabExpectation {
         expected.indices.contains(call - 1) ? expected[call - 1] : expected.last ?? .success()
     }
 }
 
-/// A list of scenarios as a server tells it.
+/// A server's list of scenarios.
 public struct LabListing: Codable, Hashable, Sendable {
     /// The scenarios.
     public var scenarios: [LabScenario]
@@ -139,10 +141,11 @@ public struct LabListing: Codable, Hashable, Sendable {
 }
 
 extension LabScenario {
-    /// The table: every scenario, group by group.
+    /// Returns all scenarios, by group.
+    ///
     /// - Parameters:
-    ///   - root: Where the lab is mounted.
-    ///   - catalogue: The codes; each gets a scenario.
+    ///   - root: The path at which the lab is mounted.
+    ///   - catalogue: The codes, each of which gets a scenario.
     public static func all(root: String = LabPath.root, catalogue: ErrorCatalogue = .standard) -> [LabScenario] {
         forms(catalogue, root: root) + delays(root: root) + connections(root: root) + bodies(root: root)
             + sequences(root: root) + sessions(root: root) + limits(root: root) + redirects(root: root)
@@ -154,16 +157,16 @@ extension LabScenario {
         .forms, .delays, .connections, .bodies, .sequences, .sessions, .limits, .redirects, .codes, .families,
     ]
 
-    /// A scenario of an answer.
+    /// Creates a scenario for a response.
     init(
         _ name: String,
         _ group: Group,
         _ summary: String,
         advice: String,
         method: String = "GET",
-        _ answer: LabAnswer,
+        _ answer: LabResponse,
         root: String,
-        credentials: Credentials = .none,
+        credentials: Authorization = .none,
         timeoutMilliseconds: Int? = nil,
         expected: [LabExpectation]
     ) {
@@ -181,31 +184,31 @@ extension LabScenario {
     }
 }
 
-extension LabAnswer {
-    /// The answer with some of its properties set.
-    func with(_ change: (inout LabAnswer) -> Void) -> LabAnswer {
+extension LabResponse {
+    /// Returns the response with some properties changed.
+    func with(_ change: (inout LabResponse) -> Void) -> LabResponse {
         var answer = self
         change(&answer)
         return answer
     }
 }
 
-/// Where the error lab's parts are, below the path that it is mounted at.
+/// The paths of the error lab, below the path at which it is mounted.
 public enum LabPath {
-    /// Where the lab is mounted unless its server says otherwise. It answers with the lab's page.
+    /// The default path at which the lab is mounted. It serves the lab's page.
     public static let root = "/dev/lab"
-    /// Answers as its parameters say, see ``LabAnswer``.
+    /// Responds as its parameters specify. See ``LabResponse``.
     public static let answer = "/answer"
-    /// Lists the scenarios, see ``LabScenario``.
+    /// Lists the scenarios. See ``LabScenario``.
     public static let scenarios = "/scenarios"
-    /// Opens a session of the lab's own.
+    /// Creates a session of the lab.
     public static let token = "/token"
-    /// Continues a session of the lab's own.
+    /// Refreshes a session of the lab.
     public static let refresh = "/token/refresh"
-    /// Answers to a session of the lab's own only.
+    /// Responds only to requests with a session of the lab.
     public static let protected = "/protected"
-    /// Admits so many requests in a window.
+    /// Admits a limited number of requests per window.
     public static let limited = "/limited"
-    /// Tells what a client reads from an answer that it is given.
+    /// Returns the error that a client decodes from a given response.
     public static let read = "/read"
 }

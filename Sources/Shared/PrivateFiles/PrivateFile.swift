@@ -6,17 +6,17 @@
     import Musl
 #endif
 
-/// A file could not be read or written.
+/// An error that reports that a file could not be read or written.
 package struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The system's number for the cause, such as `ENOSPC`; 0 if the file is too large.
+    /// The system's error number, such as `ENOSPC`; 0 if the file is too large.
     package let code: Int32
 
-    /// The system's words for it.
+    /// The system's text for the error.
     package var description: String { code == 0 ? "the file is too large" : String(cString: strerror(code)) }
 
     package init(code: Int32) { self.code = code }
 
-    /// Whether there is no such file or folder.
+    /// Whether the file or folder doesn't exist.
     package var isMissing: Bool { code == ENOENT }
 
     /// Whether the call was interrupted by a signal and may be repeated.
@@ -36,9 +36,9 @@ package struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
     static var last: FileFailure { FileFailure(code: errno) }
 }
 
-/// Small files that only their owner may read. Calls wait for the disk: not for the cooperative pool.
+/// Small files that only their owner can read. Calls block on the disk, so don't make them on the cooperative thread pool.
 package enum PrivateFile {
-    /// The bytes of a file, or `nil` if there is none.
+    /// Reads a file; `nil` if it doesn't exist.
     package static func read(_ path: String, upTo limit: Int) throws(FileFailure) -> [UInt8]? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
@@ -65,12 +65,13 @@ package enum PrivateFile {
         }
     }
 
-    /// Replaces a file as a whole: a reader finds the old bytes or the new ones.
-    /// - Parameter isShared: Whether several tasks or processes may replace the file at the same time. Each then writes a draft of its own, which
-    ///   stays if the process is killed; otherwise the next call removes it.
+    /// Replaces a file atomically: a reader finds the old or the new bytes.
+    ///
+    /// - Parameter isShared: Whether several tasks or processes may replace the file at the same time. Each then writes a
+    ///   separate temporary file, which remains if the process is killed; otherwise the next call removes it.
     package static func replace(_ path: String, with bytes: [UInt8], isShared: Bool = false) throws(FileFailure) {
         let new = path + (isShared ? ".\(UInt64.random(in: .min ... .max))" : ".new")
-        // A leftover of a kill may have other rights.
+        // A temporary file of a killed process may have other permissions.
         unlink(new)
         let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .last }
@@ -88,12 +89,13 @@ package enum PrivateFile {
         }
     }
 
-    /// Removes a file if there is one.
+    /// Removes a file if it exists.
     package static func remove(_ path: String) throws(FileFailure) {
         guard unlink(path) == 0 || errno == ENOENT else { throw .last }
     }
 
-    /// The FNV-1a hash of a text in 128 bits: not for secrets, only so that any text makes a short file name that does not contain it.
+    /// Returns the 128-bit FNV-1a hash of a text, for short file names that don't contain the text. It isn't suitable for
+    /// secrets.
     package static func digest(_ text: String) -> UInt128 {
         let prime = (UInt128(1) << 88) + 0x13B
         let offset = UInt128(0x6C62_272E_07BB_0142) << 64 | 0x62B8_2175_6295_C58D

@@ -1,13 +1,19 @@
 /// The members of a JSON object, in the order in which they were written.
 ///
-/// Lookups are O(n): error bodies have a handful of members. Equality does not look at the order.
+/// A lookup takes O(n), which suits objects with few members. Equality ignores the order.
+///
+/// ```swift
+/// var note: JSONObject = ["title": "Buy bread"]
+/// note["done"] = true
+/// print(note["title"]?.stringValue ?? "")
+/// ```
 public struct JSONObject: Sendable {
     /// The members in order.
     public private(set) var members: [(key: String, value: JSONValue)]
-    /// The marks of all keys: a key whose mark is not among them is not there.
+    /// The marks of all keys. A key whose mark is missing is not a member.
     private var marks: UInt64
 
-    /// Creates an object from members; of equal keys the last one counts.
+    /// Creates an object from members. Of equal keys the last one is used.
     public init(_ members: [(String, JSONValue)] = []) {
         (self.members, self.marks) = ([], 0)
         for (key, value) in members { self[key] = value }
@@ -18,12 +24,12 @@ public struct JSONObject: Sendable {
         self.marks = members.reduce(0) { $0 | Self.mark(of: $1.key) }
     }
 
-    /// One bit of 64, from the key's length and its first byte: they tell most keys apart.
+    /// Returns one bit of 64, derived from the length and the first byte of a key. It distinguishes most keys.
     package static func mark(of key: String) -> UInt64 {
         1 << ((UInt64(key.utf8.first ?? 0) &* 7 &+ UInt64(key.utf8.count)) & 63)
     }
 
-    /// The value of a member; setting `nil` removes the member.
+    /// The value of a member. Setting `nil` removes the member.
     public subscript(key: String) -> JSONValue? {
         get { marks & Self.mark(of: key) == 0 ? nil : members.firstIndex(of: key).map { members[$0].value } }
         set {
@@ -38,10 +44,10 @@ public struct JSONObject: Sendable {
         }
     }
 
-    /// Whether there is no member.
+    /// Whether the object has no members.
     public var isEmpty: Bool { members.isEmpty }
 
-    /// The first of several members that is a string.
+    /// Returns the first of several members that is a string.
     package func string(_ key: String, _ second: String? = nil, _ third: String? = nil, _ fourth: String? = nil) -> String? {
         self[key]?.stringValue ?? second.flatMap { string($0, third, fourth) }
     }

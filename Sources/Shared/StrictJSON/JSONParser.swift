@@ -1,34 +1,36 @@
-/// Reads JSON text (RFC 8259) strictly: UTF-8 only, no byte order mark, no duplicate keys, bounded depth.
+/// Parses JSON text (RFC 8259) strictly: UTF-8 only, no byte order mark, no duplicate keys, bounded depth.
 ///
-/// Foundation's decoder keeps one of two equal keys without a word, which lets two readers of one request disagree about
-/// whose e-mail address it carries. This reader refuses them, and never traps whatever the bytes are. O(n) for texts
-/// whose objects are small.
+/// Foundation's decoder silently uses one of two equal keys, so that two readers of one request can disagree about the email
+/// address in it. This parser refuses duplicate keys by default. It never traps, whatever the bytes are. O(n) for texts whose
+/// objects are small.
 public struct JSONParser: Sendable {
-    /// What becomes of an object in which a key occurs twice.
+    /// The treatment of an object in which a key occurs twice.
     public enum Duplicates: Sendable {
         /// The text is refused.
         case refused
-        /// The last one counts.
+        /// The last value is used.
         case lastWins
     }
 
-    /// What becomes of a number beyond what a `Double` holds, such as `1e400`.
+    /// The treatment of a number that exceeds the range of a `Double`, such as `1e400`.
     public enum Overflow: Sendable {
         /// The text is refused.
         case refused
-        /// It is read as null, so that the rest of the text is not lost.
+        /// The number becomes null, so that the rest of the text can be used.
         case null
     }
 
-    /// The deepest nesting of arrays and objects that is read.
+    /// The maximum nesting of arrays and objects.
     public var maximumDepth: Int
-    /// What becomes of equal keys.
+    /// The treatment of duplicate keys.
     public var duplicates: Duplicates
 
-    /// What becomes of numbers that are too large.
+    /// The treatment of numbers that are too large.
     public var overflow: Overflow
 
     /// Creates a parser.
+    ///
+    /// - Precondition: `maximumDepth` is positive.
     public init(maximumDepth: Int = 64, duplicates: Duplicates = .refused, overflow: Overflow = .refused) {
         precondition(maximumDepth > 0, "maximumDepth must be positive (is \(maximumDepth))")
         self.maximumDepth = maximumDepth
@@ -36,14 +38,16 @@ public struct JSONParser: Sendable {
         self.overflow = overflow
     }
 
-    /// Reads one value that fills the whole text.
+    /// Parses a text that consists of one value.
+    ///
     /// - Throws: ``JSONSyntaxError``.
     public func parse(_ bytes: some Collection<UInt8>) throws(JSONSyntaxError) -> JSONValue {
         let result = bytes.withContiguousStorageIfAvailable(read) ?? Array(bytes).withUnsafeBufferPointer(read)
         return try result.get()
     }
 
-    /// Reads of an object only the members of some names, and nothing of the arrays and objects in them.
+    /// Parses only the members of an object with the given names, without the contents of their arrays and objects.
+    ///
     /// - Throws: ``JSONSyntaxError``.
     package func outline(of bytes: UnsafeBufferPointer<UInt8>, names: Set<String>) throws(JSONSyntaxError) -> JSONObject {
         var reader = JSONReader(bytes: bytes, options: self)
@@ -56,29 +60,29 @@ public struct JSONParser: Sendable {
     }
 }
 
-/// Why a text is not JSON, or not JSON that is accepted.
+/// An error that reports why a text is not JSON, or exceeds the limits of the parser.
 public struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
-    /// The kind of fault.
+    /// The reason of the error.
     public enum Reason: String, Hashable, Sendable {
-        /// The text breaks off.
+        /// The text ends too early.
         case unexpectedEnd = "unexpected end"
-        /// A character that cannot stand where it stands.
+        /// A character is not allowed at its position.
         case unexpectedCharacter = "unexpected character"
-        /// A bad escape, half a surrogate pair, a raw control character, or bytes that are not UTF-8.
+        /// A string contains an invalid escape, half a surrogate pair, a control character, or bytes that are not UTF-8.
         case invalidString = "invalid string"
-        /// A form of number that JSON does not have, or one that is not finite.
+        /// A number has a format that JSON doesn't allow, or is not finite.
         case invalidNumber = "invalid number"
-        /// More nesting than is read.
+        /// The nesting exceeds the maximum.
         case tooDeep = "nested too deeply"
-        /// A key that occurs twice in an object.
+        /// A key occurs twice in an object.
         case duplicateKey = "duplicate key"
     }
 
-    /// The kind of fault.
+    /// The reason of the error.
     public let reason: Reason
-    /// Where it was found, in bytes from the start.
+    /// The position of the error, in bytes from the start.
     public let offset: Int
 
-    /// The fault and its place, for a log.
+    /// The reason and the position, for a log.
     public var description: String { "\(reason.rawValue) at byte \(offset)" }
 }

@@ -1,9 +1,8 @@
-/// Reading no more of an object than a few of its members.
+/// Parses only some members of an object.
 extension JSONReader {
-    /// The members of an object that have one of some names; what an array or an object holds is left out of them.
+    /// Returns the members of an object with the given names. Arrays and objects among them are empty.
     ///
-    /// The other members are passed over: no value is built for them, and nothing but their ends is looked for. O(n) in
-    /// bytes.
+    /// The other members are skipped: they are only scanned for their ends. O(n) in bytes.
     mutating func outline(_ names: Set<String>) throws(JSONSyntaxError) -> JSONObject {
         var outline = JSONObject()
         skipSpace()
@@ -25,7 +24,7 @@ extension JSONReader {
         }
     }
 
-    /// A member's name if it is one of some, else `nil`. Most begin with another letter, and are not read at all.
+    /// Returns a member's name if it is one of the given names, otherwise `nil`. Names with another first letter are skipped.
     private mutating func name(among names: Set<String>) throws(JSONSyntaxError) -> String? {
         let first = position + 1 < bytes.count ? bytes[position + 1] : 0
         guard first == UInt8(ascii: "\\") || names.contains(where: { $0.utf8.first == first }) else {
@@ -36,7 +35,7 @@ extension JSONReader {
         return names.contains(name) ? name : nil
     }
 
-    /// A value, of which nothing is read if it is an array or an object.
+    /// Returns a value. Arrays and objects are skipped and become empty.
     private mutating func shell() throws(JSONSyntaxError) -> JSONValue {
         guard position < bytes.count else { throw error(.unexpectedEnd) }
         switch bytes[position] {
@@ -50,7 +49,7 @@ extension JSONReader {
         }
     }
 
-    /// Passes over a value, however deep; of its form only brackets and quotes are looked at.
+    /// Skips a value of any depth. Only its brackets and quotes are checked.
     private mutating func skipValue() throws(JSONSyntaxError) {
         var depth = 0
         repeat {
@@ -79,7 +78,7 @@ extension JSONReader {
         throw error(.unexpectedEnd)
     }
 
-    /// Passes over one byte at least, up to the next bracket, quote, comma or colon.
+    /// Skips at least one byte, up to the next bracket, quote, comma or colon.
     private mutating func skipPlain() {
         repeat {
             position += 1

@@ -1,4 +1,4 @@
-/// The cursor of ``JSONParser`` over one text. It reads the caller's memory in place and must not outlive it.
+/// The cursor of ``JSONParser`` in one text. It reads the caller's memory in place and must not outlive it.
 struct JSONReader {
     let bytes: UnsafeBufferPointer<UInt8>
     private let options: JSONParser
@@ -24,7 +24,7 @@ struct JSONReader {
         }
     }
 
-    /// One value that fills the whole text.
+    /// Parses a text that consists of one value.
     mutating func document() throws(JSONSyntaxError) -> JSONValue {
         let value = try value(depth: 0)
         skipSpace()
@@ -46,9 +46,9 @@ struct JSONReader {
         }
     }
 
-    /// Room for the first elements at once, instead of growing for each of them.
+    /// The initial capacity of an object.
     private static let usualCount = 4
-    /// The outermost object is the one that may have many members.
+    /// The initial capacity of the outermost object, which may have many members.
     private static let usualCountOutside = 16
 
     private mutating func object(depth: Int) throws(JSONSyntaxError) -> JSONObject {
@@ -130,10 +130,10 @@ struct JSONReader {
         return .null
     }
 
-    /// So many digits fit 64 bits whatever they are.
+    /// The number of digits that always fit into 64 bits.
     private static let surelyFitting = 18
 
-    /// Passes digits; their value is worth something for up to ``surelyFitting`` of them.
+    /// Skips digits. Their value is valid for up to ``surelyFitting`` digits.
     private mutating func digits() -> (count: Int, value: Int64) {
         let start = position
         var value: Int64 = 0
@@ -167,12 +167,12 @@ struct JSONReader {
         throw error(.unexpectedEnd)
     }
 
-    /// A part of the text that is known to be ASCII.
+    /// Returns a part of the text that is known to be ASCII.
     private func text(_ range: Range<Int>) -> String {
         String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
     }
 
-    /// The slow path, from the first backslash on.
+    /// Parses the rest of a string from the first backslash on; the slow path.
     private mutating func escapedString(from start: Int) throws(JSONSyntaxError) -> String {
         var buffer = Array(bytes[start..<position])
         while position < bytes.count {
@@ -237,23 +237,23 @@ struct JSONReader {
     }
 }
 
-/// The members of an object while it is read, which tells quickly whether a key was there before.
+/// The members of an object while it is parsed, with a fast check for duplicate keys.
 struct JSONMembers {
     private(set) var list: [(key: String, value: JSONValue)] = []
     private var positions: [String: Int] = [:]
     private var fingerprints: UInt64 = 0
 
-    /// Of so few members, looking at each is quickest.
+    /// Up to this number of members, comparing each is fastest.
     private static let few = 8
-    /// Of so many members, looking at each is slower than hashing them.
+    /// From this number of members on, hashing is faster than comparing.
     private static let many = 32
 
-    /// - Parameter room: For how many members there is room at once, instead of growing for each of them.
+    /// - Parameter room: The initial capacity.
     init(room: Int) {
         list.reserveCapacity(room)
     }
 
-    /// Adds a member whose key is new, and returns `nil`; or returns the place of the member that has the key already.
+    /// Adds a member with a new key and returns `nil`, or returns the index of the member that already has the key.
     mutating func append(_ key: String, _ value: JSONValue) -> Int? {
         if let earlier = position(of: key) { return earlier }
         if list.count >= Self.many {
@@ -273,12 +273,12 @@ struct JSONMembers {
         if list.count == Self.few { fingerprints = list.reduce(0) { $0 | Self.fingerprint(of: $1.key) } }
         let fingerprint = Self.fingerprint(of: key)
         defer { fingerprints |= fingerprint }
-        // A key that leaves a print of its own has not been there before.
+        // A key whose bit is not set yet is new.
         guard fingerprints & fingerprint != 0 else { return nil }
         return positions.isEmpty ? list.firstIndex(of: key) : positions[key]
     }
 
-    /// One bit of 64, from the key's length, its first and its last byte.
+    /// Returns one bit of 64, derived from the length, the first and the last byte of a key.
     private static func fingerprint(of key: String) -> UInt64 {
         let ends = UInt64(key.utf8.first ?? 0) &* 7 &+ UInt64(key.utf8.last ?? 0)
         return 1 << ((ends &+ UInt64(key.utf8.count) &* 11) & 63)
@@ -286,7 +286,7 @@ struct JSONMembers {
 }
 
 extension [(key: String, value: JSONValue)] {
-    /// The place of a member. Most keys are told apart by their lengths alone.
+    /// Returns the index of a member. Compares lengths first, which excludes most keys.
     func firstIndex(of key: String) -> Int? {
         let length = key.utf8.count
         return indices.first { self[$0].key.utf8.count == length && self[$0].key == key }

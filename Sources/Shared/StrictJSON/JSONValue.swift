@@ -1,23 +1,23 @@
 /// A JSON value (RFC 8259).
 public enum JSONValue: Hashable, Sendable {
-    /// Nothing.
+    /// Null.
     case null
-    /// A truth value.
+    /// A Boolean value.
     case bool(Bool)
-    /// A number without fraction or exponent that fits 64 bits.
+    /// A number without a fraction or an exponent that fits into 64 bits.
     case integer(Int64)
-    /// Any other number; always finite.
+    /// Any other number. It is always finite.
     case number(Double)
-    /// A text.
+    /// A string.
     case string(String)
-    /// Values in order.
+    /// An array.
     case array([JSONValue])
-    /// Members in order.
+    /// An object.
     case object(JSONObject)
 }
 
 extension JSONValue {
-    /// The text, if this is a string.
+    /// The string, if this is one.
     public var stringValue: String? {
         if case .string(let text) = self { text } else { nil }
     }
@@ -32,7 +32,7 @@ extension JSONValue {
         if case .object(let object) = self { object } else { nil }
     }
 
-    /// The truth value, if this is one.
+    /// The Boolean value, if this is one.
     public var boolValue: Bool? {
         if case .bool(let flag) = self { flag } else { nil }
     }
@@ -58,7 +58,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 }
 
 extension JSONValue: Codable {
-    /// Reads any value. Of numbers, those that are whole and fit 64 bits become integers.
+    /// Decodes any value. Whole numbers that fit into 64 bits become integers.
     public init(from decoder: any Decoder) throws {
         if let container = try? decoder.container(keyedBy: AnyCodingKey.self) {
             self = .object(
@@ -86,7 +86,7 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Writes the value.
+    /// Encodes the value.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .object(let object):
@@ -108,7 +108,7 @@ extension JSONValue: Codable {
     }
 }
 
-/// A key that may be any text.
+/// A coding key with any text.
 private struct AnyCodingKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }

@@ -1,5 +1,5 @@
 extension JSONValue {
-    /// The value as compact JSON text in UTF-8, members in their order. O(size of the value).
+    /// Returns the value as compact JSON text in UTF-8, with the members in their order. O(size of the value).
     public func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         append(to: &bytes)
@@ -51,10 +51,12 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// Returns the value as JSON that is indented by two spaces, for people to read.
+    /// Returns the value as readable JSON, indented by two spaces.
+    ///
     /// - Parameters:
-    ///   - depth: How far the value itself is indented.
-    ///   - lineWidth: An array or an object whose text, with its indentation, is no longer than this stays on one line; with 0 each member has a line.
+    ///   - depth: The indentation level of the value itself.
+    ///   - lineWidth: The maximum length of a line, including its indentation, for an array or an object that is written on one
+    ///     line. With 0, each member has its own line.
     package func indented(_ depth: Int = 0, lineWidth: Int = 76) -> String {
         let flat = spaced
         if flat.count + 2 * depth <= lineWidth { return flat }
@@ -73,7 +75,7 @@ extension JSONValue {
         }
     }
 
-    /// The value on one line, with a space behind each colon and comma.
+    /// The value on one line, with a space after each colon and comma.
     private var spaced: String {
         switch self {
         case .array(let elements): "[" + elements.map(\.spaced).joined(separator: ", ") + "]"

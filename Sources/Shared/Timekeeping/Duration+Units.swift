@@ -8,8 +8,9 @@ extension Duration {
 
     /// The duration in whole nanoseconds, rounded up, so that a window is never shorter than specified.
     ///
-    /// Clocks count whole nanoseconds. A multiple of 10⁹ = 2⁹ · 5⁹ is divided by a shift and the inverse of 5⁹ modulo 2⁶⁴, in a tenth of the time
-    /// of a division of 128 bits; the product shows whether the duration is such a multiple.
+    /// Clocks count whole nanoseconds. A multiple of 10⁹ = 2⁹ · 5⁹ is divided by a shift and a multiplication with the inverse
+    /// of 5⁹ modulo 2⁶⁴, which takes a tenth of the time of a 128-bit division. The product shows whether the duration is such
+    /// a multiple.
     @inlinable
     @inline(__always)
     public var wholeNanosecondsRoundedUp: Int64 {
@@ -20,13 +21,13 @@ extension Duration {
         return seconds * 1_000_000_000 + (attoseconds + 999_999_999) / 1_000_000_000
     }
 
-    /// The duration in whole nanoseconds, rounded toward zero and clamped to what 64 bits hold.
+    /// The duration in whole nanoseconds, rounded toward zero and clamped to 64 bits.
     package var wholeNanoseconds: Int64 { whole(1_000_000_000) }
 
-    /// The duration in whole milliseconds, rounded toward zero and clamped to what 64 bits hold.
+    /// The duration in whole milliseconds, rounded toward zero and clamped to 64 bits.
     package var wholeMilliseconds: Int64 { whole(1_000) }
 
-    /// - Parameter units: How many units a second has.
+    /// - Parameter units: The number of units per second.
     private func whole(_ units: Int64) -> Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: units)

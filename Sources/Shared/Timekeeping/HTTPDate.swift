@@ -1,13 +1,15 @@
-/// Reads and writes an HTTP-date (RFC 9110 §5.6.7), in seconds since 1970.
+/// Parses and formats HTTP dates (RFC 9110 §5.6.7), in seconds since 1970.
 ///
-/// Three forms are read: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`; the first is written. A
-/// two-digit year that would be more than 50 years ahead is read as one of the past century. Whether the weekday is the right one is not checked; a
-/// day that its month does not have is refused.
+/// Three formats are parsed: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
+/// The first one is written. A two-digit year that would be more than 50 years in the future belongs to the past century. The
+/// weekday is not checked against the date; a day that doesn't exist in its month is refused.
 public enum HTTPDate {
-    /// Returns the seconds since 1970, or `nil` if the text is not a date.
+    /// Parses a date; returns `nil` if the text isn't one.
+    ///
     /// - Parameters:
-    ///   - text: The field's value.
-    ///   - now: The seconds since 1970 that two-digit years are read against; `nil` refuses them.
+    ///   - text: The value of the field.
+    ///   - now: The current time in seconds since 1970, by which the century of a two-digit year is chosen; `nil` refuses
+    ///     two-digit years.
     public static func seconds(_ text: some StringProtocol, now: Int64?) -> Int64? {
         guard text.utf8.count <= 64 else { return nil }
         let parts = Substring(text).utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "-") }
@@ -21,7 +23,8 @@ public enum HTTPDate {
         }
     }
 
-    /// Returns the date in the form `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// Returns the date in the format `Sun, 06 Nov 1994 08:49:37 GMT`.
+    ///
     /// - Parameter seconds: The seconds since 1970.
     public static func text(_ seconds: Int64) -> String {
         let (time, days) = (seconds.modulo(86_400), (seconds - seconds.modulo(86_400)) / 86_400)
@@ -30,7 +33,7 @@ public enum HTTPDate {
         return "\(weekdays[Int(days.modulo(7))]), \(padded(day, to: 2)) \(months[month - 1]) \(padded(year, to: 4)) \(clock) GMT"
     }
 
-    /// From that of 1970-01-01 on.
+    /// The weekdays, starting with that of 1970-01-01.
     private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
@@ -65,7 +68,7 @@ public enum HTTPDate {
 
 /// Days since 1970-01-01 in the proleptic Gregorian calendar (Hinnant, "chrono-compatible low-level date algorithms").
 enum CivilDay {
-    /// The number of a day, or `nil` if there is no such day.
+    /// Returns the number of a day, or `nil` if the day doesn't exist.
     static func number(year: Int, month: Int, day: Int) -> Int? {
         guard (1...12).contains(month), day >= 1 else { return nil }
         let number = unchecked(year: year, month: month, day: day)
@@ -73,7 +76,7 @@ enum CivilDay {
         return number < unchecked(year: nextMonth.0, month: nextMonth.1, day: 1) ? number : nil
     }
 
-    /// The day of a number.
+    /// Returns the day with a number.
     static func date(_ number: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = number + 719_468
         let era = (shifted - shifted.modulo(146_097)) / 146_097
@@ -82,7 +85,7 @@ enum CivilDay {
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
         let month = (5 * dayOfYear + 2) / 153
         let day = dayOfYear - (153 * month + 2) / 5 + 1
-        // Years begin in March here, so that the leap day is the last.
+        // Years begin in March here, so that the leap day is the last day.
         return (yearOfEra + era * 400 + (month < 10 ? 0 : 1), month < 10 ? month + 3 : month - 9, day)
     }
 
@@ -96,7 +99,7 @@ enum CivilDay {
 }
 
 extension FixedWidthInteger {
-    /// The remainder of a division that rounds down; never negative.
+    /// Returns the remainder of a division that rounds down; never negative.
     fileprivate func modulo(_ divisor: Self) -> Self {
         let remainder = self % divisor
         return remainder < 0 ? remainder + divisor : remainder

@@ -1,8 +1,9 @@
-/// Reads a timestamp of the Internet (RFC 3339), such as `2025-11-04T10:31:00.5Z` and `2025-11-04T12:31:00+02:00`.
+/// Parses Internet timestamps (RFC 3339), such as `2025-11-04T10:31:00.5Z` and `2025-11-04T12:31:00+02:00`.
 ///
-/// A time without an offset from UTC is refused, because it names no instant. O(length); refuses more than 40 bytes.
+/// A time without an offset from UTC is refused, because it doesn't identify an instant. O(length); texts of more than 40 bytes
+/// are refused.
 package enum InternetDate {
-    /// Returns the seconds since 1970, and the fraction of a second after them, or `nil` if the text is not a timestamp.
+    /// Returns the seconds since 1970 and the fraction of a second, or `nil` if the text isn't a timestamp.
     package static func seconds(_ text: some StringProtocol) -> (whole: Int64, fraction: Double)? {
         var reader = Reader(bytes: Array(text.utf8))
         guard (20...40).contains(reader.bytes.count) else { return nil }
@@ -24,7 +25,7 @@ package enum InternetDate {
 
         var isAtEnd: Bool { position == bytes.count }
 
-        /// Takes one of some characters.
+        /// Consumes one of several characters.
         mutating func take(_ characters: StaticString) -> Bool {
             guard position < bytes.count else { return false }
             let byte = bytes[position]
@@ -33,7 +34,7 @@ package enum InternetDate {
             return isOne
         }
 
-        /// Takes exactly so many digits.
+        /// Consumes exactly `count` digits.
         mutating func number(_ count: Int) -> Int? {
             guard position + count <= bytes.count else { return nil }
             var value = 0
@@ -45,7 +46,7 @@ package enum InternetDate {
             return value
         }
 
-        /// Takes a fraction of a second, if there is one.
+        /// Consumes a fraction of a second, if there is one.
         mutating func fraction() -> Double? {
             guard take(".") else { return 0 }
             let start = position
@@ -58,7 +59,7 @@ package enum InternetDate {
             return position > start ? value : nil
         }
 
-        /// Takes the offset from UTC, in seconds.
+        /// Consumes the offset from UTC, in seconds.
         mutating func offset() -> Int? {
             if take("Zz") { return 0 }
             let isWest = position < bytes.count && bytes[position] == UInt8(ascii: "-")

@@ -1,6 +1,7 @@
-/// A monotonic clock without its type, on which waits are measured and slept.
+/// A type-erased monotonic clock.
 ///
-/// Instants are durations since the clock was wrapped, so that values which hold one need no type parameter.
+/// Instants are durations since the clock was wrapped, so types that store a clock or an instant need no type parameter. Wrap
+/// `ContinuousClock` in production, or pass ``continuous``; wrap `ManualClock` of `HoldfastTesting` in tests.
 public struct MonotonicClock: Sendable {
     private let read: @Sendable () -> Duration
     private let pause: @Sendable (Duration) async throws -> Void
@@ -12,14 +13,15 @@ public struct MonotonicClock: Sendable {
         pause = { try await clock.sleep(until: origin.advanced(by: $0), tolerance: .zero) }
     }
 
-    /// The system's clock, which goes on while the device sleeps.
+    /// The system's continuous clock, which advances while the device sleeps.
     public static let continuous = MonotonicClock(ContinuousClock())
 
     /// The time since the clock was wrapped.
     public var now: Duration { read() }
 
-    /// Sleeps until an instant; never returns before it, though a timer may fire early.
-    /// - Throws: `CancellationError` as soon as the task is cancelled.
+    /// Sleeps until an instant. It never returns before the instant, even if a timer fires early.
+    ///
+    /// - Throws: `CancellationError` when the task is canceled.
     public func sleep(until instant: Duration) async throws {
         while read() < instant { try await pause(instant) }
     }

@@ -8,7 +8,7 @@ extension AccountStoreCheck {
     public static let accounts = accountsAsStored + accountsAdded + accountStates
 
     private static let accountsAsStored: [AccountStoreCheck] = Account.State.allCases.map { state in
-        check("Reads an account that is \(state.rawValue) back as it was, by address in any case and by id") { stores in
+        check("Returns an account that is \(state.rawValue) unchanged, by address in any case and by id") { stores in
             var account = try Account.sample("Ana.Test+x@Exämple.com", state: state, language: Language("es-MX"))
             account.epoch = 7
             account.firstName = try FirstName(stored: "Ana 🐦 O'Brien\";--")
@@ -114,13 +114,13 @@ extension AccountStoreCheck {
                 let (ana, ben) = (try await stores.addAccount(), try await stores.addAccount("ben@example.com"))
                 let tokens = [try await stores.mint(for: ana), try await stores.mint(for: ben)]
                 let sessions = [try await OpenedSession(stores, account: ana), try await OpenedSession(stores, account: ben)]
-                let freeze = TokenDigest(of: "freeze")
-                try await stores.freezeTokens.insert(freeze, account: ana.id, expiresAt: .after(60))
+                let lock = TokenDigest(of: "freeze")
+                try await stores.accountLockTokens.insert(lock, account: ana.id, expiresAt: .after(60))
                 try require(await stores.accounts.setState(state, of: ana.id), "setState returns true")
                 try require(try await stores.stored(ana).state, equals: state, "The state")
                 try require(try await stores.stored(ana).epoch, equals: 1, "The epoch")
                 try require(await !sessions[0].isAlive, "The account's session has ended")
-                try require(await sessions[1].isAlive, "Another account's session goes on")
+                try require(await sessions[1].isAlive, "Another account's session continues")
                 try require(await stores.accounts.setState(.active, of: ana.id), "setState returns true")
                 try require(
                     await !stores.isLive(tokens[0]),
@@ -128,7 +128,7 @@ extension AccountStoreCheck {
                 )
                 try require(await stores.isLive(tokens[1]), "Another account's link works")
                 try require(
-                    try await stores.freezeTokens.find(freeze, at: .after(1)),
+                    try await stores.accountLockTokens.find(lock, at: .after(1)),
                     equals: nil,
                     "The account of its lock token"
                 )
@@ -154,7 +154,7 @@ extension AccountStoreCheck {
 
     /// Checks of `DecoyStore`.
     public static let decoys: [AccountStoreCheck] = [
-        AccountStoreCheck("decoys", "Keeps decoys, and shows every process the same") { stores in
+        AccountStoreCheck("decoys", "Stores decoys, and returns the same to every process") { stores in
             let (store, other) = (stores.decoys, stores.others.decoys)
             try require(try await store.renewDecoys { $0 }, equals: [], "The spans of a new store")
             let spans = [
@@ -167,7 +167,7 @@ extension AccountStoreCheck {
             try require(fewer, equals: [spans[1]], "The spans without the first")
             try require(try await store.renewDecoys { $0 }, equals: fewer, "The spans that this process reads")
         },
-        AccountStoreCheck("decoys", "Applies forty concurrent changes one after the other") { stores in
+        AccountStoreCheck("decoys", "Applies forty concurrent changes one after another") { stores in
             _ = try await concurrently(40) { number in
                 try await stores.either(number).decoys.renewDecoys {
                     $0 + [DecoySpan(decoy: "\(number)", start: 0, width: 0, reach: 0)]

@@ -16,7 +16,7 @@ extension AccountStoreCheck {
 
     private static let lookups: [AccountStoreCheck] =
         [
-            check("Finds a live token with its account, any number of times") { stores in
+            check("Finds a live token with its account repeatedly") { stores in
                 let account = try await stores.addAccount("Ana@example.com")
                 let token = try await stores.mint(for: account, after: 5)
                 for _ in 0..<3 {
@@ -30,7 +30,7 @@ extension AccountStoreCheck {
                     try require(found.token.expiresAt, equals: .after(3_605), "The time of its expiry")
                 }
             },
-            check("Knows nothing of an unknown token") { stores in
+            check("Finds no unknown token") { stores in
                 let account = try await stores.addAccount()
                 _ = try await stores.mint(for: account)
                 try require(await !stores.isLive(SecretToken().digest), "find returns nil")
@@ -48,7 +48,7 @@ extension AccountStoreCheck {
                     try await stores.resetTokens.insert(.sample(for: nobody), liveLimit: 3)
                 }
             },
-            check("Reports expiry of tokens that were never used only") { stores in
+            check("Reports expiry only of unused tokens") { stores in
                 let account = try await stores.addAccount()
                 let (used, unused) = (try await stores.mint(for: account), try await stores.mint(for: account, after: 10))
                 try require(
@@ -92,7 +92,7 @@ extension AccountStoreCheck {
                 try require(try await stores.stored(account).epoch, equals: 1, "The epoch after a second confirm")
                 try require(try await stores.intents.count(), equals: 1, "The number of emails to send")
             },
-            check("Ends the account's other tokens and sessions with it, and nobody else's") { stores in
+            check("Ends the account's other tokens and sessions, and no other account's") { stores in
                 let account = try await stores.addAccount()
                 let other = try await stores.addAccount("bob@example.com")
                 let tokens = [try await stores.mint(for: account), try await stores.mint(for: account)]
@@ -110,7 +110,7 @@ extension AccountStoreCheck {
                 try require(await stores.isLive(foreign), "Another account's token is live")
                 try require(await foreignSession.isAlive, "Another account's session is alive")
             },
-            check("Adds the intent of the confirmation email, due at once") { stores in
+            check("Adds the intent of the confirmation email, due immediately") { stores in
                 let account = try await stores.addAccount(language: .spanish)
                 let token = try await stores.mint(for: account)
                 let id = UUID()
@@ -141,7 +141,7 @@ extension AccountStoreCheck {
                 try require(try await stores.intents.count(), equals: 1, "The number of emails to send")
                 try require(await stores.confirm(tokens[0], of: account), "The token works afterwards")
             },
-            check("Lets one of fifty concurrent confirms win, in each of twenty rounds") { stores in
+            check("Accepts one of fifty concurrent confirms, in each of twenty rounds") { stores in
                 for round in 1...20 {
                     let account = try await stores.addAccount("ana\(round)@example.com")
                     let token = try await stores.mint(for: account)
@@ -151,7 +151,7 @@ extension AccountStoreCheck {
                     try require(try await stores.intents.count(), equals: round, "The number of emails to send")
                 }
             },
-            check("Lets one of an account's tokens win if they are confirmed at once") { stores in
+            check("Accepts one of an account's tokens if they are confirmed concurrently") { stores in
                 let account = try await stores.addAccount()
                 var tokens: [TokenDigest] = []
                 for _ in 0..<3 { tokens.append(try await stores.mint(for: account)) }
@@ -188,7 +188,7 @@ extension AccountStoreCheck {
                 try require(await stores.isLive(tokens[1].digest, after: 10), "The token itself is live after a discard")
                 try require(await !stores.isLive(tokens[2].digest, after: 10), "The discarded token is removed")
             },
-            check("Keeps the last of tokens that were created at one instant") { stores in
+            check("Keeps the last of several tokens that were created at the same instant") { stores in
                 let account = try await stores.addAccount()
                 var last: TokenDigest?
                 for _ in 0..<20 {
@@ -198,7 +198,7 @@ extension AccountStoreCheck {
                     last = token
                 }
             },
-            check("Sweeps what has expired, and nothing else") { stores in
+            check("Sweeps expired tokens, and nothing else") { stores in
                 let account = try await stores.addAccount()
                 let old = try await stores.mint(for: account)
                 let young = try await stores.mint(for: account, after: 100)
@@ -226,47 +226,51 @@ extension AccountStoreCheck {
             }
         }
 
-    /// Checks of `FreezeTokenStore`.
-    public static let freezeTokens: [AccountStoreCheck] = [
+    /// Checks of `AccountLockTokenStore`.
+    public static let accountLockTokens: [AccountStoreCheck] = [
         AccountStoreCheck("freezeTokens", "Locks the account of a live token once, and a reset unlocks it") { stores in
             let account = try await stores.addAccount()
             let session = try await OpenedSession(stores, account: account)
             let digest = TokenDigest(of: "freeze")
-            try await stores.freezeTokens.insert(digest, account: account.id, expiresAt: .after(60))
+            try await stores.accountLockTokens.insert(digest, account: account.id, expiresAt: .after(60))
             try require(
-                try await stores.freezeTokens.find(digest, at: .after(0))?.id,
+                try await stores.accountLockTokens.find(digest, at: .after(0))?.id,
                 equals: account.id,
                 "The account of the token"
             )
             try require(await session.isAlive, "A lookup ends no session")
-            try require(await stores.freezeTokens.freeze(digest, at: .after(0)), "freeze returns true")
-            let frozen = try await stores.stored(account)
-            try require(frozen.state, equals: .frozen, "The state")
-            try require(frozen.epoch, equals: account.epoch + 1, "The epoch")
+            try require(await stores.accountLockTokens.lock(digest, at: .after(0)), "freeze returns true")
+            let locked = try await stores.stored(account)
+            try require(locked.state, equals: .locked, "The state")
+            try require(locked.epoch, equals: account.epoch + 1, "The epoch")
             try require(await !session.isAlive, "The session has ended")
-            try require(try await stores.freezeTokens.find(digest, at: .after(0)), equals: nil, "The account of the used token")
-            try require(await !stores.freezeTokens.freeze(digest, at: .after(0)), "A second freeze returns false")
+            try require(
+                try await stores.accountLockTokens.find(digest, at: .after(0)),
+                equals: nil,
+                "The account of the used token"
+            )
+            try require(await !stores.accountLockTokens.lock(digest, at: .after(0)), "A second freeze returns false")
 
             let reset = try await stores.mint(for: account)
             try require(await stores.confirm(reset, of: account), "confirm returns true for a locked account")
             try require(try await stores.stored(account).state, equals: .active, "The state after a reset")
         },
-        AccountStoreCheck("freezeTokens", "Ends the links of the account, and nobody else's") { stores in
+        AccountStoreCheck("freezeTokens", "Ends the links of the account, and no other account's") { stores in
             let (ana, bob) = (try await stores.addAccount(), try await stores.addAccount("bob@example.com"))
             let links = (try await stores.mint(for: ana), try await stores.mint(for: bob))
             let digest = TokenDigest(of: "freeze")
-            try await stores.freezeTokens.insert(digest, account: ana.id, expiresAt: .after(60))
-            try require(await stores.freezeTokens.freeze(digest, at: .after(0)), "freeze returns true")
+            try await stores.accountLockTokens.insert(digest, account: ana.id, expiresAt: .after(60))
+            try require(await stores.accountLockTokens.lock(digest, at: .after(0)), "freeze returns true")
             try require(await !stores.isLive(links.0), "The account's link has ended")
             try require(await !stores.confirm(links.0, of: ana), "confirm returns false for it")
-            try require(try await stores.stored(ana).state, equals: .frozen, "The state")
+            try require(try await stores.stored(ana).state, equals: .locked, "The state")
             try require(await stores.isLive(links.1), "Another account's link works")
         },
-        AccountStoreCheck("freezeTokens", "Lets one of fifty concurrent calls win") { stores in
+        AccountStoreCheck("freezeTokens", "Accepts one of fifty concurrent calls") { stores in
             let account = try await stores.addAccount()
             let digest = TokenDigest(of: "freeze")
-            try await stores.freezeTokens.insert(digest, account: account.id, expiresAt: .after(60))
-            let results = try await concurrently(50) { try await stores.either($0).freezeTokens.freeze(digest, at: .after(1)) }
+            try await stores.accountLockTokens.insert(digest, account: account.id, expiresAt: .after(60))
+            let results = try await concurrently(50) { try await stores.either($0).accountLockTokens.lock(digest, at: .after(1)) }
             try require(results.count { $0 }, equals: 1, "The number of winners")
             try require(try await stores.stored(account).epoch, equals: 1, "The epoch")
         },
@@ -277,26 +281,34 @@ extension AccountStoreCheck {
             let (expired, foreign, discarded) = (
                 TokenDigest(of: "expired"), TokenDigest(of: "foreign"), TokenDigest(of: "discarded")
             )
-            try await stores.freezeTokens.insert(expired, account: account.id, expiresAt: .after(0))
-            try await stores.freezeTokens.insert(foreign, account: suspended.id, expiresAt: .after(60))
-            try await stores.freezeTokens.insert(discarded, account: account.id, expiresAt: .after(60))
-            try await stores.freezeTokens.discard(discarded)
+            try await stores.accountLockTokens.insert(expired, account: account.id, expiresAt: .after(0))
+            try await stores.accountLockTokens.insert(foreign, account: suspended.id, expiresAt: .after(60))
+            try await stores.accountLockTokens.insert(discarded, account: account.id, expiresAt: .after(60))
+            try await stores.accountLockTokens.discard(discarded)
             for digest in [expired, foreign, discarded, TokenDigest(of: "unknown")] {
-                try require(try await stores.freezeTokens.find(digest, at: .after(0)), equals: nil, "The account of the token")
-                try require(await !stores.freezeTokens.freeze(digest, at: .after(0)), "freeze returns false")
+                try require(
+                    try await stores.accountLockTokens.find(digest, at: .after(0)),
+                    equals: nil,
+                    "The account of the token"
+                )
+                try require(await !stores.accountLockTokens.lock(digest, at: .after(0)), "freeze returns false")
             }
             try require(try await stores.stored(account).state, equals: .active, "The state")
         },
-        AccountStoreCheck("freezeTokens", "Sweeps what has expired, and nothing else") { stores in
+        AccountStoreCheck("freezeTokens", "Sweeps expired tokens, and nothing else") { stores in
             let account = try await stores.addAccount()
             let (old, young) = (TokenDigest(of: "old"), TokenDigest(of: "young"))
-            try await stores.freezeTokens.insert(old, account: account.id, expiresAt: .after(10))
-            try await stores.freezeTokens.insert(young, account: account.id, expiresAt: .after(60))
-            while try await stores.freezeTokens.sweep(at: .after(11)) {}
-            // As of before its expiry, so that only its removal hides it.
-            try require(try await stores.freezeTokens.find(old, at: .after(1)), equals: nil, "The account of an expired token")
+            try await stores.accountLockTokens.insert(old, account: account.id, expiresAt: .after(10))
+            try await stores.accountLockTokens.insert(young, account: account.id, expiresAt: .after(60))
+            while try await stores.accountLockTokens.sweep(at: .after(11)) {}
+            // Uses a time before its expiry, so that only its removal hides it.
             try require(
-                try await stores.freezeTokens.find(young, at: .after(1))?.id,
+                try await stores.accountLockTokens.find(old, at: .after(1)),
+                equals: nil,
+                "The account of an expired token"
+            )
+            try require(
+                try await stores.accountLockTokens.find(young, at: .after(1))?.id,
                 equals: account.id,
                 "The account of a live token"
             )

@@ -5,11 +5,11 @@ import Crypto
 import ErrorContract
 import Foundation
 
-/// The account domain in memory with a clock in the test's hand.
+/// The account domain in memory, with a clock that the test controls.
 struct AccountServices: Sendable {
     let stores: InMemoryAccountStores
     let clock: WallClock
-    let signIn: SignIn
+    let authentication: Authentication
     let recovery: PasswordRecovery
     let gate: HashingGate
 
@@ -25,7 +25,7 @@ struct AccountServices: Sendable {
         self.gate = gate
         self.stores = stores
         self.clock = clock
-        signIn = SignIn(
+        authentication = Authentication(
             accounts: stores.accounts,
             sessions: stores.sessions,
             gate: gate,
@@ -45,8 +45,8 @@ struct AccountServices: Sendable {
     }
 
     /// Registers Ana with the password "old password".
-    func register(_ email: String = "Ana@Example.com", language: Language = .spanish) async throws -> SignIn.Opened {
-        try await signIn.register(
+    func register(_ email: String = "Ana@Example.com", language: Language = .spanish) async throws -> Authentication.Opened {
+        try await authentication.register(
             email: try EmailAddress(email),
             password: try Password("old password"),
             firstName: try FirstName("Ana"),
@@ -54,16 +54,16 @@ struct AccountServices: Sendable {
         )
     }
 
-    func signIn(_ email: String, _ password: String) async throws -> SignIn.Opened {
-        try await signIn.signIn(email: try EmailAddress(email), password: try Password(password))
+    func signIn(_ email: String, _ password: String) async throws -> Authentication.Opened {
+        try await authentication.signIn(email: try EmailAddress(email), password: try Password(password))
     }
 
-    func refresh(_ opened: SignIn.Opened) async throws -> SignIn.Opened {
-        try await signIn.refresh(try RefreshToken(opened.refreshToken.text))
+    func refresh(_ opened: Authentication.Opened) async throws -> Authentication.Opened {
+        try await authentication.refresh(try RefreshToken(opened.refreshToken.text))
     }
 }
 
-/// Runs a test with the account domain over new stores.
+/// Runs a test with the account domain on new stores.
 func withServices(_ body: (AccountServices) async throws -> Void) async throws {
     try await body(try await AccountServices())
 }

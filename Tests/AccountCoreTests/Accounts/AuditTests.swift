@@ -21,7 +21,7 @@ import Testing
         )
     }
 
-    @Test("What was noted is kept with its origin, newest first, and of unknown accounts nothing")
+    @Test("Stores events with their origin, newest first, and none of unknown accounts")
     func kept() async throws {
         try await withStores { stores in
             let account = try await stores.addAccount()
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test("Events that could not be written wait for the next time, and no more than 10,000 of them")
+    @Test("Retries events that could not be written, at most 10,000 of them")
     func failing() async throws {
         let fails = Mutex(true)
         let stores = InMemoryAccountStores { operation in
@@ -57,7 +57,7 @@ import Testing
         #expect(stores.eventCount == 10_000)
     }
 
-    @Test("Resets, freezes and reuse are noted for their account, with the origin of the request for the mail")
+    @Test("Records resets, locks and token reuse with the origin of the email's request")
     func domain() async throws {
         try await withPostOffice { office in
             let stores = office.stores
@@ -72,10 +72,10 @@ import Testing
                 audit: trail,
                 now: office.clock.now
             )
-            let freeze = AccountFreeze(tokens: stores.freezeTokens, audit: trail, now: office.clock.now)
+            let lock = AccountLock(tokens: stores.accountLockTokens, audit: trail, now: office.clock.now)
             let secret = SecretToken()
-            try await stores.freezeTokens.insert(secret.digest, account: account.id, expiresAt: .after(60))
-            try await freeze.freeze(try ResetToken(secret.text))
+            try await stores.accountLockTokens.insert(secret.digest, account: account.id, expiresAt: .after(60))
+            try await lock.lock(try ResetToken(secret.text))
             let origin = AuditOrigin(client: "2001:db8:7::/48", requestID: "id-2")
             for email in ["ana@example.com", "nobody@example.com"] {
                 try await AuditOrigin.$current.withValue(origin) {
@@ -87,7 +87,7 @@ import Testing
             try await recovery.confirm(token, email: nil, newPassword: try Password("another good password"))
             await trail.flush()
             let events = try await stores.audit.events(of: account.id, limit: 9)
-            #expect(events.map(\.kind) == [.recovered, .passwordReset, .resetLinkSent, .frozen])
+            #expect(events.map(\.kind) == [.recovered, .passwordReset, .resetLinkSent, .locked])
             #expect(events.first { $0.kind == .resetLinkSent }?.origin == origin)
         }
     }

@@ -8,9 +8,9 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct PasswordCheckTests {
     /// The outcomes that a sign-in reports.
     private final class Reports: Sendable {
-        private let outcomes = Mutex<[SignIn.PasswordCheck]>([])
-        var all: [SignIn.PasswordCheck] { outcomes.withLock { $0 } }
-        func note(_ outcome: SignIn.PasswordCheck) { outcomes.withLock { $0.append(outcome) } }
+        private let outcomes = Mutex<[Authentication.PasswordCheck]>([])
+        var all: [Authentication.PasswordCheck] { outcomes.withLock { $0 } }
+        func note(_ outcome: Authentication.PasswordCheck) { outcomes.withLock { $0.append(outcome) } }
     }
 
     private func attempt(
@@ -20,19 +20,19 @@ import Testing
         _ reports: Reports
     ) async {
         guard let email = try? EmailAddress(email), let password = try? Password(password) else { return }
-        _ = try? await services.signIn.signIn(email: email, password: password) { reports.note($0) }
+        _ = try? await services.authentication.signIn(email: email, password: password) { reports.note($0) }
     }
 
-    @Test("A sign-in reports once whether the password was right, also for an account that is out of use")
+    @Test("A sign-in reports its password check once, also for an inactive account")
     func outcomes() async throws {
         try await withStores { stores in
             let services = try await AccountServices(stores)
             let account = try await services.register().account
-            let attempts: [(String, String, SignIn.PasswordCheck)] = [
+            let attempts: [(String, String, Authentication.PasswordCheck)] = [
                 ("ana@example.com", "old password", .right), ("ana@example.com", "a guess", .wrong),
                 ("nobody@example.com", "old password", .wrong),
             ]
-            for state in [Account.State.active, .suspended, .frozen] {
+            for state in [Account.State.active, .suspended, .locked] {
                 _ = try await stores.accounts.setState(state, of: account.id)
                 for (email, password, outcome) in attempts {
                     let reports = Reports()
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("A full queue and a cancellation before the check are reported as no check, one during it as a check")
+    @Test("Reports no check if the queue is full or the caller cancels before the check")
     func notMade() async throws {
         try await withStores { stores in
             let hashing = PlainHashing()
@@ -68,33 +68,33 @@ import Testing
         }
     }
 
-    @Test("A device is proven by a valid token of the account in its epoch, and by nothing else")
+    @Test("Only a valid token of the account in its current epoch proves a device")
     func devices() async throws {
         try await withStores { stores in
             let services = try await AccountServices(stores)
             let ana = try await services.register("ana@example.com")
             let bea = try await services.register("bea@example.com")
             let email = try EmailAddress("ANA@example.com")
-            let signIn = services.signIn
+            let signIn = services.authentication
             #expect(try await signIn.device(provenBy: [ana.deviceToken], for: email) != nil)
             #expect(try await signIn.device(provenBy: [bea.deviceToken], for: email) == nil)
             #expect(try await signIn.device(provenBy: [], for: email) == nil)
             #expect(try await signIn.device(provenBy: [bea.deviceToken, ana.deviceToken], for: email) != nil)
             #expect(try await signIn.device(provenBy: [ana.deviceToken], for: EmailAddress("nobody@example.com")) == nil)
 
-            // All tokens of a session are of one device, so that refreshes bring no further guesses.
+            // All tokens of a session belong to one device, so that a refresh adds no attempts.
             let next = try await signIn.refresh(try RefreshToken(ana.refreshToken.text))
             let devices = try await [ana, next].asyncMap { try await signIn.device(provenBy: [$0.deviceToken], for: email) }
             #expect(devices[0] == devices[1])
 
-            for state in [Account.State.frozen, .active] {
+            for state in [Account.State.locked, .active] {
                 _ = try await stores.accounts.setState(state, of: ana.account.id)
                 #expect(try await signIn.device(provenBy: [next.deviceToken], for: email) == nil)
             }
         }
     }
 
-    @Test("A confirmed reset voids the device tokens of its account, and returns a valid one")
+    @Test("A confirmed reset invalidates the account's device tokens and returns a new one")
     func reset() async throws {
         try await withStores { stores in
             let services = try await AccountServices(stores)
@@ -111,10 +111,10 @@ import Testing
             let token = try ResetToken(link.text)
             let new = try await services.recovery.confirm(token, email: nil, newPassword: try Password("another good password"))
             let email = ana.account.email
-            #expect(try await services.signIn.device(provenBy: [ana.deviceToken], for: email) == nil)
-            #expect(try await services.signIn.device(provenBy: [new], for: email) != nil)
+            #expect(try await services.authentication.device(provenBy: [ana.deviceToken], for: email) == nil)
+            #expect(try await services.authentication.device(provenBy: [new], for: email) != nil)
             services.clock.advance(by: 180 * 86_400)
-            #expect(try await services.signIn.device(provenBy: [new], for: email) == nil)
+            #expect(try await services.authentication.device(provenBy: [new], for: email) == nil)
         }
     }
 }

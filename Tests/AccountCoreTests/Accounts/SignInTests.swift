@@ -7,11 +7,11 @@ import Testing
 @testable import AccountCore
 
 @Suite struct SignInTests {
-    @Test("Who registers is signed in, and signs in again with the same password in whatever case the address")
+    @Test("A registered user is signed in and can sign in with the address in any case")
     func register() async throws {
         try await withServices { services in
             let opened = try await services.register()
-            #expect(try await services.signIn.account(accessToken: opened.accessToken) == opened.account)
+            #expect(try await services.authentication.account(accessToken: opened.accessToken) == opened.account)
             let again = try await services.signIn("ANA@example.com", "old password")
             #expect(again.account == opened.account)
             #expect(again.account.passwordHash == "1:old password")
@@ -19,13 +19,13 @@ import Testing
         }
     }
 
-    @Test("A taken address and a weak password are refused")
+    @Test("Refuses a registered address and a weak password")
     func registerRefusals() async throws {
         try await withServices { services in
             _ = try await services.register()
             await #expect(throws: AccountError.emailExists) { try await services.register("ana@EXAMPLE.com") }
             let weak = await #expect(throws: AccountError.self) {
-                try await services.signIn.register(
+                try await services.authentication.register(
                     email: try EmailAddress("bob@example.com"),
                     password: try Password("short"),
                     firstName: try FirstName("Bob"),
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("A wrong password and a missing account are the same refusal")
+    @Test("Refuses a wrong password and a missing account with the same error")
     func invalidCredentials() async throws {
         try await withServices { services in
             _ = try await services.register()
@@ -49,13 +49,13 @@ import Testing
     }
 
     @Test(
-        "That an account is out of use is told after the right password alone",
+        "Reports an inactive account only after the right password",
         arguments: [Account.State.inactive, .suspended]
     )
     func outOfUse(_ state: Account.State) async throws {
         try await withServices { services in
             let opened = try await services.register()
-            // Not by `setState`, which ends sessions too.
+            // Does not use `setState`, which also ends sessions.
             services.stores.read { $0.accounts[opened.account.id]?.state = state }
             let refusal: AccountError = state == .inactive ? .inactive : .suspended
             await #expect(throws: refusal) { try await services.signIn("ana@example.com", "old password") }
@@ -63,13 +63,13 @@ import Testing
                 try await services.signIn("ana@example.com", "wrong password")
             }
             await #expect(throws: AccountError.sessionExpired) {
-                try await services.signIn.account(accessToken: opened.accessToken)
+                try await services.authentication.account(accessToken: opened.accessToken)
             }
             await #expect(throws: AccountError.refreshFailed) { try await services.refresh(opened) }
         }
     }
 
-    @Test("A hash of weaker parameters is renewed at the next sign-in, and no session ends by it")
+    @Test("The next sign-in renews a hash of weaker parameters and ends no session")
     func rehash() async throws {
         try await withServices { services in
             let opened = try await services.register()
@@ -77,32 +77,32 @@ import Testing
             let again = try await newer.signIn("ana@example.com", "old password")
             let stored = try await services.stores.accounts.account(id: again.account.id)
             #expect(stored?.passwordHash == "2:old password")
-            #expect(try await services.signIn.account(accessToken: opened.accessToken).id == again.account.id)
+            #expect(try await services.authentication.account(accessToken: opened.accessToken).id == again.account.id)
             await #expect(throws: AccountError.invalidCredentials) { try await newer.signIn("ana@example.com", "wrong one") }
         }
     }
 
-    @Test("A session is continued by its refresh token; the access token runs out after 15 minutes")
+    @Test("A refresh token refreshes a session; the access token expires after 15 minutes")
     func refresh() async throws {
         try await withServices { services in
             let opened = try await services.register()
             services.clock.advance(by: 899)
-            _ = try await services.signIn.account(accessToken: opened.accessToken)
+            _ = try await services.authentication.account(accessToken: opened.accessToken)
             services.clock.advance(by: 1)
             await #expect(throws: AccountError.tokenExpired) {
-                try await services.signIn.account(accessToken: opened.accessToken)
+                try await services.authentication.account(accessToken: opened.accessToken)
             }
             let next = try await services.refresh(opened)
-            #expect(try await services.signIn.account(accessToken: next.accessToken) == opened.account)
+            #expect(try await services.authentication.account(accessToken: next.accessToken) == opened.account)
             services.clock.advance(by: 11)
             await #expect(throws: AccountError.refreshFailed) { try await services.refresh(opened) }
             await #expect(throws: AccountError.sessionExpired) {
-                try await services.signIn.account(accessToken: next.accessToken)
+                try await services.authentication.account(accessToken: next.accessToken)
             }
         }
     }
 
-    @Test("A session that was idle too long has expired, and says so")
+    @Test("A session that was idle too long is refused as expired")
     func idle() async throws {
         try await withServices { services in
             let opened = try await services.register()
@@ -111,16 +111,16 @@ import Testing
         }
     }
 
-    @Test("Signing out ends the session, twice is no error, and the access token is refused at once")
+    @Test("A sign-out ends the session and its access token at once, and can be repeated")
     func signOut() async throws {
         try await withServices { services in
             let opened = try await services.register()
             let token = try RefreshToken(opened.refreshToken.text)
-            try await services.signIn.signOut(token)
-            try await services.signIn.signOut(token)
-            try await services.signIn.signOut(try RefreshToken("unknown"))
+            try await services.authentication.signOut(token)
+            try await services.authentication.signOut(token)
+            try await services.authentication.signOut(try RefreshToken("unknown"))
             await #expect(throws: AccountError.sessionExpired) {
-                try await services.signIn.account(accessToken: opened.accessToken)
+                try await services.authentication.account(accessToken: opened.accessToken)
             }
             await #expect(throws: AccountError.refreshFailed) { try await services.refresh(opened) }
         }

@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// One situation and what a person must be shown.
+/// A situation and its expected presentation.
 struct PresentationRow: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var error: APIError
@@ -22,9 +22,9 @@ struct PresentationRow: Sendable, CustomTestStringConvertible {
         in language: Language? = nil,
         retryAfter: Duration? = nil
     ) -> APIError {
-        var answer = ErrorDecoder().decode(status: status, headers: [:], body: [UInt8](), now: now)
-        (answer.code, answer.message, answer.retryAfter) = (code, message, retryAfter)
-        var error = APIError(answer)
+        var response = ErrorDecoder().decode(status: status, headers: [:], body: [UInt8](), now: now)
+        (response.code, response.message, response.retryAfter) = (code, message, retryAfter)
+        var error = APIError(response)
         error.headers[.contentLanguage] = language?.rawValue
         return error
     }
@@ -195,7 +195,7 @@ struct PresentationRow: Sendable, CustomTestStringConvertible {
 
 @Suite struct ErrorPresentationTests {
     @Test(
-        "An error is shown with exactly this title, text and actions",
+        "Shows an error with exactly this title, text and actions",
         arguments: PresentationRow.sessions + PresentationRow.limits + PresentationRow.failures
     )
     func shown(row: PresentationRow) {
@@ -226,7 +226,7 @@ struct PresentationRow: Sendable, CustomTestStringConvertible {
         #expect(APIError(.unknownOutcome).recovery == .checkAgain && !APIError(.unknownOutcome).isRetryable)
     }
 
-    @Test("A code of the app's own is shown with the app's text")
+    @Test("Shows a code of the app with the app's text")
     func ownCode() throws {
         let own = ErrorDefinition(
             "PAYMENT_DECLINED",
@@ -238,9 +238,9 @@ struct PresentationRow: Sendable, CustomTestStringConvertible {
             message: LocalizedText(en: "The card was declined.", es: "La tarjeta fue rechazada.")
         )
         let catalogue = try ErrorCatalogue.standard.adding([own])
-        var answer = ErrorDecoder().decode(status: 402, headers: [:], body: [UInt8](), now: PresentationRow.now)
-        answer.code = "PAYMENT_DECLINED_TODAY"
-        let shown = APIError(answer, catalogue: catalogue)
+        var response = ErrorDecoder().decode(status: 402, headers: [:], body: [UInt8](), now: PresentationRow.now)
+        response.code = "PAYMENT_DECLINED_TODAY"
+        let shown = APIError(response, catalogue: catalogue)
             .presentation(in: .spanish, now: PresentationRow.now, catalogue: catalogue)
         #expect(shown.message == "La tarjeta fue rechazada.")
         #expect(shown.primary == .updateApp)

@@ -1,11 +1,11 @@
 import ErrorContract
 
-/// What must be true of an error that was read, whatever the answer was.
+/// The rules that every decoded error must satisfy, for any response.
 enum Soundness {
-    /// The first rule that an error breaks, or `nil`.
+    /// Returns a description of the first rule that an error violates, or `nil`.
     /// - Parameters:
-    ///   - error: What was read.
-    ///   - status: The HTTP status of the answer.
+    ///   - error: The decoded error.
+    ///   - status: The HTTP status of the response.
     static func fault(in error: DecodedError, status: Int) -> String? {
         let claims = (200...299).contains(status) && (400...599).contains(error.status)
         let isLimitUnder400 = status == 400 && error.status == 429 && error.family == .graphQL
@@ -21,7 +21,7 @@ enum Soundness {
         return nil
     }
 
-    /// The longest text that a person is shown, in bytes.
+    /// The longest text that may be shown to a user, in bytes.
     static let longestText = 2_048
 
     private static let insides = [

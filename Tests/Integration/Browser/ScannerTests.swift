@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct ScannerTests {
     @Test(
-        "A mail scanner may open the link in every way it likes; then the person still succeeds",
+        "A mail scanner may open the link in any way, and the user still succeeds",
         arguments: [ResetLink.Style.query, .fragment]
     )
     func scanner(style: ResetLink.Style) async throws {
@@ -21,8 +21,8 @@ import Testing
             let mail = try #require(try server.server.accounts.mailbox.mails().first?.link)
             let target = mail.path + (mail.query(percentEncoded: true).map { "?" + $0 } ?? "")
             for method in ["GET", "HEAD", "OPTIONS"] {
-                let answer = try await RawHTTP.send(method, target, to: server.url)
-                #expect(answer.status == (method == "OPTIONS" ? 405 : 200))
+                let response = try await RawHTTP.send(method, target, to: server.url)
+                #expect(response.status == (method == "OPTIONS" ? 405 : 200))
             }
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<5 { group.addTask { try await RawHTTP.send("GET", target, to: server.url).status } }

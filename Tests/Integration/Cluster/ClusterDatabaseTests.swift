@@ -20,7 +20,7 @@ import Testing
                     try await report("PostgreSQL started: ready") { try await cluster.wait(untilReady: true) }
                     try await report("the next success") { try await load.proceeds() }
 
-                    try await server.freeze()
+                    try await server.lock()
                     let begin = ContinuousClock.now
                     try await report("PostgreSQL stopped by SIGSTOP: not ready") { try await cluster.wait(untilReady: false) }
                     try await Task.sleep(until: begin.advanced(by: .seconds(isLong ? 10 : 2)))
@@ -50,7 +50,7 @@ import Testing
                 let load = try await ClusterLoad.run(on: cluster) { load in
                     try await load.proceeds()
                     try await Task.sleep(for: .milliseconds(Int.random(in: 0...1_000)))
-                    if signal == SIGKILL { try await primary.stop(SIGKILL) } else { try await primary.freeze() }
+                    if signal == SIGKILL { try await primary.stop(SIGKILL) } else { try await primary.lock() }
                     let how = signal == SIGKILL ? "died" : "is silent"
                     try await report("the primary \(how): not ready") { try await cluster.wait(untilReady: false) }
                     try await standby.promote()
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// Prints how long something took, for the long rounds.
+    /// Prints the duration of an operation, for the long rounds.
     private func report(_ what: String, _ body: () async throws -> Void) async throws {
         let begin = ContinuousClock.now
         try await body()
@@ -75,7 +75,7 @@ import Testing
 }
 
 extension ClusterLoad {
-    /// Waits until users have succeeded with something.
+    /// Waits until some calls of users have succeeded.
     fileprivate func proceeds() async throws {
         let before = responses(200)
         try await waitUntil("the load proceeds") { responses(200) > before + 5 }

@@ -9,24 +9,24 @@ import Testing
 
 @Suite struct LinksTests {
 
-    @Test("The served association file opens exactly the reset links, by Apple's rules")
+    @Test("The served association file opens exactly the reset links by Apple's rules")
     func servedFile() async throws {
         let apps = try ["TEAM123456.com.example.app"].map { try AppIdentifier($0) }
         let association = try AssociationFile(apps: apps)
         try await withServer {
             $0.associatedApps.apple = association
         } _: { server in
-            let answer = try await RawHTTP.send("GET", "/.well-known/apple-app-site-association", to: server.url)
-            #expect(answer.status == 200)
-            #expect(answer["Content-Type"] == "application/json")
+            let response = try await RawHTTP.send("GET", "/.well-known/apple-app-site-association", to: server.url)
+            #expect(response.status == 200)
+            #expect(response["Content-Type"] == "application/json")
             let expected = """
                 {"applinks":{"details":[{"appIDs":["TEAM123456.com.example.app"],"components":[\
                 {"/":"/reset-password","?":{"token":"?*"}},{"/":"/reset-password","#":"?*"}]}]},\
                 "webcredentials":{"apps":["TEAM123456.com.example.app"]}}
                 """
-            #expect(answer.text == expected)
+            #expect(response.text == expected)
             try await withFolder { folder in
-                try Data(answer.body).write(to: folder.appending(path: "aasa"))
+                try Data(response.body).write(to: folder.appending(path: "aasa"))
                 let good = "https://example.com/reset-password?token=abc&email=a%40example.com"
                 let run = try await Binary.run(["links", "verify", "aasa", "--link", good], in: folder)
                 #expect(run.status == 0, "\(run.output)\(run.errors)")
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("An address is fetched without following redirects, and what Apple would refuse is told")
+    @Test("Fetches a URL without following redirects, and reports what Apple would refuse")
     func address() async throws {
         try await withServer { server in
             try await withFolder { folder in
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("App settings are read from the environment, and refused with a reason")
+    @Test("Reads app settings from the environment, and refuses invalid ones with a reason")
     func settings() async throws {
         try await withFolder { folder in
             let bad = [

@@ -6,7 +6,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// One request that must be refused, and how.
+/// A request that must be refused, and the expected refusal.
 struct BadInput: Sendable, CustomTestStringConvertible {
     let name: String
     var method = "POST"
@@ -212,7 +212,7 @@ extension BadInput {
         #expect((BadInput.unreadable + BadInput.invalid + BadInput.misdirected).count >= 40)
     }
 
-    @Test("Every bad input is answered in the contract, with and without a trailing slash, and the server goes on")
+    @Test("Every bad input gets a contract error, with and without a trailing slash")
     func everyRow() async throws {
         try await withServer {
             $0.resetEmailLimit = nil
@@ -220,8 +220,8 @@ extension BadInput {
             for input in BadInput.unreadable + BadInput.invalid + BadInput.misdirected {
                 for path in variants(of: input.path) {
                     let headers = input.headers + (input.contentType.map { ["Content-Type: \($0)"] } ?? [])
-                    let answer = try await RawHTTP.send(input.method, path, to: server.url, headers: headers, body: input.body)
-                    try expectContract(answer, input, path)
+                    let response = try await RawHTTP.send(input.method, path, to: server.url, headers: headers, body: input.body)
+                    try expectContract(response, input, path)
                 }
             }
             let alive = try await RawHTTP.send("GET", "/health/ready", to: server.url)
@@ -235,26 +235,26 @@ extension BadInput {
         return [bare, bare + "/"]
     }
 
-    private func expectContract(_ answer: RawHTTP.Answer, _ input: BadInput, _ path: String) throws {
-        let place: Comment = "\(input.name) at \(path): \(answer.text)"
-        #expect(answer.status == input.status, place)
-        #expect(answer["X-Error-Code"] == input.code, place)
-        #expect(answer["Content-Type"] == "application/json; charset=utf-8", place)
-        #expect(answer["Content-Language"] == "en", place)
-        #expect(answer["Cache-Control"] == "no-store", place)
-        #expect(answer["X-Request-Id"]?.isEmpty == false, place)
-        if input.status == 405 { #expect(answer["Allow"]?.isEmpty == false, place) }
-        let json = try answer.json()
+    private func expectContract(_ response: RawHTTP.Answer, _ input: BadInput, _ path: String) throws {
+        let place: Comment = "\(input.name) at \(path): \(response.text)"
+        #expect(response.status == input.status, place)
+        #expect(response["X-Error-Code"] == input.code, place)
+        #expect(response["Content-Type"] == "application/json; charset=utf-8", place)
+        #expect(response["Content-Language"] == "en", place)
+        #expect(response["Cache-Control"] == "no-store", place)
+        #expect(response["X-Request-Id"]?.isEmpty == false, place)
+        if input.status == 405 { #expect(response["Allow"]?.isEmpty == false, place) }
+        let json = try response.json()
         #expect(json["error.code"]?.stringValue == input.code, place)
         #expect(json["error.message"]?.stringValue?.isEmpty == false, place)
         #expect(json["error.details"]?.objectValue != nil, place)
-        #expect(json["error.request_id"]?.stringValue == answer["X-Request-Id"], place)
+        #expect(json["error.request_id"]?.stringValue == response["X-Request-Id"], place)
         #expect(json["error.timestamp"]?.stringValue?.hasSuffix("Z") == true, place)
         if input.code.hasPrefix("VALIDATION_") {
             #expect(json["error.details.validation_errors.0.pointer"]?.stringValue?.hasPrefix("#") == true, place)
         }
         for leak in ["Swift", "swift", "SQLite", "Codable", "Error(", "/Sources/"] {
-            #expect(!answer.text.contains(leak), place)
+            #expect(!response.text.contains(leak), place)
         }
     }
 }

@@ -7,25 +7,25 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct DevelopmentPagesTests {
-    @Test("The mailbox is served in development and on a loopback address only")
+    @Test("Serves the mailbox in development and on a loopback address only")
     func onlyInDevelopment() async throws {
         try await withServer {
             $0.environment = .production
             $0.resetBaseURL = URL(string: "https://accounts.example.com")
         } _: { server in
-            let answer = try await RawHTTP.send("GET", "/dev/mailbox", to: server.url)
-            #expect(answer.status == 404)
-            #expect(answer["Strict-Transport-Security"] != nil)
+            let response = try await RawHTTP.send("GET", "/dev/mailbox", to: server.url)
+            #expect(response.status == 404)
+            #expect(response["Strict-Transport-Security"] != nil)
         }
         try await withServer {
             $0.host = "0.0.0.0"
         } _: { server in
-            let answer = try await RawHTTP.send("GET", "/dev/mailbox", to: server.url)
-            #expect(answer.status == 404)
+            let response = try await RawHTTP.send("GET", "/dev/mailbox", to: server.url)
+            #expect(response.status == 404)
         }
     }
 
-    @Test("The mailbox shows mails as a page, as JSON and one by one")
+    @Test("The mailbox shows emails as a page, as JSON and one by one")
     func mailbox() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -42,18 +42,18 @@ import Testing
     }
 
     @Test(
-        "A web page whose name was pointed at this machine can't read the mailbox",
+        "A website whose name resolves to this machine can't read the mailbox",
         arguments: ["evil.example", "127.0.0.1.evil.example"]
     )
     func rebinding(host: String) async throws {
         try await withServer { server in
             let bytes = "GET /dev/mailbox HTTP/1.1\r\nHost: \(host)\r\nAccept: application/json\r\nConnection: close\r\n\r\n"
-            let answer = try await RawHTTP.exchange(Array(bytes.utf8), with: server.url)
-            #expect(answer.status == 404)
+            let response = try await RawHTTP.exchange(Array(bytes.utf8), with: server.url)
+            #expect(response.status == 404)
         }
     }
 
-    @Test("Health tells that the server lives and is ready", arguments: ["/health/live", "/health/ready", "/health/ready/"])
+    @Test("Health reports liveness and readiness", arguments: ["/health/live", "/health/ready", "/health/ready/"])
     func health(path: String) async throws {
         try await withServer { server in
             let get = try await RawHTTP.send("GET", path, to: server.url)

@@ -6,9 +6,9 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// What apps in the field read under `/reset_password/`.
+/// The responses under `/reset_password/` for released apps.
 @Suite struct LegacyFormTests {
-    @Test("Whatever goes wrong under /reset_password/ is told in the success form, whichever form the server has")
+    @Test("Every error under /reset_password/ has the success form, whatever is configured")
     func everyError() async throws {
         for form in ErrorForm.allCases {
             try await withServer {
@@ -24,24 +24,24 @@ import Testing
                     ("POST", "/reset_password/", #"{"email":"a@example.com"}"#, 200, ""),
                     ("POST", "/reset_password/", #"{"email":"a@example.com"}"#, 429, "rate_limit"),
                 ] {
-                    let answer = try await RawHTTP.send(
+                    let response = try await RawHTTP.send(
                         method,
                         path,
                         to: server.url,
                         headers: ["Content-Type: application/json"],
                         body: Array(body.utf8)
                     )
-                    let place: Comment = "\(method) \(path): \(answer.text)"
-                    #expect(answer.status == status, place)
+                    let place: Comment = "\(method) \(path): \(response.text)"
+                    #expect(response.status == status, place)
                     guard status != 200 else { continue }
-                    let json = try answer.json()
+                    let json = try response.json()
                     #expect(json["success"] == false, place)
                     #expect(json["error_code"] == .integer(Int64(status)), place)
                     #expect(json["errors.0.field"]?.stringValue == field, place)
                     #expect(json["errors.0.message"]?.stringValue?.isEmpty == false, place)
-                    #expect(answer["X-Error-Code"] == answer.decoded.code?.rawValue, place)
-                    if status == 405 { #expect(answer["Allow"] == "POST", place) }
-                    if status == 429 { #expect(answer["Retry-After"] != nil, place) }
+                    #expect(response["X-Error-Code"] == response.decoded.code?.rawValue, place)
+                    if status == 405 { #expect(response["Allow"] == "POST", place) }
+                    if status == 429 { #expect(response["Retry-After"] != nil, place) }
                 }
                 let elsewhere = try await RawHTTP.send("GET", "/reset_passwords", to: server.url)
                 #expect(elsewhere.decoded.family.rawValue == (form == .problem ? "contract-problem" : form.rawValue))
@@ -49,17 +49,17 @@ import Testing
         }
     }
 
-    @Test("Who asks for problem details gets them there too")
+    @Test("A client that accepts problem details gets them there, too")
     func problem() async throws {
         try await withServer { server in
-            let answer = try await RawHTTP.send(
+            let response = try await RawHTTP.send(
                 "GET",
                 "/reset_password/",
                 to: server.url,
                 headers: ["Accept: application/problem+json"]
             )
-            #expect(answer.status == 405)
-            #expect(answer["Content-Type"] == "application/problem+json")
+            #expect(response.status == 405)
+            #expect(response["Content-Type"] == "application/problem+json")
         }
     }
 }

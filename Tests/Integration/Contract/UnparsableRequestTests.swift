@@ -6,7 +6,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// Bytes that are no HTTP, over real sockets.
+/// Bytes that are not HTTP, over real sockets.
 @Suite struct UnparsableRequestTests {
     private static let host = "Host: x\r\n"
 
@@ -31,39 +31,42 @@ import Testing
         ("line ends without a return", "GET / HTTP/1.1\nHost: x\n\n"),
     ]
 
-    @Test("Bytes that are no HTTP are answered in the contract", arguments: cases.map(\.name))
+    @Test("Bytes that are not HTTP get a contract error", arguments: cases.map(\.name))
     func unparsable(name: String) async throws {
         let text = try #require(Self.cases.first { $0.name == name }?.text)
-        // The form and the language of the server's own: nothing is known of the client.
+        // In the server's own form and language, because the client's preferences are unknown.
         try await withServer {
             $0.errorForm = .detail
             $0.defaultLanguage = .spanish
         } _: { server in
-            let answer = try await RawHTTP.exchange(Array(text.utf8), with: server.url)
-            let place: Comment = "\(answer.text)"
-            #expect(answer.status == 400, place)
-            expectInvariants(of: answer, code: .requestMalformed, form: .standard, language: .spanish, place)
-            #expect(answer["Connection"] == "close", place)
-            #expect(answer["Content-Length"] == "\(answer.body.count)", place)
-            let error = answer.decoded
+            let response = try await RawHTTP.exchange(Array(text.utf8), with: server.url)
+            let place: Comment = "\(response.text)"
+            #expect(response.status == 400, place)
+            expectInvariants(of: response, code: .requestMalformed, form: .standard, language: .spanish, place)
+            #expect(response["Connection"] == "close", place)
+            #expect(response["Content-Length"] == "\(response.body.count)", place)
+            let error = response.decoded
             #expect(error.code == .requestMalformed && error.family == .standard, place)
             #expect(error.message == ErrorCatalogue.standard[.requestMalformed]?.message.text(in: .spanish), place)
             #expect(error.requestID.flatMap { UUID(uuidString: $0) } != nil, place)
-            #expect(answer["X-Content-Type-Options"] == "nosniff", place)
-            #expect(answer["Content-Security-Policy"]?.contains("base-uri 'none'; frame-ancestors 'none'") == true, place)
+            #expect(response["X-Content-Type-Options"] == "nosniff", place)
+            #expect(response["Content-Security-Policy"]?.contains("base-uri 'none'; frame-ancestors 'none'") == true, place)
             #expect(try await RawHTTP.send("GET", "/health/live", to: server.url).status == 200)
         }
     }
 
-    @Test("What was asked before on the connection is answered first, and the connection ends with the error")
+    @Test("Earlier requests of the connection get responses, then the error ends it")
     func pipelined() async throws {
         try await withServer { server in
             for first in ["GET /health/live HTTP/1.1\r\n\(Self.host)\r\n", "GET /nothing HTTP/1.1\r\n\(Self.host)\r\n"] {
                 let rest = "NOT HTTP\r\n\r\nGET /health/live HTTP/1.1\r\n\(Self.host)\r\n"
                 let text = try await RawHTTP.exchangeToEnd(Array((first + rest).utf8), with: server.url)
-                let answers = text.components(separatedBy: "HTTP/1.1 ").dropFirst()
-                #expect(answers.count == 2, "\(text)")
-                #expect(answers.last?.hasPrefix("400 ") == true && answers.last?.contains("REQUEST_MALFORMED") == true, "\(text)")
+                let responses = text.components(separatedBy: "HTTP/1.1 ").dropFirst()
+                #expect(responses.count == 2, "\(text)")
+                #expect(
+                    responses.last?.hasPrefix("400 ") == true && responses.last?.contains("REQUEST_MALFORMED") == true,
+                    "\(text)"
+                )
             }
         }
     }
@@ -73,14 +76,14 @@ import Testing
         try await withServer { server in
             let head =
                 "POST /api/auth/login HTTP/1.1\r\n\(Self.host)Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
-            let answer = try await RawHTTP.exchange(Array((head + "ZZ\r\n{}\r\n0\r\n\r\n").utf8), with: server.url)
-            #expect(answer.status == 400)
-            expectInvariants(of: answer, code: .requestMalformed, form: .standard, language: .english, "\(answer.text)")
-            #expect(answer["Connection"] == "close")
+            let response = try await RawHTTP.exchange(Array((head + "ZZ\r\n{}\r\n0\r\n\r\n").utf8), with: server.url)
+            #expect(response.status == 400)
+            expectInvariants(of: response, code: .requestMalformed, form: .standard, language: .english, "\(response.text)")
+            #expect(response["Connection"] == "close")
         }
     }
 
-    @Test("Whatever is made of a request, each answer that is an error is one of the contract, and the server goes on")
+    @Test("For any mutation of a request, every error is a contract error")
     func fuzz() async throws {
         let rounds = ProcessInfo.processInfo.environment["HOLDFAST_ROUNDS"].flatMap { Int($0) } ?? 300
         let seeds = [
@@ -106,8 +109,8 @@ import Testing
                     }
                 }
                 let text = try await RawHTTP.exchangeToEnd(bytes, with: server.url)
-                for answer in text.components(separatedBy: "HTTP/1.1 ").dropFirst() where !answer.hasPrefix("2") {
-                    #expect(answer.contains("X-Error-Code: "), "\(String(decoding: bytes, as: UTF8.self)) → \(text)")
+                for response in text.components(separatedBy: "HTTP/1.1 ").dropFirst() where !response.hasPrefix("2") {
+                    #expect(response.contains("X-Error-Code: "), "\(String(decoding: bytes, as: UTF8.self)) → \(text)")
                 }
             }
             #expect(try await RawHTTP.send("GET", "/health/ready", to: server.url).status == 200)

@@ -16,15 +16,15 @@ import Testing
 @testable import HoldfastCommand
 @testable import SQLiteStores
 
-/// Incidents of other servers that told who has an account, or a secret.
+/// Incidents of other servers that revealed which addresses have an account, or a secret.
 @Suite struct DisclosureIncidentTests {
-    /// How mails fail: by the folder that they lie in, or by what a mail server does for a recipient of that name.
+    /// The failures of emails: of the mailbox folder, or of a mail server, which the recipient's name selects.
     enum MailFault: String, CaseIterable {
         case folder, refused, hang, busy, full, gone, spam
     }
 
     @Test(
-        "Incident: mail can't be sent (GHSA-rrqc-c2jx-6jgv). Known and unknown are answered alike, however it fails",
+        "Incident GHSA-rrqc-c2jx-6jgv: failing email reveals no account",
         arguments: MailFault.allCases
     )
     func mailIsDown(_ fault: MailFault) async throws {
@@ -43,7 +43,7 @@ import Testing
             } _: { server in
                 try await server.register("\(fault)@example.com")
                 if fault == .folder {
-                    // A file in its place: no mail can be put down any more.
+                    // A file replaces the folder, so that no email can be stored.
                     let mailbox = server.server.accounts.mailbox.directory
                     try FileManager.default.removeItem(at: mailbox)
                     try Data().write(to: mailbox)
@@ -57,14 +57,14 @@ import Testing
                     }
                 }
                 // The worker has tried, in vain; nobody outside can see for whom.
-                let ends = fault == .gone || fault == .spam ? "Mail given up" : "Mail postponed"
+                let ends = fault == .gone || fault == .spam ? "Email abandoned" : "Email postponed"
                 try await eventually { server.log.text.contains(ends) }
                 #expect(try mails.received().isEmpty)
             }
         }
     }
 
-    @Test("Incident: a limit that /64 networks evade (CVE-2026-45364). 10,000 addresses of one are one client, however written")
+    @Test("Incident CVE-2026-45364: the 10,000 addresses of a /64 are one client")
     func manyAddresses() async throws {
         try await withMemoryServer {
             $0.trustLoopback()
@@ -78,41 +78,41 @@ import Testing
                 let padded = address.replacing("2001:db8:0:7:", with: "2001:0db8:0000:0007:")
                 let spelling = [address, address.uppercased(), padded, "[\(address)]:\(number + 1)"][number % 4]
                 let body = #"{"email":"person\#(number)@example.com"}"#
-                let answer = try await server.send(
+                let response = try await server.send(
                     .post,
                     "/api/request-password-reset/",
                     body,
                     headers: ["X-Forwarded-For": spelling]
                 )
-                #expect([200, 429].contains(answer.status))
-                if answer.status == 200 { admitted += 1 }
+                #expect([200, 429].contains(response.status))
+                if response.status == 200 { admitted += 1 }
             }
             #expect(admitted == 20)
         }
     }
 
-    @Test("Incident: 429 for existing accounts alone (supabase/auth#2398). Ten requests in a row are answered alike")
+    @Test("Incident supabase/auth#2398: ten requests get equal responses, known or not")
     func limitedAlike() async throws {
         try await withServer {
             $0.trustLoopback()
         } _: { server in
             try await server.register("known@example.com")
             for round in 1...10 {
-                let answers = try await ["known", "nobody"].enumerated().asyncMap { client, name in
+                let responses = try await ["known", "nobody"].enumerated().asyncMap { client, name in
                     try await server.post(
                         "/api/request-password-reset/",
                         #"{"email":"\#(name)@example.com"}"#,
                         headers: ["X-Forwarded-For: 198.51.100.\(client)"]
                     )
                 }
-                #expect(answers[0].status == (round <= 3 ? 200 : 429))
-                #expect(answers[0].comparable == answers[1].comparable, "round \(round)")
-                #expect(answers.count { $0["Retry-After"] != nil } == (round <= 3 ? 0 : 2))
+                #expect(responses[0].status == (round <= 3 ? 200 : 429))
+                #expect(responses[0].comparable == responses[1].comparable, "round \(round)")
+                #expect(responses.count { $0["Retry-After"] != nil } == (round <= 3 ? 0 : 2))
             }
         }
     }
 
-    @Test("Incident: a code readable in an answer (CVE-2026-105211). A token is in its mail, and nowhere else")
+    @Test("Incident CVE-2026-105211: a token is in its email and nowhere else")
     func canary() async throws {
         try await withServer {
             $0.resetEmailLimit = nil
@@ -122,8 +122,8 @@ import Testing
             var told = ""
             func ask(_ method: String, _ path: String, _ body: String = "", form: Bool = false) async throws {
                 let type = "Content-Type: application/" + (form ? "x-www-form-urlencoded" : "json")
-                let answer = try await RawHTTP.send(method, path, to: server.url, headers: [type], body: Array(body.utf8))
-                told += answer.headerLines.joined() + answer.text
+                let response = try await RawHTTP.send(method, path, to: server.url, headers: [type], body: Array(body.utf8))
+                told += response.headerLines.joined() + response.text
             }
             for path in ["/api/request-password-reset/", "/reset_password/"] {
                 try await ask("POST", path, #"{"email":"ana@example.com"}"#)
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test(
-        "Incident: tokens at rest (GHSA-wfm4-pq59-wg6r, Sulu). Nothing that stands in the database resets a password",
+        "Incident GHSA-wfm4-pq59-wg6r, Sulu: no stored data can reset a password",
         .readsDatabaseFile
     )
     func dumpedDatabase() async throws {
@@ -173,14 +173,14 @@ import Testing
             #expect(candidates.count > 20)
             for candidate in candidates {
                 let body = JSONValue.object(["token": .string(candidate), "new_password": "another good password"]).encoded()
-                let answer = try await server.post("/api/confirm-password-reset/", String(decoding: body, as: UTF8.self))
-                #expect(answer.status == 400, "\(candidate)")
+                let response = try await server.post("/api/confirm-password-reset/", String(decoding: body, as: UTF8.self))
+                #expect(response.status == 400, "\(candidate)")
             }
             #expect(try await server.client().validateReset(link).valid)
         }
     }
 
-    @Test("Incident: HTML in a mail (GHSA-4hmq-ggrm-qfc6, Directus). A name is refused, or text", .readsDatabaseFile)
+    @Test("Incident GHSA-4hmq-ggrm-qfc6, Directus: HTML in a name is refused or escaped", .readsDatabaseFile)
     func injectedNames() async throws {
         let harmless = [
             #"<a href="//evil.example">Click</a>"#, "<script>alert(1)</script>", "{{html}}", "{{{html}}}", "{{#buttons}}",
@@ -198,8 +198,8 @@ import Testing
                     "email": .string("person\(number)@example.com"), "password": "correct horse battery",
                     "first_name": .string(name),
                 ]).encoded()
-                let answer = try await server.post("/api/auth/register", String(decoding: body, as: UTF8.self))
-                #expect(answer.status == 400, "\(name)")
+                let response = try await server.post("/api/auth/register", String(decoding: body, as: UTF8.self))
+                #expect(response.status == 400, "\(name)")
                 guard number < harmless.count else { continue }
                 // Accounts of earlier versions and of other systems may have such names.
                 try await server.register("person\(number)@example.com")
@@ -211,7 +211,7 @@ import Testing
                 }
                 _ = try await server.resetLink(for: "person\(number)@example.com")
                 let mail = try #require(try server.server.accounts.mailbox.mails(limit: 1).first)
-                // Nothing in it becomes a link by itself either: dots have a joiner behind them.
+                // Email programs detect no link in it either, because dots are followed by a joiner.
                 let (text, html) = (mail.text.withoutJoiners, mail.html.withoutJoiners)
                 #expect(text.contains(name), "\(name)")
                 #expect(html.contains(escaped(name)) && (escaped(name) == name || !html.contains(name)), "\(name)")
@@ -222,7 +222,7 @@ import Testing
     }
 
     @Test(
-        "Incident: who has an account, told by the sign-in (CVE-2026-23511, ZITADEL). Every state answers a wrong password alike",
+        "Incident CVE-2026-23511, ZITADEL: every account state refuses passwords alike",
         .readsDatabaseFile
     )
     func signInTells() async throws {
@@ -237,14 +237,14 @@ import Testing
             let unknown = try await server.login("nobody@example.com", "wrong password")
             #expect(unknown.status == 401)
             for name in ["active", "inactive", "suspended", "frozen"] {
-                let answer = try await server.login("\(name)@example.com", "wrong password")
-                #expect(answer.comparable == unknown.comparable, "\(name)")
+                let response = try await server.login("\(name)@example.com", "wrong password")
+                #expect(response.comparable == unknown.comparable, "\(name)")
             }
             for path in ["/api/request-password-reset/", "/reset_password/"] {
                 let unknown = try await server.post(path, #"{"email":"nobody@example.com"}"#)
                 for name in ["active", "inactive", "suspended", "frozen"] {
-                    let answer = try await server.post(path, #"{"email":"\#(name)@example.com"}"#)
-                    #expect(answer.comparable == unknown.comparable, "\(name)")
+                    let response = try await server.post(path, #"{"email":"\#(name)@example.com"}"#)
+                    #expect(response.comparable == unknown.comparable, "\(name)")
                 }
             }
         }
@@ -255,14 +255,14 @@ extension String {
     fileprivate var withoutJoiners: String { replacing("\u{2060}", with: "") }
 }
 
-/// A text as a page shows it.
+/// Returns a text as escaped in a page.
 private func escaped(_ text: String) -> String {
     [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&#39;")].reduce(text) {
         $0.replacing($1.0, with: $1.1)
     }
 }
 
-/// How somebody with the file in hand might show a value as a token.
+/// Returns the notations in which an attacker with the database might send a value as a token.
 private func spellings(of value: DatabaseValue) -> [String] {
     switch value.storage {
     case .null: return []

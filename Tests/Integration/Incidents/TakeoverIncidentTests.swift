@@ -14,7 +14,7 @@ import Testing
 
 /// Incidents of other servers in which an account could be taken over.
 @Suite struct TakeoverIncidentTests {
-    @Test("Incident: mail to the typed address (CVE-2019-19844, Django). It goes to the stored one, byte by byte")
+    @Test("Incident CVE-2019-19844, Django: an email goes to the stored address")
     func lookalikes() async throws {
         let stored = ["Mike@example.org", "kim@example.org", "julian@xn--cre53-lva.de", "is@example.org"]
         try await withServer {
@@ -23,8 +23,8 @@ import Testing
             for email in stored { try await server.register(email) }
             for typed in LookalikeAddress.all {
                 let json = JSONValue.object(["email": .string(typed)]).encoded()
-                let answer = try await server.post("/api/request-password-reset/", String(decoding: json, as: UTF8.self))
-                #expect([200, 400].contains(answer.status), "\(typed): \(answer.text)")
+                let response = try await server.post("/api/request-password-reset/", String(decoding: json, as: UTF8.self))
+                #expect([200, 400].contains(response.status), "\(typed): \(response.text)")
             }
             try await server.settleMails()
             let mails = try server.server.accounts.mailbox.mails(limit: 1_000)
@@ -35,9 +35,7 @@ import Testing
         }
     }
 
-    @Test(
-        "Incident: a collation that passes over accents (GHSA-qw9g-7549-7wg5, Directus). A look-alike is somebody else, or refused"
-    )
+    @Test("Incident GHSA-qw9g-7549-7wg5, Directus: look-alikes match no other account")
     func collation() async throws {
         let stored = ["Mike@example.org", "kim@example.org", "julian@xn--cre53-lva.de", "is@example.org"]
         try await withServer {
@@ -55,8 +53,8 @@ import Testing
             #expect(others.count > 5)
             for email in stored + others {
                 let json = JSONValue.object(["email": .string(email)]).encoded()
-                let answer = try await server.post("/api/request-password-reset/", String(decoding: json, as: UTF8.self))
-                #expect(answer.status == 200)
+                let response = try await server.post("/api/request-password-reset/", String(decoding: json, as: UTF8.self))
+                #expect(response.status == 200)
             }
             try await server.settleMails()
             let recipients = try server.server.accounts.mailbox.mails(limit: 1_000).map { Array($0.recipient.utf8) }
@@ -65,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("Incident: an array of addresses (CVE-2023-7028, GitLab). More than one address is refused, and no mail leaves")
+    @Test("Incident CVE-2023-7028, GitLab: refuses several addresses and sends no email")
     func arrays() async throws {
         let json = [
             #"{"email":["ana@example.com","eve@example.net"]}"#, #"{"email":"ana@example.com","email":"eve@example.net"}"#,
@@ -93,8 +91,11 @@ import Testing
             for body in forms {
                 for path in ["/api/request-password-reset/", "/reset-password/request"] {
                     let type = ["Content-Type: application/x-www-form-urlencoded"]
-                    let answer = try await RawHTTP.send("POST", path, to: server.url, headers: type, body: Array(body.utf8))
-                    #expect(answer.status != 200 || answer.text.contains("value=\"ana@example.com"), "\(body): \(answer.text)")
+                    let response = try await RawHTTP.send("POST", path, to: server.url, headers: type, body: Array(body.utf8))
+                    #expect(
+                        response.status != 200 || response.text.contains("value=\"ana@example.com"),
+                        "\(body): \(response.text)"
+                    )
                 }
             }
             #expect(try await server.server.accounts.stores.intents.count() == 0)
@@ -102,7 +103,7 @@ import Testing
         }
     }
 
-    @Test("Incident: a poisoned host (GHSA-2wmj-46rj-qm2w, CVE-2017-12161, CVE-2017-9303). Nothing of a request gets into a link")
+    @Test("Incident GHSA-2wmj-46rj-qm2w, CVE-2017-12161: a Host header changes no link")
     func poisonedHosts() async throws {
         try await withServer {
             $0.resetBaseURL = URL(string: "https://accounts.example.com/app")
@@ -112,9 +113,9 @@ import Testing
             let vectors = PoisonedRequest.all
             #expect(vectors.count >= 40)
             for vector in vectors {
-                let answer = try await RawHTTP.exchange(vector.bytes(email: "ana@example.com"), with: server.url)
-                #expect(!answer.text.contains("evil"), "\(vector)")
-                #expect(answer["Location"]?.contains("evil") != true)
+                let response = try await RawHTTP.exchange(vector.bytes(email: "ana@example.com"), with: server.url)
+                #expect(!response.text.contains("evil"), "\(vector)")
+                #expect(response["Location"]?.contains("evil") != true)
             }
             try await server.settleMails()
             let mails = try server.server.accounts.mailbox.mails(limit: 1_000)
@@ -127,7 +128,7 @@ import Testing
     }
 
     @Test(
-        "Incident: an address that changes (CVE-2026-32700, Devise). A pending link dies, and is nobody else's",
+        "Incident CVE-2026-32700, Devise: changing the address voids pending links",
         .readsDatabaseFile
     )
     func changedAddress() async throws {
@@ -148,7 +149,7 @@ import Testing
                     ($0 as? APIError)?.code == .authResetTokenInvalid
                 }
             }
-            // Whoever takes the old address next gets nothing with it.
+            // The next user of the old address gains nothing by that.
             try await server.register("ana@example.com", name: "Eve")
             await #expect(throws: APIError.self) { try await client.validateReset(link) }
             let fresh = try await server.resetLink(for: "new@example.com")
@@ -156,9 +157,7 @@ import Testing
         }
     }
 
-    @Test(
-        "Incident: siblings (keycloak#37231, #40631, #26815). Of three links, one opened twice, one resets; the rest answer 400"
-    )
+    @Test("Incident keycloak#37231, #40631: only one of three sibling links resets")
     func siblings() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -175,9 +174,9 @@ import Testing
                 let body = #"{"token":"\#(link.token.rawValue)","new_password":"yet another password"}"#
                 let confirm = try await server.post("/api/confirm-password-reset/", body)
                 let validate = try await server.post("/api/validate-reset-token/", #"{"token":"\#(link.token.rawValue)"}"#)
-                for answer in [confirm, validate] {
-                    #expect(answer.status == 400)
-                    #expect(answer["X-Error-Code"] == "AUTH_RESET_TOKEN_INVALID")
+                for response in [confirm, validate] {
+                    #expect(response.status == 400)
+                    #expect(response["X-Error-Code"] == "AUTH_RESET_TOKEN_INVALID")
                 }
                 let page = try await RawHTTP.send("GET", "/reset-password?token=\(link.token.rawValue)", to: server.url)
                 #expect(page.status == 410)
@@ -188,12 +187,12 @@ import Testing
 }
 
 extension TestServer {
-    /// Signs in as an app would.
+    /// Signs in like an app.
     func login(_ email: String, _ password: String) async throws -> RawHTTP.Answer {
         try await post("/api/auth/login", #"{"email":"\#(email)","password":"\#(password)"}"#)
     }
 
-    /// Returns once all mails that were asked for have been made or given up.
+    /// Returns after all requested emails have been sent or abandoned.
     func settleMails() async throws {
         try await eventually { try await server.accounts.stores.intents.count() == 0 }
     }

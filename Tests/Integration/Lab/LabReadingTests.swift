@@ -12,7 +12,7 @@ import Testing
         try await server.post("/dev/lab/read", json, headers: ["Accept-Language: \(language)"]).json()
     }
 
-    @Test("What a client reads from an answer is told: the facts, what it does, and what a person sees")
+    @Test("Describes the facts of a response, the client's reaction and the user's text")
     func reading() async throws {
         try await withServer { server in
             let json =
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("A success, a refusal under 200 and a body that is no text are read as well")
+    @Test("Reads a success, a refusal under 200 and a body that is not text")
     func others() async throws {
         try await withServer { server in
             let success = try await read(server, #"{"status":200,"body":"{}"}"#)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "An answer that can't be one is refused",
+        "Refuses a response that can't exist",
         arguments: [
             #"{"status":42}"#, #"{"status":600}"#, #"{"body":"x"}"#, #"{"status":"200"}"#, "[]",
             #"{"status":500,"body_base64":"*"}"#,
@@ -54,13 +54,13 @@ import Testing
     )
     func refused(json: String) async throws {
         try await withServer { server in
-            let answer = try await server.post("/dev/lab/read", json)
-            #expect(answer.status == 400)
-            #expect(answer["X-Error-Code"]?.hasPrefix("VALIDATION_") == true)
+            let response = try await server.post("/dev/lab/read", json)
+            #expect(response.status == 400)
+            #expect(response["X-Error-Code"]?.hasPrefix("VALIDATION_") == true)
         }
     }
 
-    @Test("Headers that can't be are left out")
+    @Test("Omits invalid headers")
     func oddHeaders() async throws {
         try await withServer { server in
             let json =
@@ -71,30 +71,30 @@ import Testing
         }
     }
 
-    @Test("The body of each family is read as that family")
+    @Test("Reads the body of each family as that family")
     func families() async throws {
         try await LabServer.run { server in
             for family in LabFamily.all {
-                let answer = try await server.get("/answer?family=\(family.name)")
+                let response = try await server.get("/answer?family=\(family.name)")
                 let read = try await RawHTTP.send(
                     "POST",
                     "\(LabServer.root)/read",
                     to: server.url,
                     headers: ["Content-Type: application/json"],
-                    body: received(answer).encoded()
+                    body: received(response).encoded()
                 ).json()
                 #expect(read["family"]?.stringValue == family.name)
             }
         }
     }
 
-    /// An answer as a client hands it to the lab.
-    private func received(_ answer: RawHTTP.Answer) -> JSONValue {
+    /// Returns a response in the form in which a client sends it to the lab.
+    private func received(_ response: RawHTTP.Answer) -> JSONValue {
         var headers: JSONObject = [:]
-        for line in answer.headerLines {
+        for line in response.headerLines {
             let parts = line.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
             if parts.count == 2 { headers[parts[0]] = .string(parts[1]) }
         }
-        return ["status": .integer(Int64(answer.status)), "headers": .object(headers), "body": .string(answer.text)]
+        return ["status": .integer(Int64(response.status)), "headers": .object(headers), "body": .string(response.text)]
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct LimitKillTests {
     @Test(
-        "The limits of a server that is killed or stopped right behind its answers are those of the next one",
+        "The next server enforces the limits of a killed or stopped one",
         arguments: [
             SIGKILL, SIGTERM,
         ]
@@ -17,12 +17,12 @@ import Testing
             let reset = #"{"email":"ana@example.com"}"#
             try await serve(in: folder, endingWith: signal) { url in
                 for _ in 0..<3 {
-                    let answer = try await post("/api/auth/login", login, to: url)
-                    #expect(answer.status == 401)
+                    let response = try await post("/api/auth/login", login, to: url)
+                    #expect(response.status == 401)
                 }
                 for _ in 0..<3 {
-                    let answer = try await post("/api/request-password-reset/", reset, to: url)
-                    #expect(answer.status == 200)
+                    let response = try await post("/api/request-password-reset/", reset, to: url)
+                    #expect(response.status == 200)
                 }
             }
             try await serve(in: folder, endingWith: signal) { url in

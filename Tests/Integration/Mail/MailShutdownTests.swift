@@ -7,7 +7,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite(.timeLimit(.minutes(5))) struct MailShutdownTests {
-    @Test("At SIGTERM the server takes no more requests, and waits for the mail that the mail server has in hand")
+    @Test("At SIGTERM the server refuses requests and waits for the email in flight")
     func inHand() async throws {
         try await MailServer.run { mails in
             try await withFolder { folder in
@@ -18,14 +18,14 @@ import Testing
                     "EMAIL_FROM": "Crowns <crowns@example.com>",
                 ]
                 try await Binary.serve(environment: environment, in: folder, endingWith: SIGTERM) { url, process in
-                    let answer = try await RawHTTP.send(
+                    let response = try await RawHTTP.send(
                         "POST",
                         "/api/request-password-reset/",
                         to: url,
                         headers: ["Content-Type: application/json"],
                         body: Array(#"{"email":"held@example.com"}"#.utf8)
                     )
-                    #expect(answer.status == 200)
+                    #expect(response.status == 200)
                     try await eventually { try mails.commands().contains("held") }
                     kill(process.processIdentifier, SIGTERM)
                     try await eventually { (try? await RawHTTP.send("GET", "/health/live", to: url)) == nil }

@@ -7,7 +7,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct MetricsTests {
-    @Test("A story is counted step by step, and no figure names anybody")
+    @Test("Counts a story step by step, and no metric identifies a user")
     func story() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -23,8 +23,8 @@ import Testing
             }
             _ = try await RawHTTP.send("GET", "/private/\(token)?email=ana@example.com", to: server.url)
             _ = try await server.mails(atLeast: 2)
-            // The last mail counts as handed over a moment before it leaves the queue.
-            let text = try await figures(of: server) { text in
+            // The last email counts as delivered a moment before it is removed from the queue.
+            let text = try await measurements(of: server) { text in
                 text.contains("mails_handed_over_total{mail=\"password_changed\"} 1\n") && text.contains("mail_queue_length 0\n")
             }
             for line in [
@@ -44,16 +44,16 @@ import Testing
         }
     }
 
-    @Test("Every line is what the exposition format allows, and no name is said twice")
+    @Test("Every line follows the exposition format, and no name occurs twice")
     func format() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
-            let answer = try await RawHTTP.send("GET", "/metrics", to: server.url)
-            #expect(answer["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8")
-            #expect(answer["Cache-Control"] == "no-store")
-            #expect(answer.text.hasSuffix("\n"))
+            let response = try await RawHTTP.send("GET", "/metrics", to: server.url)
+            #expect(response["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8")
+            #expect(response["Cache-Control"] == "no-store")
+            #expect(response.text.hasSuffix("\n"))
             var types: [String: String] = [:]
-            for line in answer.text.split(separator: "\n") {
+            for line in response.text.split(separator: "\n") {
                 if line.hasPrefix("# TYPE ") {
                     let words = line.split(separator: " ")
                     #expect(types.updateValue(String(words[3]), forKey: String(words[2])) == nil, "\(line)")
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("An expired link is told apart from an unknown one, in the figures alone")
+    @Test("Distinguishes expired from unknown links in the metrics only")
     func expired() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -91,14 +91,14 @@ import Testing
             let unknown = try await server.post("/api/validate-reset-token/", #"{"token":"\#(SecretToken().text)"}"#)
             #expect(expired.status == 400)
             #expect(unknown.status == 400)
-            let text = try await figures(of: server) { _ in true }
+            let text = try await measurements(of: server) { _ in true }
             for reason in ["token_expired", "token_invalid"] {
                 #expect(text.contains("password_reset_failures_total{reason=\"\(reason)\",step=\"validate\"} 1\n"), "\(reason)")
             }
         }
     }
 
-    @Test("In production the figures are there for the token alone")
+    @Test("In production only the token gives access to the metrics")
     func token() async throws {
         let token = "a token of the operator, 32 or more"
         try await withServer {
@@ -110,22 +110,22 @@ import Testing
             for (header, status) in [
                 ("X-None: 1", 401), ("Authorization: Bearer x", 401), ("Authorization: Basic eA==", 401), (right, 200),
             ] {
-                let answer = try await RawHTTP.send("GET", "/metrics", to: server.url, headers: [header])
-                #expect(answer.status == status, "\(header)")
-                #expect(answer.text.contains("holdfast_") == (status == 200))
+                let response = try await RawHTTP.send("GET", "/metrics", to: server.url, headers: [header])
+                #expect(response.status == status, "\(header)")
+                #expect(response.text.contains("holdfast_") == (status == 200))
             }
         }
         try await withServer {
             $0.environment = .production
             $0.resetBaseURL = URL(string: "https://accounts.example.com")
         } _: { server in
-            let answer = try await RawHTTP.send("GET", "/metrics", to: server.url)
-            #expect(answer.status == 404)
+            let response = try await RawHTTP.send("GET", "/metrics", to: server.url)
+            #expect(response.status == 404)
         }
     }
 
-    /// The figures, once they are as asked for.
-    private func figures(of server: TestServer, when isThere: (String) async throws -> Bool) async throws -> String {
+    /// Returns the metrics once they meet a condition.
+    private func measurements(of server: TestServer, when isThere: (String) async throws -> Bool) async throws -> String {
         let clock = ContinuousClock()
         let deadline = clock.now.advanced(by: .seconds(30))
         while clock.now < deadline {

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ServerLogTests {
     private static let traceID = "4bf92f3577b34da6a3ce929d0e0e4736"
 
-    /// The lines that `serve` logs during a closure.
+    /// Returns the lines that `serve` logs during a closure.
     private func log(_ environment: [String: String], in folder: URL, _ body: (URL) async throws -> Void) async throws -> [String]
     {
         let process = try Binary.make(
@@ -39,16 +39,16 @@ import Testing
     }
 
     @Test(
-        "What the database can't do is in the log with its cause and the request's id, and in the answer without",
+        "A database failure is logged with its cause and request id, but not in responses",
         .readsDatabaseFile
     )
     func databaseFailure() async throws {
         try await withServer { server in
             let database = try DatabaseQueue(beside: server.server)
             try await database.write { try $0.execute(sql: "ALTER TABLE account RENAME TO lost") }
-            let answer = try await server.login("ana@example.com", "correct horse battery")
-            #expect(answer.status == 500 && answer["X-Error-Code"] == "SERVER_DATABASE_ERROR")
-            #expect(!answer.text.contains("SQLite"))
+            let response = try await server.login("ana@example.com", "correct horse battery")
+            #expect(response.status == 500 && response["X-Error-Code"] == "SERVER_DATABASE_ERROR")
+            #expect(!response.text.contains("SQLite"))
             let line = try #require(server.log.text.split(separator: "\n").first { $0.contains("Request failed") })
             #expect(line.contains("SQLite error 1 (") && line.contains("SERVER_DATABASE_ERROR") && line.contains("StoreFailure"))
             #expect(!line.contains("ana@"))
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(
-        "The whole story at LOG_LEVEL=trace shows no address, token, password or link, in either format",
+        "The story at LOG_LEVEL=trace logs no address, token, password or link",
         arguments: ["json", "text"]
     )
     func story(format: String) async throws {
@@ -72,7 +72,7 @@ import Testing
             }
             #expect(secrets.count > 7)
             let all = lines.joined(separator: "\n")
-            #expect(all.contains("Mail handed over") && all.contains("/api/auth/login"))
+            #expect(all.contains("Email delivered") && all.contains("/api/auth/login"))
             for secret in secrets { #expect(!all.contains(secret), "\(secret)") }
             let events = lines.filter { $0.contains("Account event") }
             for kind in ["registered", "reset_link_sent", "password_reset", "sign_in_failed", "signed_in"] {
@@ -86,8 +86,8 @@ import Testing
         }
     }
 
-    /// Registers, resets, confirms, signs in, and asks odd paths.
-    /// - Returns: The account's id, and every token that came up.
+    /// Registers, resets, confirms, signs in, and sends unusual paths.
+    /// - Returns: The account's id, and every token that occurred.
     private func story(at url: URL) async throws -> (account: String, tokens: [String]) {
         func post(_ path: String, _ json: String) async throws -> RawHTTP.Answer {
             try await RawHTTP.send("POST", path, to: url, headers: ["Content-Type: application/json"], body: Array(json.utf8))
@@ -103,8 +103,8 @@ import Testing
         let clock = ContinuousClock()
         let deadline = clock.now.advanced(by: .seconds(30))
         while link == nil, clock.now < deadline {
-            let answer = try await RawHTTP.send("GET", "/dev/mailbox", to: url, headers: ["Accept: application/json"])
-            link = try answer.json()["messages"]?.arrayValue?.first?.objectValue?["link"]?.stringValue
+            let response = try await RawHTTP.send("GET", "/dev/mailbox", to: url, headers: ["Accept: application/json"])
+            link = try response.json()["messages"]?.arrayValue?.first?.objectValue?["link"]?.stringValue
         }
         let address = try #require(link.flatMap { URL(string: $0) })
         let token = try ResetLink(address, hosts: ["127.0.0.1"]).token.rawValue
@@ -121,19 +121,19 @@ import Testing
         return (try #require(opened["user.id"]?.stringValue), [token, access, refresh])
     }
 
-    @Test("Each request is one line at info with route, status, time and id, and the trace that the caller named")
+    @Test("Each request is one info line with route, status, time, id and trace")
     func access() async throws {
         try await withServer { server in
             let traceparent = "00-\(Self.traceID)-00f067aa0ba902b7-01"
-            let answer = try await RawHTTP.send(
+            let response = try await RawHTTP.send(
                 "POST",
                 "/api/auth/login?secret=1",
                 to: server.url,
                 headers: ["Content-Type: application/json", "X-Request-Id: r-1", "traceparent: \(traceparent)"],
                 body: Array(#"{"email":"ana@example.com","password":"wrong"}"#.utf8)
             )
-            #expect(answer["traceresponse"]?.hasPrefix("00-\(Self.traceID)-") == true)
-            #expect(answer["traceresponse"] != traceparent)
+            #expect(response["traceresponse"]?.hasPrefix("00-\(Self.traceID)-") == true)
+            #expect(response["traceresponse"] != traceparent)
             let lines = server.log.text.split(separator: "\n").filter { $0.hasPrefix("info Request ") }
             #expect(lines.count == 1)
             let line = String(try #require(lines.first))
@@ -146,14 +146,14 @@ import Testing
     }
 
     @Test(
-        "A traceparent that is none, or comes twice, is ignored and a trace begun",
+        "Ignores an invalid or duplicate traceparent and starts a trace",
         arguments: [["garbage"], ["00-x-y-01"], [good, good]]
     )
     func garbage(values: [String]) async throws {
         try await withServer { server in
-            let answer = try await RawHTTP.send("GET", "/docs", to: server.url, headers: values.map { "traceparent: \($0)" })
-            #expect(answer.status == 200)
-            #expect(answer["traceresponse"] == nil)
+            let response = try await RawHTTP.send("GET", "/docs", to: server.url, headers: values.map { "traceparent: \($0)" })
+            #expect(response.status == 200)
+            #expect(response["traceresponse"] == nil)
             #expect(!server.log.text.contains(Self.traceID))
             #expect(server.log.text.contains("trace_id"))
         }
@@ -161,12 +161,12 @@ import Testing
 
     private static let good = "00-\(traceID)-00f067aa0ba902b7-01"
 
-    @Test("Who looks after the server is not logged at info as long as all is well")
+    @Test("Does not log successful health checks and metrics requests at info")
     func quiet() async throws {
         try await withServer { server in
             for path in ["/health/live", "/health/ready", "/metrics"] {
-                let answer = try await RawHTTP.send("GET", path, to: server.url)
-                #expect(answer.status == 200)
+                let response = try await RawHTTP.send("GET", path, to: server.url)
+                #expect(response.status == 200)
             }
             #expect(!server.log.text.contains("info Request "))
         }

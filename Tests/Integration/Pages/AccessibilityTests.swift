@@ -9,7 +9,7 @@ import Testing
 @testable import HoldfastCommand
 
 @Suite struct AccessibilityTests {
-    @Test("Every page has a language, a title, one main heading, and a label for every field", arguments: Language.supported)
+    @Test("Every page has a language, a title, one main heading and a label for each field", arguments: Language.supported)
     func structure(language: Language) async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("An error is told to a screen reader and tied to its field")
+    @Test("Announces an error to screen readers and links it to its field")
     func errorAssociation() async throws {
         try await withServer { server in
             try await server.register("ana@example.com")
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "Text stands out from its ground, light and dark (WCAG 2.2: 4.5 to 1, edges of fields 3 to 1)",
+        "Text and field edges meet WCAG 2.2 contrast, light and dark",
         arguments: [
             (
                 "/reset-password",
@@ -110,24 +110,24 @@ import Testing
 
     private func variables(_ css: String) -> [String: [Double]] {
         Dictionary(
-            css.matches(of: /--([a-z-]+):#([0-9a-f]{3,6})/).map { (String($0.1), colour(String($0.2))) },
+            css.matches(of: /--([a-z-]+):#([0-9a-f]{3,6})/).map { (String($0.1), color(String($0.2))) },
             uniquingKeysWith: { $1 }
         )
     }
 
-    private func colour(_ text: String) -> [Double] {
+    private func color(_ text: String) -> [Double] {
         let digits = text.count == 3 ? text.flatMap { [$0, $0] } : Array(text)
         return stride(from: 0, to: 6, by: 2).map { Double(Int(String(digits[$0..<$0 + 2]), radix: 16) ?? 0) / 255 }
     }
 
-    /// The contrast ratio of WCAG 2.2.
+    /// Returns the contrast ratio of WCAG 2.2.
     private func contrast(_ first: [Double], _ second: [Double]) -> Double {
         let (brighter, darker) = (max(luminance(first), luminance(second)), min(luminance(first), luminance(second)))
         return (brighter + 0.05) / (darker + 0.05)
     }
 
-    private func luminance(_ colour: [Double]) -> Double {
-        let linear = colour.map { $0 <= 0.04045 ? $0 / 12.92 : pow(($0 + 0.055) / 1.055, 2.4) }
+    private func luminance(_ color: [Double]) -> Double {
+        let linear = color.map { $0 <= 0.04045 ? $0 / 12.92 : pow(($0 + 0.055) / 1.055, 2.4) }
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     }
 }

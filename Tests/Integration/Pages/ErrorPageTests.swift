@@ -10,7 +10,7 @@ import Testing
 @Suite struct ErrorPageTests {
     private let json = "Accept: application/json"
 
-    @Test("Every code has a page that tells all about it, in every language; the page of all codes leads there")
+    @Test("Every code has a complete page in every language, linked from the list")
     func everyCode() async throws {
         try await withServer { server in
             let index = try await RawHTTP.send("GET", "/errors", to: server.url)
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "The pages are small, need nothing from elsewhere and run nothing",
+        "The pages are small, load nothing from other servers and run no scripts",
         arguments: ["/errors", "/errors/", "/errors/AUTH_WEAK_PASSWORD", "/errors/NO_SUCH_CODE"]
     )
     func hygiene(path: String) async throws {
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("A code that is none has a page that leads on, or an error of the contract for who would rather have JSON")
+    @Test("An unknown code gets a page with links, or a contract error for JSON clients")
     func unknownCode() async throws {
         try await withServer { server in
             let page = try await RawHTTP.send("GET", "/errors/API_KEY_INVALID_REGION", to: server.url)
@@ -75,19 +75,19 @@ import Testing
             let long = try await RawHTTP.send("GET", "/errors/" + String(repeating: "A_", count: 20_000), to: server.url)
             #expect(long.status == 404 && long.body.count < 30_000)
             for accept in [json, "Accept: application/problem+json", "Accept: text/html;q=0.5, application/json"] {
-                let answer = try await RawHTTP.send("GET", "/errors/NOPE", to: server.url, headers: [accept])
-                #expect(answer.status == 404)
-                #expect(answer["Content-Type"]?.contains("json") == true)
-                #expect(answer.decoded.code == .resourceNotFound)
+                let response = try await RawHTTP.send("GET", "/errors/NOPE", to: server.url, headers: [accept])
+                #expect(response.status == 404)
+                #expect(response["Content-Type"]?.contains("json") == true)
+                #expect(response.decoded.code == .resourceNotFound)
             }
             for accept in ["Accept: */*", "Accept: text/html, application/json", "Accept: application/json;q=0.5, text/*"] {
-                let answer = try await RawHTTP.send("GET", "/errors/NOPE", to: server.url, headers: [accept])
-                #expect(answer["Content-Type"] == "text/html; charset=utf-8")
+                let response = try await RawHTTP.send("GET", "/errors/NOPE", to: server.url, headers: [accept])
+                #expect(response["Content-Type"] == "text/html; charset=utf-8")
             }
         }
     }
 
-    @Test("The type of a problem is the page of its code: at the configured address, whatever the Host header says")
+    @Test("A problem's type is its code's page at the configured address, not the Host's")
     func problemType() async throws {
         for (base, prefix) in [
             (nil, ""), ("https://accounts.example.com", "https://accounts.example.com"),
@@ -100,8 +100,8 @@ import Testing
                 let bytes =
                     "GET /nothing HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: evil.example\r\n"
                     + "Accept: application/problem+json\r\nConnection: close\r\n\r\n"
-                let answer = try await RawHTTP.exchange(Array(bytes.utf8), with: server.url)
-                let type = try #require(try answer.json()["type"]?.stringValue)
+                let response = try await RawHTTP.exchange(Array(bytes.utf8), with: server.url)
+                let type = try #require(try response.json()["type"]?.stringValue)
                 #expect(type == prefix + "/errors/RESOURCE_NOT_FOUND")
                 let path = try #require(type.firstRange(of: "/errors/")).lowerBound
                 #expect(try await RawHTTP.send("GET", String(type[path...]), to: server.url).status == 200)

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct EventLoopTests {
     private static var isOnEventLoop: Bool { MultiThreadedEventLoopGroup.currentEventLoop != nil }
 
-    @Test("A route runs on its connection's event loop, within its deadline, after its body and after a pause too")
+    @Test("A route runs on its connection's event loop, also after its body and a pause")
     func route() async throws {
         let router = ContractRouter(context: BasicContractContext.self)
         router.post("/") { request, _ -> Response in
@@ -27,8 +27,8 @@ import Testing
                 logger: logger
             )
         } _: { url in
-            let answer = try await RawHTTP.send("POST", "/", to: url, body: Array("{}".utf8))
-            #expect(answer.text == "true true true 2")
+            let response = try await RawHTTP.send("POST", "/", to: url, body: Array("{}".utf8))
+            #expect(response.text == "true true true 2")
         }
     }
 }

@@ -6,14 +6,14 @@ import Timekeeping
 
 @Suite(.timeLimit(.minutes(1))) struct WithRetryTests {
     private let clock = ManualClock()
-    private var surroundings: ClientSurroundings { ClientSurroundings(clock: MonotonicClock(clock), chance: { 1 }) }
+    private var environment: ClientEnvironment { ClientEnvironment(clock: MonotonicClock(clock), chance: { 1 }) }
 
-    @Test("An operation is repeated after the pauses of the policy until it succeeds")
+    @Test("Repeats an operation with the policy's delays until it succeeds")
     func repeats() async throws {
-        let surroundings = surroundings
+        let environment = environment
         let work = Task {
             var calls = 0
-            return try await withRetry(context: "sync_data", surroundings: surroundings) {
+            return try await withRetry(context: "sync_data", environment: environment) {
                 calls += 1
                 if calls < 3 { throw TransportError(.connectionLost, message: "", wasSent: true) }
                 return calls
@@ -26,19 +26,19 @@ import Timekeeping
         #expect(try await work.value == 3)
     }
 
-    @Test("What can't be repaired by repeating is thrown at once, under its context")
+    @Test("Throws a permanent failure at once, with its context")
     func permanent() async throws {
         struct Odd: Error {}
         let error = await failure {
-            try await withRetry(context: "sync_data", surroundings: surroundings) { throw Odd() }
+            try await withRetry(context: "sync_data", environment: environment) { throw Odd() }
         }
         #expect(error?.context == "sync_data" && error?.attempts == 1 && error?.kind == .custom)
     }
 
-    @Test("No pause is begun that would end after the time is up")
+    @Test("Begins no delay that would end past the time limit")
     func deadline() async throws {
         let error = await failure {
-            try await withRetry(timeout: .seconds(1), surroundings: surroundings) {
+            try await withRetry(timeout: .seconds(1), environment: environment) {
                 throw TransportError(.timeout, message: "", wasSent: true)
             }
         }

@@ -8,21 +8,21 @@ import Timekeeping
 
 @testable import ResilientHTTP
 
-/// Calls in flight while the refresh endpoint fails, on a clock that is moved by hand.
-@Suite("A refresh endpoint that fails", .timeLimit(.minutes(10))) struct RefreshFailureTests {
-    /// Moves the clock until the storm is over.
+/// Calls in flight while the refresh endpoint fails, on a manual clock.
+@Suite("A failing refresh endpoint", .timeLimit(.minutes(10))) struct RefreshFailureTests {
+    /// Advances the clock until the storm is over.
     private func run(_ storm: RefreshStorm, timeout: Duration = .seconds(30)) async throws -> RefreshStorm.Report {
         let clock = ManualClock()
         let server = RefreshServer(storm, clock)
         let url = try #require(URL(string: "https://api.example.org"))
         let chance = Mutex(SplitMix64(seed: UInt64(storm.calls + storm.failures)))
-        let surroundings = ClientSurroundings(
+        let environment = ClientEnvironment(
             clock: MonotonicClock(clock),
             chance: { chance.withLock { Double.random(in: 0...1, using: &$0) } }
         )
         let isOver = Counter()
         async let report = {
-            let report = await storm.run(url, over: server, timeout: timeout, surroundings: surroundings)
+            let report = await storm.run(url, over: server, timeout: timeout, environment: environment)
             isOver.increment()
             return report
         }()
@@ -34,7 +34,7 @@ import Timekeeping
     }
 
     @Test(
-        "Failing one to three times in any way, it fails no call, and one refresh is in flight at a time",
+        "One to three failures fail no call, and one refresh is in flight at a time",
         arguments: RefreshStorm.Failure.allCases,
         [20, 200]
     )
@@ -46,7 +46,7 @@ import Timekeeping
         }
     }
 
-    @Test("If it fails for longer than the deadlines allow, the calls fail, but never with an expired session")
+    @Test("An outage past the deadlines fails the calls, never with an expired session")
     func outage() async throws {
         let report = try await run(RefreshStorm(.unavailable, failures: 1_000_000, calls: 50), timeout: .seconds(10))
         #expect(report.errors.count == 50)
@@ -57,12 +57,12 @@ import Timekeeping
         #expect(report.errors.allSatisfy { $0.recovery != .signIn })
     }
 
-    @Test("A delay beyond every deadline fails the calls at once, with the time in their errors")
+    @Test("A delay beyond every deadline fails the calls at once with the time")
     func longDelay() async throws {
         let clock = ManualClock()
         let session = Session(
             store: MemoryCredentialStore(.number(1)),
-            surroundings: ClientSurroundings(clock: MonotonicClock(clock)),
+            environment: ClientEnvironment(clock: MonotonicClock(clock)),
             refresh: { _ in
                 var answer = DecodedError(status: 503)
                 answer.retryAfter = .seconds(3_600)
@@ -74,20 +74,20 @@ import Timekeeping
             transport: TokenServer(valid: "at2"),
             session: session,
             middleware: ClientPipeline.standard(),
-            surroundings: ClientSurroundings(clock: MonotonicClock(clock))
+            environment: ClientEnvironment(clock: MonotonicClock(clock))
         )
         let error = await failure { _ = try await client.send(.get, "/a") }
         #expect(error?.status == 503 && error?.retryAfter == .seconds(3_600) && error?.recovery != .signIn)
         #expect(try await session.credentials == .number(1))
     }
 
-    @Test("Only successful renewals count against five in 30 s")
+    @Test("Only successful refreshes count toward five in 30 s")
     func failuresDontCount() async throws {
         let clock = ManualClock()
         let attempts = Counter()
         let session = Session(
             store: MemoryCredentialStore(.number(1)),
-            surroundings: ClientSurroundings(clock: MonotonicClock(clock), chance: { 0 }),
+            environment: ClientEnvironment(clock: MonotonicClock(clock), chance: { 0 }),
             refresh: { _ in
                 if attempts.increment() <= 10 { throw APIError(DecodedError(status: 500)) }
                 return .number(2)
@@ -102,13 +102,13 @@ import Timekeeping
         #expect(try await session.credentials == .number(2))
     }
 
-    @Test("A refresh whose response was lost is repeated with the same refresh token")
+    @Test("A refresh with a lost response is retried with the same refresh token")
     func sameToken() async throws {
         let clock = ManualClock()
         let tokens = Mutex<[String]>([])
         let session = Session(
             store: MemoryCredentialStore(.number(1)),
-            surroundings: ClientSurroundings(clock: MonotonicClock(clock), chance: { 0 }),
+            environment: ClientEnvironment(clock: MonotonicClock(clock), chance: { 0 }),
             refresh: { token in
                 let count = tokens.withLock { tokens in
                     tokens.append(token)

@@ -10,7 +10,7 @@ import Timekeeping
 
 /// Refreshes that end after the session has changed.
 @Suite("A refresh that ends late", .timeLimit(.minutes(2))) struct SessionEndTests {
-    /// Holds refreshes back until they are released.
+    /// Delays refreshes until they are released.
     private final class Endpoint: Sendable {
         private let waiters = Mutex<[CheckedContinuation<Void, Never>]>([])
         private let outcome: @Sendable () throws -> Credentials
@@ -41,7 +41,7 @@ import Timekeeping
     private func session(_ endpoint: Endpoint) -> Session {
         Session(
             store: store,
-            surroundings: ClientSurroundings(clock: MonotonicClock(ManualClock())),
+            environment: ClientEnvironment(clock: MonotonicClock(ManualClock())),
             refresh: { _ in try await endpoint.refresh() },
             revoke: { [revoked] in revoked.note($0) },
             prompt: { [prompts] in
@@ -51,7 +51,7 @@ import Timekeeping
         )
     }
 
-    /// Begins a refresh, changes the session meanwhile, and lets the refresh end.
+    /// Starts a refresh, changes the session meanwhile, and lets the refresh end.
     private func run(
         _ outcome: @escaping @Sendable () throws -> Credentials,
         meanwhile change: (Session) async throws -> Void
@@ -67,9 +67,9 @@ import Timekeeping
         return session
     }
 
-    @Test("A late success does not bring a session back after its sign-out, and is revoked")
+    @Test("A late success does not restore a session after its sign-out, and is revoked")
     func signOut() async throws {
-        let session = try await run({ .number(2) }, meanwhile: { try await $0.hold(nil) })
+        let session = try await run({ .number(2) }, meanwhile: { try await $0.setCredentials(nil) })
         #expect(try await session.credentials == nil)
         #expect(await store.load() == nil)
         while revoked.all.isEmpty { await Task.yield() }
@@ -78,23 +78,23 @@ import Timekeeping
 
     @Test("A late success does not replace the session of a user who signed in meanwhile")
     func otherUser() async throws {
-        let session = try await run({ .number(2) }, meanwhile: { try await $0.hold(.number(7)) })
+        let session = try await run({ .number(2) }, meanwhile: { try await $0.setCredentials(.number(7)) })
         #expect(try await session.credentials == .number(7))
         #expect(await store.load() == .number(7))
         while revoked.all.isEmpty { await Task.yield() }
         #expect(revoked.all == [.number(2)])
     }
 
-    @Test("A late refusal does not sign out a user who signed in meanwhile, and asks no user to sign in")
+    @Test("A late refusal neither signs out a new user nor prompts for a sign-in")
     func refusal() async throws {
         let refused: @Sendable () throws -> Credentials = { throw APIError(DecodedError(status: 401)) }
-        let session = try await run(refused, meanwhile: { try await $0.hold(.number(7)) })
+        let session = try await run(refused, meanwhile: { try await $0.setCredentials(.number(7)) })
         #expect(try await session.credentials == .number(7))
         #expect(await store.load() == .number(7))
         #expect(prompts.value == 0)
     }
 
-    @Test("A sign-out by another process is not undone by a late success")
+    @Test("A late success does not undo a sign-out by another process")
     func otherProcessSignsOut() async throws {
         let store = store
         let session = try await run({ .number(2) }, meanwhile: { _ in await store.save(nil) })
@@ -104,7 +104,7 @@ import Timekeeping
         #expect(revoked.all == [.number(2)])
     }
 
-    @Test("A refused refresh takes the tokens of another process that refreshed first")
+    @Test("A refused refresh uses the tokens of another process that refreshed first")
     func otherProcessRefreshes() async throws {
         let store = store
         var fresh = Credentials.number(5)
@@ -123,13 +123,13 @@ import Timekeeping
         ] as [(Int, ErrorCode?, Duration?, Bool)]
     )
     func refusals(status: Int, code: ErrorCode?, retryAfter: Duration?, ends: Bool) async throws {
-        var answer = DecodedError(status: status)
-        (answer.code, answer.retryAfter) = (code, retryAfter)
-        let session = try await run({ [answer] in throw APIError(answer) }, meanwhile: { _ in })
+        var response = DecodedError(status: status)
+        (response.code, response.retryAfter) = (code, retryAfter)
+        let session = try await run({ [response] in throw APIError(response) }, meanwhile: { _ in })
         #expect(try await session.credentials == (ends ? nil : .number(1)))
     }
 
-    @Test("A refresh that returns an access token only keeps the refresh token and the user")
+    @Test("A refresh without a new refresh token keeps the old one and the user")
     func accessTokenOnly() async throws {
         let held = Credentials(accessToken: "at1", refreshToken: "rt1", userID: "ana")
         let session = Session(
@@ -141,18 +141,18 @@ import Timekeeping
         #expect(credentials?.accessToken == "at2" && credentials?.refreshToken == "rt1" && credentials?.userID == "ana")
     }
 
-    @Test("A delay of an hour at the refresh endpoint that nothing confirms blocks the session for a minute at most")
+    @Test("An unconfirmed delay of an hour blocks the session for at most a minute")
     func unconfirmedDelay() async throws {
         let clock = ManualClock()
         let isDown = Mutex(true)
         let session = Session(
             store: store,
-            surroundings: ClientSurroundings(clock: MonotonicClock(clock), chance: { 0 }),
+            environment: ClientEnvironment(clock: MonotonicClock(clock), chance: { 0 }),
             refresh: { _ in
                 guard isDown.withLock({ $0 }) else { return .number(2) }
-                var answer = DecodedError(status: 503)
-                answer.retryAfter = .seconds(3_600)
-                throw APIError(answer)
+                var response = DecodedError(status: 503)
+                response.retryAfter = .seconds(3_600)
+                throw APIError(response)
             }
         )
         await #expect(throws: APIError.self) { try await session.refreshNow() }
@@ -166,7 +166,7 @@ import Timekeeping
     func canceledSignOut() async throws {
         let session = session(Endpoint { .number(2) })
         _ = try await session.credentials
-        let signOut = Task { _ = try await session.hold(nil) }
+        let signOut = Task { _ = try await session.setCredentials(nil) }
         signOut.cancel()
         try await signOut.value
         #expect(await store.load() == nil)
@@ -177,16 +177,16 @@ import Timekeeping
         let slow = SlowStore()
         let session = Session(store: slow, refresh: { _ in .number(2) })
         _ = try await session.credentials
-        async let signIn = session.hold(.number(7))
+        async let signIn = session.setCredentials(.number(7))
         while await slow.writes == 0 { await Task.yield() }
-        async let signOut = session.hold(nil)
+        async let signOut = session.setCredentials(nil)
         for _ in 0..<20 { await Task.yield() }
         await slow.release()
         _ = try await (signIn, signOut)
         #expect(await slow.load() == nil)
     }
 
-    @Test("After a prompt the waiting calls go on, unless another user is known to have signed in", arguments: ["ana", "eva"])
+    @Test("After a prompt pending calls continue, unless another user has signed in", arguments: ["ana", "eva"])
     func promptedUser(user: String) async throws {
         let held = Credentials(accessToken: "at1", refreshToken: nil, userID: "ana")
         let session = Session(

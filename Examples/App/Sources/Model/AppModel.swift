@@ -2,7 +2,7 @@ import Foundation
 import Holdfast
 import Observation
 
-/// The app without its views: which screen is shown, and where each one leads.
+/// The app without its views: decides which screen is shown.
 ///
 /// SwiftUI, UIKit and the tests use the same model.
 @Observable
@@ -37,7 +37,7 @@ final class AppModel {
     /// The actions that belong to no screen, such as the sign-out. The root view runs them.
     let work = ScreenWork()
     private let services: AppServices
-    /// Kept while its screen is away, so that the cooldown between two requests goes on.
+    /// Stays while its screen is not shown, so that the cooldown between two requests continues.
     private let forgotPassword: ForgotPasswordModel
     private let router: LinkRouter<ResetLink>
 
@@ -72,7 +72,7 @@ final class AppModel {
             guard case .follow(let found) = try router.open(url) else { return }
             link = found
         } catch {
-            // A reset link that can't be read gets the screen that says so. Other links do not belong to the app.
+            // A reset link that can't be read opens the screen for invalid links. Other links do not belong to the app.
             guard case .resetLink = error else { return }
         }
         sheet = .resetPassword(ResetPasswordModel(link: link, client: services.accounts, language: language))
@@ -85,7 +85,7 @@ final class AppModel {
 
     /// Opens the sign-in after a reset. The server has ended every session of the account.
     func signIn(after reset: ResetPasswordModel) async {
-        _ = try? await services.accounts.session.hold(nil)
+        _ = try? await services.accounts.session.setCredentials(nil)
         sheet = nil
         root = .signIn(reset.makeSignInModel())
     }
@@ -124,7 +124,7 @@ final class AppModel {
 
     /// Leaves a session that the server has ended.
     private func endSession() async {
-        _ = try? await services.accounts.session.hold(nil)
+        _ = try? await services.accounts.session.setCredentials(nil)
         showSignIn()
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Holdfast
 
-/// The clients of the app: one for the account API, one for the app's own API, which shares the session.
+/// The clients of the app: one for the account API, and one for the app's API, which shares the session.
 struct AppServices: Sendable {
     let accounts: AccountClient
     let api: APIClient
@@ -23,6 +23,6 @@ struct AppServices: Sendable {
         self.transport = transport
         let plain = APIClient(baseURL: baseURL, transport: transport, language: language, middleware: [])
         accounts = AccountClient(api: plain)
-        api = plain.authorised(by: accounts.session)
+        api = plain.authorized(by: accounts.session)
     }
 }

@@ -2,13 +2,13 @@ import Foundation
 import Holdfast
 import Observation
 
-/// A note of the app's own API.
+/// A note of the app's API.
 struct Note: Codable, Hashable, Sendable, Identifiable {
     let id: Int
     let title: String
 }
 
-/// The list of notes: a screen of the app's own, with errors and retry.
+/// The list of notes: a screen of the app, with errors and retry.
 @Observable
 @MainActor
 final class NotesModel: ScreenModel {

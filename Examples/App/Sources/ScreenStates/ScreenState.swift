@@ -73,7 +73,7 @@
         }
 
         private var api: APIClient {
-            // A literal that is an address.
+            // The literal is a valid URL.
             let url = URL(string: "https://api.example.com") ?? URL(filePath: "/")
             return APIClient(baseURL: url, transport: transport, language: language, middleware: [hold])
         }

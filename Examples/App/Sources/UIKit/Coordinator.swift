@@ -22,7 +22,7 @@
             Task { await app.launch() }
         }
 
-        /// Shows what the model says now, and after each change.
+        /// Shows the state of the model now and after each change.
         private func follow() {
             withObservationTracking {
                 _ = app.sheet?.id

@@ -42,7 +42,7 @@ struct BodyTarget: FuzzTarget {
         try require(once == value || type == Everything.self, "a value that was written is read as another")
         try require(try rewritten(once) == once, "a value that was written twice is read as another")
         guard !isForm, type != Everything.self else { return }
-        // Another reader reads the same.
+        // Another parser reads the same value.
         let other = try? JSONDecoder().decode(type, from: Data(body))
         try require(other == value, "Foundation reads another value")
     }

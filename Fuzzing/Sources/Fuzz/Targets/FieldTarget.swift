@@ -9,7 +9,8 @@ import Idempotency
 
 @testable import ServerMiddleware
 
-/// Reads the fields of a request that decide who it counts for, what is repeated, who is signed in and how errors look. Each line is a field.
+/// Parses the header fields that determine the client's address, the idempotency key, the signed-in user and the error format. Each line
+/// is a field.
 struct FieldTarget: FuzzTarget {
     private static let now = Date(timeIntervalSince1970: 1_762_252_200)
     private let proxies: [IPRange]
@@ -35,7 +36,7 @@ struct FieldTarget: FuzzTarget {
         )
         (tokens, token) = try waiting {
             let tokens = await AccessTokens(keys: ServerKeys(secret: SymmetricKey(size: .bits256)))
-            let session = Session.ID(rawValue: UUID())
+            let session = StoredSession.ID(rawValue: UUID())
             return (tokens, try await tokens.issue(for: account, session: session, at: Self.now, lifetime: .seconds(900)))
         }
     }
@@ -75,7 +76,7 @@ struct FieldTarget: FuzzTarget {
         let direct = ClientIdentity(trustedProxies: proxies)
         try require(direct.client(peer: other, headers: headers) == ClientAddress(other), "a client names itself")
         _ = direct.client(peer: proxy, headers: headers)
-        // What a trusted proxy adds counts, whatever the client wrote before it.
+        // The address that a trusted proxy adds counts, regardless of earlier values from the client.
         var forwarded = headers
         forwarded[.xForwardedFor] = nil
         forwarded.append(HTTPField(name: .forwarded, value: "for=203.0.113.9"))
@@ -106,7 +107,7 @@ struct FieldTarget: FuzzTarget {
         try require((1...IdempotencyKey.maximumLength).contains(key.text.utf8.count), "a key of \(key.text.utf8.count) bytes")
     }
 
-    /// A token that was changed in any byte is invalid. Each pair of bytes of the input is a place and what becomes of it.
+    /// Requires that a token with any changed byte is invalid. Each pair of input bytes is a position and a change.
     private func checkToken(_ input: [UInt8]) throws {
         var bytes = Array(token.utf8)
         for pair in stride(from: 0, to: min(input.count - 1, 8), by: 2) {

@@ -1,18 +1,18 @@
 import Foundation
 import Synchronization
 
-/// A reader of bytes that come from outside the server, and the properties that must hold for each input.
+/// A parser of bytes from outside the server, and the properties that must hold for each input.
 ///
 /// libFuzzer runs the targets in the package `Fuzzing`, and `FuzzTests` in the tests of the server.
 protocol FuzzTarget: Sendable {
     /// Creates the target.
     /// - Parameter folder: A folder for its files.
     init(folder: URL) throws
-    /// Reads an input. A crash, a hang and a ``Finding`` are defects.
+    /// Parses an input. A crash, a hang and a ``Finding`` are defects.
     func check(_ input: [UInt8]) throws
 }
 
-/// All targets, by the names that `scripts/fuzz` has for them.
+/// All targets, by their names in `scripts/fuzz`.
 let fuzzTargets: [String: any FuzzTarget.Type] = [
     "associations": AssociationTarget.self,
     "bodies": BodyTarget.self,

@@ -17,7 +17,7 @@ import Synchronization
 
 @testable import ServerMiddleware
 
-/// What a request of the target carries.
+/// The request context of the target.
 private struct FuzzContext: LimitedRequestContext {
     var coreContext: CoreRequestContextStorage
     let remoteAddress: SocketAddress?
@@ -67,7 +67,7 @@ struct HTTPTarget: FuzzTarget {
     }
 
     func check(_ input: [UInt8]) throws {
-        // How the bytes arrive changes nothing.
+        // The result does not depend on how the bytes are split.
         let step = max(1, input.count / 7)
         let pieces = stride(from: 0, to: input.count, by: step).map { input[$0..<min($0 + step, input.count)] }
         try require(try statuses(pieces) == statuses([input[...]]), "the pieces of a connection are read as another request")
@@ -85,7 +85,7 @@ struct HTTPTarget: FuzzTarget {
         }
     }
 
-    /// The requests on a connection, each of which succeeds, and the statuses of all responses.
+    /// Returns the requests that the engine passes on, each with the response 200, and the statuses of all responses.
     private func statuses(_ pieces: [ArraySlice<UInt8>]) throws -> ([Connection.Message], [Int]) {
         let requests = Mutex<[Connection.Message]>([])
         let bytes = try Connection.exchange(pieces) { message in
@@ -100,12 +100,12 @@ struct HTTPTarget: FuzzTarget {
         let place = "\(response.status) to \(request.map { "\($0.head.method) \($0.head.path ?? "")" } ?? "bytes")"
         guard response.status >= 400 else { return }
         let code = response.headers[.errorCode]
-        // A page tells in words what is wrong.
+        // An HTML page describes its error in text and has no code.
         if code == nil, response.headers[.contentType]?.hasPrefix("text/html") == true { return }
         let definition = code.flatMap { ErrorCatalogue.standard[ErrorCode($0)] }
         try require(definition != nil, "\(place) without a code of the contract")
         try require(definition?.status == response.status, "\(place) with the code of another status")
-        // A request can't make the server fail. It may set itself a deadline that is too short.
+        // No request can cause a server error, except that it may set a deadline that is too short.
         let isOwnDeadline = response.status == 504 && request?.head.headerFields[.requestTimeout] != nil
         try require(response.status < 500 || isOwnDeadline, "\(place) is the server's fault")
         if request == nil {
@@ -220,7 +220,7 @@ extension HTTPResponder where Context == FuzzContext {
         let response = try await respond(to: request, context: context)
         let writer = BodyCollector()
         if message.head.method != .head { try await response.body.write(writer) }
-        // An open channel and its handlers hold each other.
+        // An open channel and its handlers retain each other.
         _ = try? await channel.finish(acceptAlreadyClosed: true)
         return Connection.Reply(status: response.status, headers: response.headers, body: writer.bytes.withLock { $0 })
     }
@@ -233,7 +233,7 @@ private final class BodyCollector: ResponseBodyWriter {
     func finish(_ trailingHeaders: HTTPFields?) async throws {}
 }
 
-/// Reads what a server has sent, as strictly as a client may.
+/// Parses the bytes of a server as strictly as a client may.
 private enum ResponseReader {
     struct Response {
         var status: Int

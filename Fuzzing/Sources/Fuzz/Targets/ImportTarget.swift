@@ -25,7 +25,7 @@ struct ImportTarget: FuzzTarget {
         try compare(try self.accounts(in: Data((head + rows.joined(separator: "\r\n")).utf8)), accounts, "CSV")
     }
 
-    /// The accounts of a file; a record without one has a reason that quotes no address.
+    /// Returns the accounts of a file. A refused record has a reason that contains no address.
     private func accounts(in data: Data) throws -> [Account] {
         try data.write(to: file)
         let readings: [ImportFile.Reading]

@@ -6,7 +6,7 @@ import Hummingbird
 
 @testable import AccountRoutes
 
-/// Reads a link as an app, as the page of the server and as a table of an app's links do.
+/// Parses a link as an app does, as the server's page does, and with an app's table of routes.
 struct LinkTarget: FuzzTarget {
     private enum Screen: Hashable, Sendable {
         case reset(ResetLink)
@@ -47,7 +47,7 @@ struct LinkTarget: FuzzTarget {
         }
     }
 
-    /// A link that was read is the same after it was written.
+    /// Requires that a link is the same after it was written and read again.
     private func checkWritten(_ link: ResetLink) throws {
         guard let base = URL(string: "https://example.com/accounts") else { return }
         var written = [link.url(scheme: "crowns")]
@@ -59,7 +59,7 @@ struct LinkTarget: FuzzTarget {
         }
     }
 
-    /// The page of the server reads the query of its address as an app reads the link.
+    /// Requires that a link that the server's page reads is the same after it was written and read again.
     private func checkPage(_ query: String) throws {
         let head = HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: "/reset-password?" + query)
         let page = PageQuery(Request(head: head, body: RequestBody(buffer: ByteBuffer())))

@@ -6,9 +6,9 @@ import Foundation
 import RateLimiting
 import ServerMiddleware
 
-/// Reads settings as they stand in `.env`.
+/// Parses the settings of a `.env` file.
 struct SettingTarget: FuzzTarget {
-    /// Settings that name files of the operator: an input must not open devices of this machine.
+    /// Settings with file names. An input must not open devices of this machine.
     private static let files = ["TLS_CERT", "TLS_KEY", "EMAIL_CA_FILE", "TEMPLATES_DIR"]
     private static let secrets = ["HOLDFAST_SECRET", "METRICS_TOKEN", "EMAIL_HOST_PASSWORD"]
 
@@ -33,21 +33,21 @@ struct SettingTarget: FuzzTarget {
             let text = error.description
             for name in Self.secrets {
                 guard let secret = values[name], secret.count >= 12 else { continue }
-                // What also stands in another setting may be quoted with that one.
+                // A text that another setting also contains may be quoted with that setting.
                 let isElsewhere = values.contains { $0.key != name && ($0.key.contains(secret) || $0.value.contains(secret)) }
                 try require(isElsewhere || !text.contains(secret), "a problem quotes a secret")
             }
         }
     }
 
-    /// Settings that were read are the same after they were written.
+    /// Requires that settings are the same after they were written and read again.
     private func checkWritten(_ file: EnvironmentFile) throws {
         let lines = file.values.map { name, value in "export \(name) = \"\(value)\"" }
         let again = try EnvironmentFile(Data(lines.joined(separator: "\r\n").utf8))
         try require(again == file, "settings that were written are read as others")
     }
 
-    /// Accepted settings are within their ranges.
+    /// Requires that accepted settings are within their ranges.
     private func check(_ settings: AccountServerConfiguration) throws {
         if settings.environment == .production {
             try require(settings.resetBaseURL?.scheme == "https", "links in production are not https")

@@ -16,7 +16,7 @@ extension ErrorLabModel {
         recorder.start()
         let start = stopwatch.now
         var trial = LabTrial(scenario: scenario, sentBefore: sentBefore)
-        let result: Result<LabReply, APIError>
+        let result: Result<LabSuccess, APIError>
         do throws(APIError) {
             result = .success(try await attempt(&trial, isSignedIn: isSignedIn))
         } catch {
@@ -44,11 +44,11 @@ extension ErrorLabModel {
         if shown == nil { signals.announce("\(scenario.name) succeeded") }
     }
 
-    private func attempt(_ trial: inout LabTrial, isSignedIn: Bool) async throws(APIError) -> LabReply {
+    private func attempt(_ trial: inout LabTrial, isSignedIn: Bool) async throws(APIError) -> LabSuccess {
         if isSignedIn {
             tokens = try await open(.valid)
             steps.append(.signedIn)
-            // Beyond what the scenario promises.
+            // The result is no longer the one that the scenario specifies.
             trial.isCompared = false
         } else if tokens == nil {
             tokens = try await open(trial.scenario.credentials)
@@ -58,8 +58,8 @@ extension ErrorLabModel {
         return reply
     }
 
-    /// Calls until it succeeds, or nothing is left to do about an error.
-    private func succeed(_ trial: inout LabTrial) async throws(APIError) -> LabReply {
+    /// Makes calls until one succeeds, or until an error can't be resolved.
+    private func succeed(_ trial: inout LabTrial) async throws(APIError) -> LabSuccess {
         while true {
             do throws(APIError) {
                 let reply = try await call(trial.scenario)
@@ -74,8 +74,9 @@ extension ErrorLabModel {
         }
     }
 
-    /// Does what comes before the next call.
-    /// - Throws: The error if there is none.
+    /// Performs the step that precedes the next call.
+    ///
+    /// - Throws: The error if there is no next call.
     private func followUp(_ error: APIError, _ trial: inout LabTrial) async throws(APIError) {
         guard followsAdvice, !error.isAbandoned else { throw error }
         let progress = LabFollowUp.Progress(
@@ -101,7 +102,7 @@ extension ErrorLabModel {
                 tokens = try await client.post(root + LabPath.refresh, refresh, context: LabRecorder.context)
                 steps.append(.refreshed)
             } catch {
-                // The scenario's next promise is about the refresh.
+                // The next expected result of the scenario is that of the refresh.
                 trial.compare(sent: sentCalls(of: trial.scenario) + 1) { $0.differences(from: error) }
                 steps.append(.failed(error.code))
                 tokens = nil
@@ -110,14 +111,14 @@ extension ErrorLabModel {
         }
     }
 
-    private func open(_ credentials: LabScenario.Credentials) async throws(APIError) -> LabTokens? {
+    private func open(_ credentials: LabScenario.Authorization) async throws(APIError) -> LabTokens? {
         if credentials == .unknown { return LabTokens(accessToken: "nobody.knows", refreshToken: "", lifetimeMilliseconds: 0) }
         guard let path = credentials.path else { return nil }
         let tokens: LabTokens = try await client.post(root + path, [String: String](), context: LabRecorder.context)
         return tokens
     }
 
-    private func call(_ scenario: LabScenario) async throws(APIError) -> LabReply {
+    private func call(_ scenario: LabScenario) async throws(APIError) -> LabSuccess {
         var client = client
         if let timeout = scenario.timeoutMilliseconds { client.timeout = .milliseconds(timeout) }
         var headers: HTTPFields = [:]
@@ -129,14 +130,14 @@ extension ErrorLabModel {
         return try await client.post(path, ["lab": "try"], headers: headers, context: LabRecorder.context)
     }
 
-    /// How many requests for the scenario left the client in this run.
+    /// Returns the number of requests for the scenario that the client sent in this run.
     private func sentCalls(of scenario: LabScenario) -> Int {
         let path = scenario.path(session: session)
         return recorder.exchanges.count { $0.path.hasSuffix(path) }
     }
 }
 
-/// A scenario that is being tried.
+/// A scenario that is running.
 struct LabTrial {
     let scenario: LabScenario
     var isCompared = true
@@ -145,14 +146,17 @@ struct LabTrial {
     private(set) var differences: [String] = []
     private let sentBefore: Int
 
-    /// - Parameter sentBefore: How many requests for the scenario left the client in earlier runs of its session.
+    /// - Parameters:
+    ///   - scenario: The scenario.
+    ///   - sentBefore: The number of requests for the scenario that the client sent in earlier runs of its session.
     init(scenario: LabScenario, sentBefore: Int) {
         self.scenario = scenario
         self.sentBefore = sentBefore
     }
 
-    /// Compares what came with what the scenario promises for the call.
-    /// - Parameter sent: How many requests for the scenario left the client in this run.
+    /// Compares the result of a call with the one that the scenario specifies.
+    ///
+    /// - Parameter sent: The number of requests for the scenario that the client sent in this run.
     mutating func compare(sent: Int, _ read: (LabExpectation) -> [String]) {
         guard isCompared else { return }
         let call = max(1, sentBefore + sent)
@@ -169,22 +173,22 @@ enum LabFollowUp: Hashable, Sendable {
     /// Refreshes the session, and calls again.
     case refresh
 
-    /// How a run stands.
+    /// The progress of a run.
     struct Progress: Hashable, Sendable {
-        /// Whether a repeat does no harm, whatever became of the first call.
+        /// Whether a retry is safe, even if the first call took effect.
         var isSafe: Bool
         /// Whether there is a refresh token that was not used in this run.
         var canRefresh: Bool
-        /// How often the call was repeated after a wait.
+        /// The number of retries after a delay.
         var repeats = 0
-        /// The longest wait.
+        /// The maximum delay.
         var maximumWait: Duration
     }
 
-    /// The most repeats after a wait.
+    /// The maximum number of retries after a delay.
     static let maximumRepeats = 3
 
-    /// The next step after an error. Backing off waits 1, 2 and 4 seconds, without jitter, so that a run can be foreseen.
+    /// Creates the next step after an error. The backoff waits 1, 2 and 4 seconds without jitter, so that a run is predictable.
     init(after error: APIError, _ progress: Progress) {
         switch error.retry {
         case .never, .afterSignIn: self = .end

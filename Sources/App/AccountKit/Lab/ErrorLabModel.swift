@@ -5,7 +5,7 @@ public import Observation
 public import ResilientHTTP
 import Timekeeping
 
-/// The screen on which an app's developer tries the app's error handling against a server's error lab.
+/// The model of the screen on which a developer tests the app's error handling against a server's error lab.
 ///
 /// ```swift
 /// #if DEBUG
@@ -13,25 +13,26 @@ import Timekeeping
 /// #endif
 /// ```
 ///
-/// A scenario goes through a client like the app's own: give the model the middleware that the app uses, and ``LabRun/exchanges``
-/// contains the requests that it repeated. If ``followsAdvice`` is set, the model follows the retry class of the errors that are left: it
-/// waits and repeats, refreshes the lab's session, and asks the user to sign in. A canceled run leaves the model as it was before.
+/// A scenario runs through a client like the app's own. Pass the middleware that the app uses; ``LabRun/exchanges`` then
+/// contains the requests that it retried. If ``followsAdvice`` is set, the model follows the retry class of the remaining
+/// errors: it waits and retries, refreshes the lab's session, and asks the user to sign in. A canceled run leaves the model
+/// unchanged.
 @Observable
 @MainActor
 public final class ErrorLabModel: StandardScreenModel {
     /// The states of the screen.
     public enum State: Sendable {
-        /// No scenario was run yet. → `running`
+        /// No scenario has run yet. → `running`
         case idle
-        /// A scenario runs. → `finished`, or the earlier state if it was canceled
+        /// A scenario is running. → `finished`, or the earlier state if it was canceled
         case running(LabScenario)
-        /// A scenario was run. → `running`
+        /// A scenario has ended. → `running`
         case finished(LabRun)
     }
 
-    /// The scenarios: those that are built in, until ``load()`` has asked the server.
+    /// The scenarios: the built-in ones until ``load()`` has loaded those of the server.
     public internal(set) var scenarios: [LabScenario]
-    /// Why the server's scenarios could not be loaded.
+    /// The reason why the server's scenarios could not be loaded.
     public internal(set) var loadFailure: APIError?
     /// The state of the screen.
     public internal(set) var state = State.idle
@@ -41,9 +42,9 @@ public final class ErrorLabModel: StandardScreenModel {
     var presentation: ErrorPresentation? {
         didSet { if presentation != nil { signals.countAlert() } }
     }
-    /// Whether the model does what an error's retry class says; if not, each run is a single call.
+    /// Whether the model follows the retry class of an error. If not, each run is a single call.
     public var followsAdvice = true
-    /// The longest wait before a repeat; a longer one ends the run.
+    /// The maximum delay before a retry. A longer one ends the run.
     public var maximumWait = Duration.seconds(10)
 
     let client: APIClient
@@ -61,11 +62,11 @@ public final class ErrorLabModel: StandardScreenModel {
     ///   - transport: The HTTP engine.
     ///   - middleware: The app's middleware between its client and the transport, the first outermost.
     ///   - language: The language of the errors.
-    ///   - timeout: The time that a call may take, unless its scenario says otherwise.
-    ///   - root: The path that the lab is mounted at.
-    ///   - clock: The clock of waits.
-    ///   - wallClock: The local time, from which `ErrorPresentation.Action.retryAt(_:)` counts.
-    ///   - newSession: Makes names of sessions: letters, digits and `._-`, at most 64.
+    ///   - timeout: The maximum duration of a call, unless its scenario specifies another one.
+    ///   - root: The path at which the lab is mounted.
+    ///   - clock: The clock of delays.
+    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
+    ///   - newSession: Creates names of sessions: letters, digits and `._-`, at most 64.
     public init<C: Clock>(
         baseURL: URL,
         transport: any HTTPTransport,
@@ -85,7 +86,7 @@ public final class ErrorLabModel: StandardScreenModel {
             language: language,
             timeout: timeout,
             middleware: middleware + [recorder],
-            surroundings: ClientSurroundings(clock: MonotonicClock(clock), wallClock: wallClock)
+            environment: ClientEnvironment(clock: MonotonicClock(clock), wallClock: wallClock)
         )
         scenarios = LabScenario.all(root: root)
         self.root = root
@@ -93,7 +94,7 @@ public final class ErrorLabModel: StandardScreenModel {
         super.init(language: language, catalogue: client.catalogue, wallClock: wallClock)
     }
 
-    /// Loads the server's scenarios: it may have its own codes. The built-in ones stay if the request fails.
+    /// Loads the server's scenarios, which may include its own codes. The built-in ones remain if the request fails.
     public func load() async {
         do throws(APIError) {
             let listing: LabListing = try await client.get(root + LabPath.scenarios, context: LabRecorder.context)
@@ -137,24 +138,24 @@ public final class ErrorLabModel: StandardScreenModel {
 }
 
 extension ErrorLabModel {
-    /// The scenarios of one sort.
+    /// The scenarios of one group.
     public struct Section: Hashable, Sendable, Identifiable {
-        /// The sort.
+        /// The group.
         public let group: LabScenario.Group
         /// The scenarios, in the order of the table.
         public let scenarios: [LabScenario]
-        /// The name of the sort.
+        /// The name of the group.
         public var id: String { group.rawValue }
     }
 
-    /// The scenarios sort by sort, in the order in which each is met first.
+    /// The scenarios by group, in the order of their first occurrence.
     public var sections: [Section] {
         var groups: [LabScenario.Group] = []
         for scenario in scenarios where !groups.contains(scenario.group) { groups.append(scenario.group) }
         return groups.map { group in Section(group: group, scenarios: scenarios.filter { $0.group == group }) }
     }
 
-    /// Whether a scenario runs.
+    /// Whether a scenario is running.
     public var isRunning: Bool {
         if case .running = state { true } else { false }
     }

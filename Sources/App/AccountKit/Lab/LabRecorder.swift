@@ -4,11 +4,11 @@ import ResilientHTTP
 import Synchronization
 import Timekeeping
 
-/// Records the requests of the lab's calls. As the innermost middleware it sees each repeat of the others.
+/// Records the requests of the lab's calls. As the innermost middleware, it receives each retry of the others.
 final class LabRecorder: ClientMiddleware {
     /// The name of the calls that are recorded.
     static let context = "error_lab"
-    /// The largest number of recorded requests of one run.
+    /// The maximum number of recorded requests of one run.
     static let maximum = 100
 
     private struct State {
@@ -40,9 +40,9 @@ final class LabRecorder: ClientMiddleware {
     ) async throws -> (HTTPResponse, ResponseBody) {
         guard context.name == Self.context, let id = begin(request) else { return try await next(request, body) }
         do {
-            let answer = try await next(request, body)
-            end(id, .answered(status: answer.0.status.code))
-            return answer
+            let response = try await next(request, body)
+            end(id, .answered(status: response.0.status.code))
+            return response
         } catch {
             end(id, Self.outcome(of: error))
             throw error
@@ -77,7 +77,7 @@ final class LabRecorder: ClientMiddleware {
     private func end(_ id: Int, _ outcome: LabExchange.Outcome) {
         let now = stopwatch.now
         state.withLock { state in
-            // A run that was given up may end behind the start of the next.
+            // A canceled run may end after the next one has started.
             guard state.exchanges.indices.contains(id - 1), state.exchanges[id - 1].outcome == .pending else { return }
             state.exchanges[id - 1].outcome = outcome
             state.exchanges[id - 1].duration = now - state.start - state.exchanges[id - 1].start

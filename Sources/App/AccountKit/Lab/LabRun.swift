@@ -30,15 +30,15 @@ extension LabStep: CustomStringConvertible {
     }
 }
 
-/// A scenario that was run, and its result.
+/// A scenario that has run, with its result.
 public struct LabRun: Sendable {
     /// The scenario.
     public let scenario: LabScenario
     /// The result.
-    public let result: Result<LabReply, APIError>
+    public let result: Result<LabSuccess, APIError>
     /// The steps.
     public let steps: [LabStep]
-    /// The requests that left the client: more than calls, if the client's own middleware repeated some.
+    /// The requests that the client sent: more than calls, if the client's middleware retried some.
     public let exchanges: [LabExchange]
     /// The texts for the user about the error, if there was one.
     public let presentation: ErrorPresentation?
@@ -53,7 +53,7 @@ public struct LabRun: Sendable {
     }
 }
 
-/// One request that left the client, and its outcome.
+/// A request that the client sent, with its outcome.
 public struct LabExchange: Hashable, Sendable, Identifiable {
     /// The outcome of a request.
     public enum Outcome: Hashable, Sendable {
@@ -65,13 +65,13 @@ public struct LabExchange: Hashable, Sendable, Identifiable {
         case lost(TransportError.Code)
     }
 
-    /// The number of the request in its run, from 1.
+    /// The number of the request in its run, starting with 1.
     public let id: Int
     /// The method.
     public let method: String
     /// The path with its query.
     public let path: String
-    /// When it was sent, counted from the start of the run.
+    /// The time at which it was sent, from the start of the run.
     public let start: Duration
     /// The outcome.
     public internal(set) var outcome: Outcome

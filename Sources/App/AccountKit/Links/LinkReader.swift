@@ -1,16 +1,25 @@
 public import AccountContract
 public import Foundation
 
-/// The links that an app knows, as a table: reads an address and returns the app's value.
+/// The table of the links that an app knows. It converts a URL to the app's value.
 ///
-/// Web links of the app's hosts and links of its custom scheme are read alike. Web links must be https; http is read from
-/// this machine alone.
+/// Web links of the app's hosts and links of its custom scheme are parsed alike. Web links must use https; http is only
+/// accepted for this machine.
+///
+/// ```swift
+/// let reader = LinkReader<AppLink>(
+///     hosts: ["notes.example.com"],
+///     scheme: "com.example.notes",
+///     resetLink: { AppLink.reset($0) }
+/// )
+/// let found = try reader.read(url)
+/// ```
 public struct LinkReader<Link: Sendable>: Sendable {
-    /// A link that was read.
+    /// A link that was recognized.
     public struct Found: Sendable {
         /// The app's value.
         public let link: Link
-        /// Whether it makes sense only for somebody who is signed in.
+        /// Whether the link requires a signed-in user.
         public let needsSession: Bool
     }
 
@@ -21,10 +30,11 @@ public struct LinkReader<Link: Sendable>: Sendable {
 
     /// Creates a table.
     /// - Parameters:
-    ///   - hosts: The hosts whose web links are the app's own.
+    ///   - hosts: The hosts of the app's web links.
     ///   - scheme: The app's custom scheme, if it has one.
-    ///   - resetLink: Makes the app's value of a reset link, which never needs a session; `nil` if the app has no reset screen.
-    ///   - routes: The app's own links. A link is read by the first route whose path and required parameters fit.
+    ///   - resetLink: Creates the app's value for a reset link, which never requires a session; `nil` if the app has no reset
+    ///     screen.
+    ///   - routes: The app's other links. The first route whose path and required parameters match is used.
     /// - Precondition: No two routes have the same pattern.
     public init(
         hosts: Set<String>,
@@ -41,8 +51,10 @@ public struct LinkReader<Link: Sendable>: Sendable {
         self.routes = routes
     }
 
-    /// Reads a link. O(routes).
-    /// - Returns: The app's value, or `nil` if the link is the app's but leads to nothing that is registered.
+    /// Parses a link. O(routes).
+    ///
+    /// - Returns: The app's value, or `nil` if the link is the app's but matches no route.
+    /// - Throws: ``LinkRefusal``.
     public func read(_ url: URL) throws(LinkRefusal) -> Found? {
         let (path, query) = try pathAndQuery(of: url)
         if let makeResetLink, !path.isEmpty, let link = try resetLink(url) {
@@ -65,7 +77,7 @@ public struct LinkReader<Link: Sendable>: Sendable {
         }
     }
 
-    /// The segments of the path, of which the host of a custom scheme is the first, and the query as it stands.
+    /// Returns the segments of the path, of which the host of a custom scheme is the first, and the query with its escapes.
     private func pathAndQuery(of url: URL) throws(LinkRefusal) -> (path: [String], query: String?) {
         guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true), parts.user == nil, parts.password == nil,
             let linkScheme = parts.scheme?.lowercased(), let host = parts.host?.lowercased() ?? (parts.path.isEmpty ? "" : nil)
@@ -85,18 +97,19 @@ public struct LinkReader<Link: Sendable>: Sendable {
     }
 }
 
-/// Why a link that the app was opened with is not followed.
+/// The reason why a link that opened the app is not followed.
 public enum LinkRefusal: Error, Hashable, Sendable {
-    /// The link is not the app's: another host or scheme, web without TLS, or an address with a user in it.
+    /// The link is not the app's: it has another host or scheme, is a web link without TLS, or contains a user.
     case foreign
     /// The named parameter occurs twice.
     case doubledParameter(String)
-    /// The named parameter is not there, or is empty.
+    /// The named parameter is missing or empty.
     case missingParameter(String)
-    /// The named parameter has not the right form.
+    /// The named parameter is malformed.
     case malformedParameter(String)
-    /// The path or the query can't be read.
+    /// The path or the query can't be parsed.
     case malformed
-    /// The link leads to the reset page and is no reset link: open ``ResetPasswordModel`` with `nil` to say so.
+    /// The link leads to the reset page but is not a valid reset link. Open ``ResetPasswordModel`` with `nil` to inform the
+    /// user.
     case resetLink(ResetLink.Refusal)
 }

@@ -1,24 +1,23 @@
 public import Foundation
 
-/// One kind of link: where it leads, and how its parameters become the app's own value.
+/// One kind of link: its path, and the conversion of its parameters to the app's value.
 ///
 /// ```swift
 /// LinkRoute("lesson/:series/:page", needsSession: true) { parameters throws(LinkRefusal) in
 ///     AppLink.lesson(series: try parameters.text("series"), page: try parameters.integer("page"))
 /// }
 /// ```
-/// The same route reads `https://HOST/lesson/7/2` and `SCHEME://lesson/7/2`.
+/// The route matches both `https://HOST/lesson/7/2` and `SCHEME://lesson/7/2`.
 ///
-/// A pattern may require parameters of the query, for links whose path doesn't determine their kind:
+/// A pattern can require parameters of the query, for links whose path doesn't determine their kind:
 /// ```swift
 /// LinkRoute("?type=coupon") { … }       // https://HOST/?type=coupon&title=…, SCHEME://?type=coupon&title=…
 /// LinkRoute("open?type=coupon") { … }   // https://HOST/open?type=coupon&title=…, SCHEME://open?type=coupon&title=…
 /// ```
 public struct LinkRoute<Link: Sendable>: Sendable {
-    /// The path, segment by segment, and the parameters that the query must have. A segment that begins with `:` captures a
-    /// parameter.
+    /// The path by segments, and the required parameters of the query. A segment that begins with `:` captures a parameter.
     public let pattern: String
-    /// Whether the link makes sense only for somebody who is signed in.
+    /// Whether the link requires a signed-in user.
     public let needsSession: Bool
     let segments: [String]
     private let required: [String: String]
@@ -26,11 +25,12 @@ public struct LinkRoute<Link: Sendable>: Sendable {
 
     /// Creates a route.
     /// - Parameters:
-    ///   - pattern: The path, and after `?` the parameters that the query must have with exactly these values, not escaped. In a
-    ///     link of a custom scheme the host counts as the first segment.
-    ///   - needsSession: Whether the link is to be held while nobody is signed in.
-    ///   - make: Makes the app's value; what it throws is the answer to the link.
-    /// - Precondition: `pattern` begins with a name, not with a capture, or requires a parameter; no parameter is required twice.
+    ///   - pattern: The path, and after `?` the parameters that the query must have with exactly these values, unescaped. In a
+    ///     link with a custom scheme, the host is the first segment.
+    ///   - needsSession: Whether the link must wait while no user is signed in.
+    ///   - make: Creates the app's value. If it throws, the link is refused with that error.
+    /// - Precondition: `pattern` begins with a name rather than a capture, or requires a parameter; no parameter is required
+    ///   twice.
     public init(
         _ pattern: String,
         needsSession: Bool = false,
@@ -55,7 +55,7 @@ public struct LinkRoute<Link: Sendable>: Sendable {
         self.make = make
     }
 
-    /// What the path captures, or `nil` if it is another one.
+    /// Returns the captures of a path, or `nil` if the path doesn't match.
     func captures(of path: [String]) -> [String: String]? {
         guard path.count == segments.count else { return nil }
         var captured: [String: String] = [:]
@@ -76,14 +76,14 @@ public struct LinkRoute<Link: Sendable>: Sendable {
         return required.allSatisfy { parameters[$0.key] == $0.value }
     }
 
-    /// Whether both read the same links.
+    /// Whether both routes match the same links.
     func collides(with other: LinkRoute) -> Bool {
         segments.count == other.segments.count && required == other.required
             && zip(segments, other.segments).allSatisfy { $0 == $1 || $0.hasPrefix(":") && $1.hasPrefix(":") }
     }
 }
 
-/// The parameters of one link: what its path captured and what its query says, percent-decoded, each at most once.
+/// The parameters of a link: the captures of its path and the items of its query, percent-decoded, each at most once.
 public struct LinkParameters: Hashable, Sendable {
     private var values: [String: String] = [:]
 
@@ -97,22 +97,24 @@ public struct LinkParameters: Hashable, Sendable {
         }
     }
 
-    /// A parameter, or `nil` if it is not there.
+    /// The value of a parameter, or `nil` if it is missing.
     public subscript(name: String) -> String? { values[name] }
 
     /// The names of the parameters.
     public var names: Set<String> { Set(values.keys) }
 
-    /// A parameter that must be there.
-    /// - Throws: ``LinkRefusal/missingParameter(_:)`` if it is not, or is empty.
+    /// Returns a required parameter.
+    ///
+    /// - Throws: ``LinkRefusal/missingParameter(_:)`` if it is missing or empty.
     public func text(_ name: String) throws(LinkRefusal) -> String {
         guard let value = values[name], !value.isEmpty else { throw .missingParameter(name) }
         return value
     }
 
-    /// A whole number that must be there, in plain digits.
-    /// - Throws: ``LinkRefusal/missingParameter(_:)``, or ``LinkRefusal/malformedParameter(_:)`` if it is no whole number or
-    ///   lies outside of `range`.
+    /// Returns a required whole number in plain digits.
+    ///
+    /// - Throws: ``LinkRefusal/missingParameter(_:)``, or ``LinkRefusal/malformedParameter(_:)`` if it is not a whole number or
+    ///   is outside of `range`.
     public func integer(_ name: String, in range: ClosedRange<Int> = 0...Int.max) throws(LinkRefusal) -> Int {
         let value = try text(name)
         guard Self.isNumber(value, allowsFraction: false), let number = Int(value), range.contains(number) else {
@@ -121,8 +123,9 @@ public struct LinkParameters: Hashable, Sendable {
         return number
     }
 
-    /// A decimal number that must be there, in plain digits with a point if it has a fraction.
-    /// - Throws: ``LinkRefusal/missingParameter(_:)``, or ``LinkRefusal/malformedParameter(_:)`` if it is no such number.
+    /// Returns a required decimal number in plain digits, with a point if it has a fraction.
+    ///
+    /// - Throws: ``LinkRefusal/missingParameter(_:)``, or ``LinkRefusal/malformedParameter(_:)`` if it is not such a number.
     public func decimal(_ name: String) throws(LinkRefusal) -> Decimal {
         let value = try text(name)
         guard Self.isNumber(value, allowsFraction: true), value.count <= 38, let number = Decimal(string: value) else {
@@ -140,8 +143,8 @@ public struct LinkParameters: Hashable, Sendable {
 }
 
 extension LinkParameters: CustomStringConvertible, CustomReflectable {
-    /// The names alone: the values may be secrets, and descriptions end up in logs.
+    /// The names without the values, which may be secrets and must not be logged.
     public var description: String { "LinkParameters(\(names.sorted().joined(separator: ", ")))" }
-    /// Shows no member.
+    /// A mirror without members.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

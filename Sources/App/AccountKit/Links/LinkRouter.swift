@@ -1,22 +1,30 @@
 public import Foundation
 public import Observation
 
-/// Takes the links that the app is opened with and gives each to the app once, at the moment when it can follow it.
+/// Receives the links that open the app, and passes each to the app once, when the app can follow it.
 ///
-/// A link that needs a session and arrives while nobody is signed in is held; ``signedIn()`` gives it out. Of several the
-/// latest is held: it is what the person asked for last.
+/// A link that requires a session and arrives while no user is signed in is held; ``signedIn()`` returns it. Only the latest
+/// link is held, because it is what the user requested last.
+///
+/// ```swift
+/// switch try router.open(url) {
+/// case .follow(let link): show(link)
+/// case .held: showSignIn()
+/// case nil: break
+/// }
+/// ```
 @Observable
 @MainActor
 public final class LinkRouter<Link: Sendable> {
-    /// What becomes of a link.
+    /// The result of opening a link.
     public enum Outcome: Sendable {
-        /// The app is to follow it now.
+        /// The app must follow the link now.
         case follow(Link)
-        /// It is held until somebody signs in; the app is to ask for that.
+        /// The link is held until a user signs in. The app must ask for the sign-in.
         case held
     }
 
-    /// Whether somebody is signed in.
+    /// Whether a user is signed in.
     public private(set) var isSignedIn: Bool
     /// The link that waits for a sign-in.
     public private(set) var heldLink: Link?
@@ -25,15 +33,16 @@ public final class LinkRouter<Link: Sendable> {
     /// Creates a router.
     /// - Parameters:
     ///   - reader: The links that the app knows.
-    ///   - isSignedIn: Whether somebody is signed in as the app starts.
+    ///   - isSignedIn: Whether a user is signed in when the app starts.
     public init(_ reader: LinkReader<Link>, isSignedIn: Bool) {
         self.reader = reader
         self.isSignedIn = isSignedIn
     }
 
-    /// Takes a link that the app was opened with.
-    /// - Returns: What becomes of it, or `nil` if it leads to nothing that the app knows.
-    /// - Throws: ``LinkRefusal``; a link that was held stays held.
+    /// Opens a link.
+    ///
+    /// - Returns: The result, or `nil` if the link matches no route.
+    /// - Throws: ``LinkRefusal``. A held link remains held.
     public func open(_ url: URL) throws(LinkRefusal) -> Outcome? {
         guard let found = try reader.read(url) else { return nil }
         guard found.needsSession, !isSignedIn else { return .follow(found.link) }
@@ -41,20 +50,21 @@ public final class LinkRouter<Link: Sendable> {
         return .held
     }
 
-    /// Somebody has signed in.
-    /// - Returns: The link that waited for it. It is given out once.
+    /// Reports that a user has signed in.
+    ///
+    /// - Returns: The link that waited for it. It is returned once.
     public func signedIn() -> Link? {
         isSignedIn = true
         defer { heldLink = nil }
         return heldLink
     }
 
-    /// The session has ended. What arrives from now on is held again.
+    /// Reports that the session has ended. Links that require a session are held from now on.
     public func signedOut() {
         isSignedIn = false
     }
 
-    /// Forgets the link that is held, such as when the person leaves the sign-in screen.
+    /// Removes the held link, such as when the user leaves the sign-in screen.
     public func dropHeldLink() {
         heldLink = nil
     }

@@ -5,11 +5,11 @@ public import Observation
 import ResilientHTTP
 import Timekeeping
 
-/// The screen on which a user requests a reset link.
+/// The model of the screen on which a user requests a reset link.
 ///
-/// After a request that the server accepted, the button is disabled for ``cooldown``, whatever the server's own limit is; a request
-/// that failed or was refused causes no cooldown. The button's title, ``requestTitle``, counts down. A view runs ``runCountdown()``
-/// while ``isCoolingDown``:
+/// After a request that the server accepted, the button is disabled for ``cooldown``, independent of the server's own limit. A
+/// failed or refused request causes no cooldown. The button's title, ``requestTitle``, counts down. A view runs
+/// ``runCountdown()`` while ``isCoolingDown``:
 ///
 /// ```swift
 /// .task(id: model.isCoolingDown) { await model.runCountdown() }
@@ -19,11 +19,12 @@ import Timekeeping
 public final class ForgotPasswordModel: StandardScreenModel {
     /// The states of the screen.
     public enum State: Hashable, Sendable {
-        /// The user types. → `requesting`, `failed`
+        /// The user edits the form. → `requesting`, `failed`
         case editing
         /// The request is in flight. → `requested`, `failed`, `editing` if it was canceled or the server refused the address
         case requesting
-        /// The server has accepted the request; the response doesn't say whether there is an account. → `requesting`, `failed`
+        /// The server has accepted the request. The response doesn't reveal whether the account exists. → `requesting`,
+        /// `failed`
         case requested(message: String)
         /// An error is shown. → `requesting`, `editing`, or `requested` during the cooldown
         case failed(ErrorPresentation)
@@ -55,7 +56,7 @@ public final class ForgotPasswordModel: StandardScreenModel {
     ///   - language: The user's language.
     ///   - email: The initial address.
     ///   - clock: The clock of the cooldown.
-    ///   - wallClock: The local time, from which `ErrorPresentation.Action.retryAt(_:)` counts.
+    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
     public init<C: Clock>(
         client: AccountClient,
         language: Language,
@@ -107,8 +108,8 @@ public final class ForgotPasswordModel: StandardScreenModel {
         }
     }
 
-    /// Updates ``secondsLeft`` once a second, and returns when it is 0; at once if there is no cooldown. If it is canceled, it
-    /// returns, too, and can be called again: the time goes on.
+    /// Updates ``secondsLeft`` once per second, and returns when it is 0; at once if there is no cooldown. If the task is
+    /// canceled, it returns as well and can be called again; the cooldown continues.
     public func runCountdown() async {
         updateSecondsLeft()
         while secondsLeft > 0, let cooldownEnd {
@@ -127,7 +128,7 @@ public final class ForgotPasswordModel: StandardScreenModel {
         if left != secondsLeft { secondsLeft = left }
     }
 
-    /// The same for every address and every server, so that it doesn't reveal whether there is an account.
+    /// The same for every address and every server, so that it doesn't reveal whether the account exists.
     private var requestedText: String { presenter.text(ContractText.resetRequested) }
 
     override var isInFlight: Bool { state == .requesting }
@@ -182,7 +183,7 @@ extension ForgotPasswordModel {
         state == .requesting ? presenter.text(ScreenText.sendingLink) : cooldownText ?? presenter.text(ContractText.sendLink)
     }
 
-    /// The text about the last accepted request, while nothing replaced it.
+    /// The text about the last accepted request, until it is replaced.
     public var requestedMessage: String? {
         if case .requested(let message) = state { message } else { nil }
     }
@@ -190,10 +191,10 @@ extension ForgotPasswordModel {
     /// The server's message about the address, shown at the field; `nil` as soon as the user edits the field.
     public func problem(at field: AccountField) -> String? { problems[field] }
 
-    /// Handles Return in the field: requests a link. During the cooldown, the alert names the wait.
+    /// Handles Return in the field: requests a link. During the cooldown, the alert contains the remaining time.
     public func returnPressed(in field: AccountField) { work.start { await self.request() } }
 
-    /// The countdown in words.
+    /// The text of the countdown.
     public var cooldownText: String? {
         isCoolingDown ? presenter.text(ContractText.resetCooldown(seconds: secondsLeft)) : nil
     }

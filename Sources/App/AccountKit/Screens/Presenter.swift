@@ -10,26 +10,26 @@ struct Presenter: Sendable {
 
     func text(_ text: LocalizedText) -> String { catalogue.text(text, in: language) }
 
-    /// A failed call.
+    /// Returns the presentation of a failed call.
     func presentation(of error: APIError) -> ErrorPresentation {
         guard error.code != .validationInvalidEmail else { return problem(EmailRefusal.localPart) }
         return error.presentation(in: language, now: wallClock(), catalogue: catalogue)
     }
 
-    /// A problem that the user can correct in the form.
+    /// Returns the presentation of a problem that the user can correct in the form.
     func problem(title: LocalizedText = ContractText.errorTitle, _ message: LocalizedText) -> ErrorPresentation {
         ErrorPresentation(title: text(title), message: text(message), primary: .fixFields)
     }
 
-    /// A notice without another action than to dismiss it.
+    /// Returns the presentation of a notice that can only be dismissed.
     func notice(title: LocalizedText, _ message: LocalizedText) -> ErrorPresentation {
         ErrorPresentation(title: text(title), message: text(message), primary: .dismiss)
     }
 
-    /// A link that could not be read.
+    /// The presentation for a link that could not be parsed.
     var linkInvalid: ErrorPresentation { notice(title: ContractText.linkInvalidTitle, ContractText.linkInvalid) }
 
-    /// A link that is expired, used or unknown.
+    /// The presentation for a link that is expired, used or unknown.
     var linkExpired: ErrorPresentation {
         ErrorPresentation(
             title: text(ContractText.linkExpiredTitle),
@@ -39,7 +39,7 @@ struct Presenter: Sendable {
         )
     }
 
-    /// A link that the server refuses though the response to an earlier attempt was lost.
+    /// The presentation for a link that the server refuses after the response to an earlier attempt was lost.
     var passwordProbablyChanged: ErrorPresentation {
         ErrorPresentation(
             title: text(ContractText.resetTitle),
@@ -49,14 +49,14 @@ struct Presenter: Sendable {
         )
     }
 
-    /// An address that is missing or malformed.
+    /// Returns the presentation for an address that is missing or malformed.
     func problem(_ refusal: EmailRefusal) -> ErrorPresentation {
         refusal == .empty
             ? problem(title: ContractText.emailMissingTitle, ContractText.emailMissing)
             : problem(title: ContractText.emailMalformedTitle, ContractText.emailMalformed)
     }
 
-    /// The messages about the fields of a screen in an error that refuses fields, and whether they say all that the error says.
+    /// Returns the messages of an error about the fields of a screen, and whether they cover all problems of the error.
     func fieldProblems(of error: APIError, fields: [AccountField]) -> (problems: FieldProblems, isComplete: Bool) {
         var problems = FieldProblems()
         guard error.kind == .validation else { return (problems, false) }
@@ -72,20 +72,20 @@ struct Presenter: Sendable {
         return (problems, isComplete)
     }
 
-    /// The failure as it stands now, with what is left of its wait, or `nil` if the wait is over.
+    /// Returns the failure with its remaining delay, or `nil` if the delay is over.
     func stillWaiting(_ error: APIError, until date: Date) -> APIError? {
         let left = date.timeIntervalSince(wallClock())
         guard left > 0 else { return nil }
         var waiting = error
         waiting.retryAfter = .seconds(left)
-        // The server's text names the whole wait.
+        // The server's text contains the whole delay.
         if error.kind == .rateLimited { waiting.message = nil }
         return waiting
     }
 }
 
 extension AccountField {
-    /// Reads the name of a field as servers send it, such as `email`, `user.email`, `newPassword` or `new_password1`.
+    /// Parses the name of a field as servers send it, such as `email`, `user.email`, `newPassword` or `new_password1`.
     fileprivate init?(wireName: String) {
         let name = (wireName.split(separator: ".").last ?? "").filter(\.isLetter).lowercased()
         switch name {
@@ -98,7 +98,7 @@ extension AccountField {
 }
 
 extension APIError {
-    /// The error of a call that carried no session. Its 401 can't mean an expired session, so the user isn't asked to sign in.
+    /// The error of a call without a session. Its 401 can't mean an expired session, so the user isn't asked to sign in.
     var withoutSession: APIError {
         guard recovery == .signIn else { return self }
         var refusal = self
@@ -106,11 +106,11 @@ extension APIError {
         return refusal
     }
 
-    /// Whether the call was canceled: no view shows its result.
+    /// Whether the call was canceled, so that no view shows its result.
     @MainActor var isAbandoned: Bool { kind == .cancelled || Task.isCancelled }
 }
 
-/// The texts of the screens that no other part of the library has.
+/// The texts of the screens that the rest of the library doesn't contain.
 package enum ScreenText {
     /// The button of an alert that copies the reference for support.
     package static let copyReference = LocalizedText(

@@ -4,17 +4,18 @@ public import Foundation
 public import Observation
 import ResilientHTTP
 
-/// The screen behind a reset link: validates the link, then sets a new password.
+/// The model of the screen that a reset link opens: it validates the link, then sets a new password.
 ///
-/// A view calls ``open()`` when it appears, shows ``state``, and leads on from ``State/succeeded(email:)`` and
-/// ``State/passwordProbablyChanged(_:)`` to ``makeSignInModel()`` and from ``State/linkExpired(_:)`` to
-/// ``makeForgotPasswordModel(clock:)``. Its buttons start their actions with `work`. A canceled call leaves the model as it was before.
+/// A view calls ``open()`` when it appears and shows ``state``. After ``State/succeeded(email:)`` and
+/// ``State/passwordProbablyChanged(_:)`` it shows ``makeSignInModel()``, after ``State/linkExpired(_:)``
+/// ``makeForgotPasswordModel(clock:)``. Its buttons start their actions with `work`. A canceled call leaves the model
+/// unchanged.
 @Observable
 @MainActor
 public final class ResetPasswordModel: StandardScreenModel {
     /// The states of the screen.
     public enum State: Hashable, Sendable {
-        /// The app was opened with something else than a reset link, or with one that the server can't read. Final.
+        /// The link that opened the app is not a reset link, or the server can't read it. Final.
         case linkInvalid(ErrorPresentation)
         /// The link is not validated yet. → `checking`
         case unchecked
@@ -25,7 +26,7 @@ public final class ResetPasswordModel: StandardScreenModel {
         case checkFailed(ErrorPresentation)
         /// The link is expired, used or unknown. Final: the user requests a new one.
         case linkExpired(ErrorPresentation)
-        /// The user types. → `submitting`, `failed`
+        /// The user edits the form. → `submitting`, `failed`
         case editing
         /// The server refused the password. The reason is shown at the field, and the link is still usable.
         /// → `editing` as soon as the password changes, `submitting`, `failed`
@@ -35,11 +36,11 @@ public final class ResetPasswordModel: StandardScreenModel {
         case submitting
         /// An error is shown. → `editing`, `submitting`
         case failed(ErrorPresentation)
-        /// The password is changed, and the user can sign in with it; the address is known if the link or the server named
+        /// The password is changed, and the user can sign in with it. The address is known if the link or the server contained
         /// it. Final.
         case succeeded(email: EmailAddress?)
-        /// The response to an attempt was lost, and a server without idempotency keys refuses the link of the next one. The attempt
-        /// has probably consumed the link and set the password: the user is asked to sign in with it. Final.
+        /// The response to an attempt was lost, and a server without idempotency keys refuses the link in the next one. The
+        /// attempt has probably used the link and set the password, so the user is asked to sign in with it. Final.
         case passwordProbablyChanged(ErrorPresentation)
     }
 
@@ -53,7 +54,7 @@ public final class ResetPasswordModel: StandardScreenModel {
             announceMismatch()
         }
     }
-    /// The new password as the user repeats it.
+    /// The repeated new password.
     public var confirmation = "" {
         didSet { announceMismatch() }
     }
@@ -68,22 +69,22 @@ public final class ResetPasswordModel: StandardScreenModel {
     public let rules: PasswordRules
     let client: AccountClient
     private let link: ResetLink?
-    /// The account of the link, after the server has named it.
+    /// The account of the link, after the server has sent it.
     private(set) var firstName: String?
     private(set) var email: EmailAddress?
     @ObservationIgnored private var submit = RepeatedSubmit<Password>()
-    /// Whether an attempt may have consumed the link, with whichever password.
+    /// Whether an attempt, with any password, may have used the link.
     @ObservationIgnored private var mayHaveConsumedLink = false
     /// Whether VoiceOver has announced that the passwords differ, since they last matched.
     @ObservationIgnored private var hasAnnouncedMismatch = false
 
     /// Creates the model.
     /// - Parameters:
-    ///   - link: The link that the app was opened with, or `nil` if it could not be read as a reset link.
+    ///   - link: The link that opened the app, or `nil` if it could not be parsed as a reset link.
     ///   - client: The account API; its language is set to the screen's.
     ///   - language: The user's language.
     ///   - rules: The rules that a password must satisfy before it is sent.
-    ///   - wallClock: The local time, from which `ErrorPresentation.Action.retryAt(_:)` counts.
+    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
     public init(
         link: ResetLink?,
         client: AccountClient,
@@ -110,10 +111,10 @@ public final class ResetPasswordModel: StandardScreenModel {
         state = .checking
         signals.announce(presenter.text(ScreenText.checkingLink))
         do throws(APIError) {
-            let answer = try await client.validateReset(link)
-            let name = answer.firstName.trimmingCharacters(in: .whitespacesAndNewlines)
+            let response = try await client.validateReset(link)
+            let name = response.firstName.trimmingCharacters(in: .whitespacesAndNewlines)
             firstName = name.isEmpty ? nil : name
-            email = link.email ?? answer.email
+            email = link.email ?? response.email
             state = .editing
             signals.announce(greeting)
         } catch {
@@ -156,7 +157,7 @@ public final class ResetPasswordModel: StandardScreenModel {
     }
 
     /// Whether a refused confirmation means that the link is no longer usable. A refusal without a code may also concern the
-    /// password, so the server is asked about the link.
+    /// password, so the link is validated again.
     private func isConsumed(_ link: ResetLink, by refusal: APIError) async -> Bool {
         if refusal.code == .authResetTokenInvalid { return true }
         guard refusal.isDeadLink, refusal.isCodeless else { return false }
@@ -179,7 +180,8 @@ public final class ResetPasswordModel: StandardScreenModel {
         return password == confirmation ? nil : (presenter.problem(ContractText.passwordsDiffer), .confirmation)
     }
 
-    /// Announces once that the passwords differ, when the second one is as long as the first: before that, it differs from key to key.
+    /// Announces once that the passwords differ, when the second one is as long as the first. Before that, it differs with
+    /// every key.
     private func announceMismatch() {
         guard passwordsMatch == false else {
             hasAnnouncedMismatch = false
@@ -272,12 +274,12 @@ public final class ResetPasswordModel: StandardScreenModel {
 }
 
 extension APIError {
-    /// Whether the server says of a link that it can't be used. Older servers say so without the contract's code.
+    /// Whether the server reports that a link can't be used. Older servers do so without the contract's code.
     fileprivate var isDeadLink: Bool {
         code == .authResetTokenInvalid || [.badRequest, .unauthorized, .notFound].contains(kind)
     }
 
-    /// Whether the server sent no code, so that the code is the local one of the status.
+    /// Whether the server sent no code, so that the code is the local one for the status.
     fileprivate var isCodeless: Bool { [.badRequest, .unauthorized, .notFound].contains(code) }
 }
 
@@ -300,7 +302,8 @@ extension ResetPasswordModel {
         presenter.text(state == .submitting ? ScreenText.savingPassword : ContractText.confirm)
     }
 
-    /// The title of the button that stands in place of the form until the link is validated: the progress, or "Try Again" after a failure.
+    /// The title of the button that replaces the form until the link is validated: the progress, or "Try Again" after a
+    /// failure.
     public var openTitle: String {
         switch state {
         case .unchecked, .checkFailed: presenter.text(ContractText.retry)
@@ -316,7 +319,8 @@ extension ResetPasswordModel {
         }
     }
 
-    /// The address of the account, if the link or the server named it: for a read-only field, by which password managers find the account.
+    /// The address of the account, if the link or the server contained it: for a read-only field by which password managers
+    /// find the account.
     public var username: String? { email?.text }
 
     /// The message about a field, shown at the field.
@@ -344,23 +348,23 @@ extension ResetPasswordModel {
     /// The strength of the password; `nil` while it is empty.
     public var strength: PasswordStrength? { password.isEmpty ? nil : PasswordStrength(of: password) }
 
-    /// The strength in words, for the line under the meter.
+    /// The label of the strength, for the line under the meter.
     public var strengthText: String? { strength.map { presenter.text($0.text) } }
 
-    /// Whether the two fields are the same; `nil` while the second one is empty.
+    /// Whether the two fields are equal; `nil` while the second one is empty.
     public var passwordsMatch: Bool? { confirmation.isEmpty ? nil : password == confirmation }
 
-    /// The line under the second field, while it differs.
+    /// The line under the second field while it differs from the first.
     public var matchProblem: String? {
         passwordsMatch == false ? presenter.text(ContractText.passwordsDiffer) : nil
     }
 
-    /// The line under the password field: the server's reason against it.
+    /// The line under the password field: the reason why the server refused the password.
     public var passwordProblem: String? {
         if case .passwordRefused(let reason) = state { reason } else { nil }
     }
 
-    /// The line over the fields, with the user's name if it is known.
+    /// The line above the fields, with the user's name if it is known.
     public var greeting: String { presenter.text(ContractText.resetGreeting(name: firstName)) }
 
     /// The page that replaces the form if the link can't be used.
@@ -377,12 +381,12 @@ extension ResetPasswordModel {
         if case .succeeded = state { presenter.text(ContractText.resetSucceeded) } else { nil }
     }
 
-    /// Creates the screen that follows a success, with the address filled in.
+    /// Creates the model of the screen that follows a success, with the address filled in.
     public func makeSignInModel() -> SignInModel {
         SignInModel(client: client, language: language, email: email?.text ?? "", wallClock: presenter.wallClock)
     }
 
-    /// Creates the screen that follows an expired or used link, with the address if the link named it.
+    /// Creates the model of the screen that follows an expired or used link, with the address if the link contained it.
     public func makeForgotPasswordModel(clock: some Clock<Duration> = ContinuousClock()) -> ForgotPasswordModel {
         ForgotPasswordModel(
             client: client,
@@ -394,11 +398,11 @@ extension ResetPasswordModel {
     }
 }
 
-/// The rules that a new password must satisfy before a screen sends it. The server may have further ones.
+/// The rules that a new password must satisfy before a screen sends it. The server may have more.
 public struct PasswordRules: Hashable, Sendable {
-    /// The fewest characters.
+    /// The minimum number of characters.
     public var minimumLength: Int
-    /// The most characters.
+    /// The maximum number of characters.
     public var maximumLength: Int
     /// Whether letters and digits must both occur.
     public var requiresLettersAndDigits: Bool

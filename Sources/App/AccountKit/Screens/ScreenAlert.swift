@@ -1,6 +1,6 @@
 public import ErrorContract
 
-/// An alert of a screen, with an identity: a second failure is another alert, even if it has the same text.
+/// An alert of a screen with an identity: a second failure is a different alert, even with the same text.
 public struct ScreenAlert: Identifiable, Hashable, Sendable {
     /// The number of the alert among those of its model.
     public let id: Int
@@ -15,10 +15,11 @@ public struct ScreenAlert: Identifiable, Hashable, Sendable {
         (self.id, self.presentation) = (id, presentation)
     }
 
-    /// The text of the alert: the message, and the reference for support if the user is sent there.
+    /// Returns the text of the alert: the message, and the reference for support if an action of the alert is to contact
+    /// support.
     /// - Parameters:
     ///   - language: The language of the text.
-    ///   - catalogue: The catalogue with the app's own words.
+    ///   - catalogue: The catalogue with the app's own translations.
     public func message(in language: Language, catalogue: ErrorCatalogue = .standard) -> String {
         let reference = presentation.supportReference.map { "\n\n" + $0.text(in: language, catalogue: catalogue) }
         return presentation.message + (reference ?? "")
@@ -27,10 +28,11 @@ public struct ScreenAlert: Identifiable, Hashable, Sendable {
 
 /// Presents the alerts of a screen one after the other.
 ///
-/// SwiftUI loses an alert that is set while another one closes. The queue therefore holds a new alert until the view reports, with
-/// ``didClose()``, that it was updated without the earlier one. A late dismissal names its alert, and has no effect on the next one.
+/// SwiftUI loses an alert that is set while another one closes. The queue therefore delays a new alert until the view reports,
+/// with ``didClose()``, that it was updated without the earlier one. A dismissal contains the id of its alert, so a late one
+/// has no effect on the next alert.
 package struct AlertQueue: Hashable, Sendable {
-    /// The alert that is presented, or was presented last: its texts stay while it disappears.
+    /// The alert that is presented, or was presented last. Its texts remain while it disappears.
     package private(set) var content: ScreenAlert?
     /// Whether the view presents ``content``.
     package private(set) var isPresented = false
@@ -39,7 +41,7 @@ package struct AlertQueue: Hashable, Sendable {
 
     package init() {}
 
-    /// Follows the model: presents its alert, closes an earlier one first, and closes the alert that the model has no more.
+    /// Follows the model: presents its alert after closing an earlier one, and closes an alert that the model no longer has.
     package mutating func follow(_ alert: ScreenAlert?) {
         guard let alert, alert.id != content?.id else {
             next = nil
@@ -54,7 +56,7 @@ package struct AlertQueue: Hashable, Sendable {
         }
     }
 
-    /// Closes an alert that the user dismissed. Ignored if it is not the one that is presented.
+    /// Closes an alert that the user dismissed. Ignored if another one is presented.
     package mutating func dismiss(_ id: ScreenAlert.ID) {
         if content?.id == id { close() }
     }

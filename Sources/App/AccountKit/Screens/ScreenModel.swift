@@ -2,10 +2,10 @@ public import ErrorContract
 import Foundation
 public import Observation
 
-/// The part of a screen's model that every screen handles alike: work, alerts, focus and announcements.
+/// The part of a screen's model that all screens share: work, alerts, focus and announcements.
 ///
-/// `AccountUI`'s modifier `screen(_:focus:perform:)` connects a view to it. Conform the models of the app's own screens to it to get the
-/// same behavior:
+/// `AccountUI`'s modifier `screen(_:focus:perform:)` connects a view to it. Conform the models of the app's own screens to get
+/// the same behavior:
 ///
 /// ```swift
 /// OrderList(model: model).screen(model) { action in open(action) }
@@ -14,17 +14,17 @@ public import Observation
 public protocol ScreenModel: AnyObject, Observable {
     /// The language of the screen.
     var language: Language { get }
-    /// The texts of the screen: the client's catalogue, with the app's own words.
+    /// The texts of the screen: the client's catalog with the app's own translations.
     var catalogue: ErrorCatalogue { get }
     /// The actions that the screen's buttons start.
     var work: ScreenWork { get }
-    /// The alert to be shown, if there is one.
+    /// The alert to show, if there is one.
     var currentAlert: ScreenAlert? { get }
     /// The field that should get the focus. Each change is a request.
     var focusRequest: FocusRequest? { get }
     /// The text that VoiceOver should speak. Each change is an announcement.
     var announcement: ScreenAnnouncement? { get }
-    /// Removes an alert. Ignored if the model has another one meanwhile.
+    /// Removes an alert. Ignored if the model has another one in the meantime.
     func dismissAlert(_ id: ScreenAlert.ID)
     /// Performs the action that the user chose in an alert.
     /// - Returns: The action if the app has to perform it, such as contacting support.
@@ -39,7 +39,7 @@ extension ScreenModel {
     public var announcement: ScreenAnnouncement? { nil }
 }
 
-/// The base class of this library's models: alerts and their actions, focus, and announcements.
+/// The base class of this library's models, with alerts and their actions, focus, and announcements.
 @Observable
 @MainActor
 public class StandardScreenModel: ScreenModel {
@@ -47,8 +47,9 @@ public class StandardScreenModel: ScreenModel {
     public let language: Language
     /// The actions that the screen's buttons start.
     public let work = ScreenWork()
-    /// Finds out whether a request took effect whose response was lost. ``perform(_:)`` calls it for
-    /// `ErrorPresentation.Action.checkAgain`, and never sends the request again; if it is `nil`, the action is returned.
+    /// Checks whether a request took effect whose response was lost. ``perform(_:)`` calls it for
+    /// `ErrorPresentation.Action.checkAgain`, and never sends the request again. If it is `nil`, ``perform(_:)`` returns the
+    /// action.
     @ObservationIgnored public var checkAgain: (@MainActor () async -> Void)?
     var signals = ScreenSignals()
     let presenter: Presenter
@@ -60,7 +61,7 @@ public class StandardScreenModel: ScreenModel {
         presenter = Presenter(language: language, catalogue: catalogue, wallClock: wallClock)
     }
 
-    /// The texts of the screen: the client's catalogue, with the app's own words.
+    /// The texts of the screen: the client's catalog with the app's own translations.
     public var catalogue: ErrorCatalogue { presenter.catalogue }
 
     /// The field that should get the focus. Each change is a request.
@@ -69,13 +70,13 @@ public class StandardScreenModel: ScreenModel {
     /// The text that VoiceOver should speak. Each change is an announcement.
     public var announcement: ScreenAnnouncement? { signals.announcement }
 
-    /// The error to be shown as an alert.
+    /// The error to show as an alert.
     public var alert: ErrorPresentation? { nil }
 
     /// The alert with its identity.
     public var currentAlert: ScreenAlert? { alert.map { ScreenAlert(id: signals.alertID, presentation: $0) } }
 
-    /// Whether there is an alert; `false` dismisses it. For the binding of a view.
+    /// Whether there is an alert. Setting `false` dismisses it. Intended for the binding of a view.
     public var isAlertShown: Bool {
         get { alert != nil }
         set { if !newValue { dismissAlert() } }
@@ -116,7 +117,7 @@ public class StandardScreenModel: ScreenModel {
     /// Whether a request is in flight, so that no failure can be shown.
     var isInFlight: Bool { false }
 
-    /// Repeats the request that failed.
+    /// Retries the failed request.
     func retry() async {}
 
     /// Shows the failure of a request.
@@ -129,7 +130,7 @@ public enum AccountField: Hashable, Sendable, CaseIterable {
     case email
     /// The password, or the new password.
     case password
-    /// The new password a second time.
+    /// The repeated new password.
     case confirmation
 }
 
@@ -161,7 +162,7 @@ public struct ScreenAnnouncement: Hashable, Sendable {
     public init(id: Int, text: String) { (self.id, self.text) = (id, text) }
 }
 
-/// The signals of a model to its view that are more than a state: each one counts, also if it repeats the last one.
+/// Signals of a model to its view. In contrast to a state, each one counts, even if it repeats the last one.
 struct ScreenSignals: Hashable, Sendable {
     private(set) var focusRequest: FocusRequest?
     private(set) var announcement: ScreenAnnouncement?
@@ -174,7 +175,7 @@ struct ScreenSignals: Hashable, Sendable {
     mutating func countAlert() { alertID += 1 }
 }
 
-/// The server's messages about the fields of a form, until the user edits the field.
+/// The server's messages about the fields of a form, each until the user edits the field.
 struct FieldProblems: Hashable, Sendable {
     private var texts: [AccountField: String] = [:]
 
@@ -185,18 +186,18 @@ struct FieldProblems: Hashable, Sendable {
         set { texts[field] = newValue }
     }
 
-    /// The first of some fields that has a message.
+    /// Returns the first of the fields that has a message.
     func first(of fields: [AccountField]) -> AccountField? { fields.first { texts[$0] != nil } }
 
-    /// The messages, in the order of the fields.
+    /// Returns the messages in the order of the fields.
     func texts(of fields: [AccountField]) -> [String] { fields.compactMap { texts[$0] } }
 }
 
 /// Runs the actions that a user starts on a screen, one at a time.
 ///
-/// A button requests an action with ``start(_:)``. The screen runs it with ``run()`` at its root. The work therefore goes on when the
-/// button's row scrolls away, when a list reloads, and when the alert closes whose button started it. It is canceled when the screen
-/// itself disappears.
+/// A button requests an action with ``start(_:)``, and the root of the screen runs it with ``run()``. The work therefore
+/// continues when the button's row scrolls away, when a list reloads, and when the alert closes whose button started it. It is
+/// canceled when the screen itself disappears.
 ///
 /// ```swift
 /// Form {
@@ -207,7 +208,7 @@ struct FieldProblems: Hashable, Sendable {
 @Observable
 @MainActor
 public final class ScreenWork {
-    /// The number of the action that is requested or running, `nil` if there is none. The `id` of the screen's `.task`.
+    /// The number of the action that is requested or running; `nil` if there is none. The `id` of the screen's `.task`.
     public private(set) var request: Int?
     @ObservationIgnored private var action: (@MainActor () async -> Void)?
     @ObservationIgnored private var count = 0
@@ -229,9 +230,9 @@ public final class ScreenWork {
         return true
     }
 
-    /// Runs the requested action and returns at its end; returns at once if there is none, or if it is running already.
+    /// Runs the requested action and returns at its end. Returns at once if there is none, or if it is already running.
     ///
-    /// The action runs in the caller's task. When that task is canceled, the action ends, and is not run again.
+    /// The action runs in the caller's task. If that task is canceled, the action ends and is not run again.
     public func run() async {
         guard let action else { return }
         self.action = nil

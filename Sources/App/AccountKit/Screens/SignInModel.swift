@@ -4,7 +4,7 @@ public import Foundation
 public import Observation
 import ResilientHTTP
 
-/// The screen on which a user signs in.
+/// The model of the screen on which a user signs in.
 ///
 /// A view shows ``state`` and starts actions with ``returnPressed(in:)`` and `work`:
 ///
@@ -19,7 +19,7 @@ import ResilientHTTP
 public final class SignInModel: StandardScreenModel {
     /// The states of the screen.
     public enum State: Hashable, Sendable {
-        /// The user types. → `signingIn`, `failed`
+        /// The user edits the form. → `signingIn`, `failed`
         case editing
         /// The request is in flight. → `signedIn`, `failed`, `editing` if it was canceled or the server refused fields
         case signingIn
@@ -56,7 +56,7 @@ public final class SignInModel: StandardScreenModel {
     ///   - client: The account API; its language is set to the screen's.
     ///   - language: The user's language.
     ///   - email: The initial address.
-    ///   - wallClock: The local time, from which `ErrorPresentation.Action.retryAt(_:)` counts.
+    ///   - wallClock: The local time, on which `ErrorPresentation.Action.retryAt(_:)` is based.
     public init(
         client: AccountClient,
         language: Language,
@@ -94,7 +94,7 @@ public final class SignInModel: StandardScreenModel {
             return
         }
         guard let secret = try? Password(password) else {
-            // Longer than any password that an account can have.
+            // It is longer than any password of an account.
             fail(.wrongCredentials)
             return
         }
@@ -138,7 +138,7 @@ public final class SignInModel: StandardScreenModel {
         state = refused.isComplete ? .editing : .failed(presenter.presentation(of: error))
     }
 
-    /// Shows an alert about a field, which gets the focus after it.
+    /// Shows an alert about a field, which gets the focus afterwards.
     private func refuse(_ problem: ErrorPresentation, at field: AccountField) {
         signals.focus(field)
         state = .failed(problem)
@@ -154,7 +154,7 @@ public final class SignInModel: StandardScreenModel {
 
     @discardableResult
     override public func perform(_ action: ErrorPresentation.Action) async -> ErrorPresentation.Action? {
-        // The user is on the screen to which the action leads.
+        // The user is already on the screen to which the action leads.
         await super.perform(action == .signIn ? .dismiss : action)
     }
 }
@@ -173,7 +173,7 @@ extension SignInModel {
 }
 
 extension APIError {
-    /// A password that no account has.
+    /// The error for a password that no account has.
     fileprivate static let wrongCredentials = APIError(
         kind: .unauthorized,
         code: .authInvalidCredentials,

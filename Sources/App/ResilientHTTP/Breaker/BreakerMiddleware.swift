@@ -2,34 +2,35 @@ import ErrorContract
 public import HTTPTypes
 import Synchronization
 
-/// Stops sending calls to an endpoint that fails, and tries it with real calls, one at a time, until it works.
+/// Stops sending calls to a failing endpoint, and probes it with single calls until it works again (circuit breaker).
 ///
-/// Failures are 5xx, time-outs and lost connections of calls; retries of one call count once. A 4xx, 429 among them, shows a
-/// server that works. A 503 is the gate's business, and canceled calls and a device without a connection show nothing.
+/// Failures are 5xx, timeouts and lost connections. All retries of one call count as one failure. A 4xx, including 429, shows
+/// that the server works. A 503 is handled by ``GateMiddleware``. Canceled calls and a device without a connection are ignored.
 ///
-/// A circuit belongs to one endpoint. That of the whole host opens only if several endpoints fail, or if connections do. While
-/// a circuit is open for a second or so, calls wait for their turn to be the probe; a call that would wait longer than 2 s fails with the
-/// kind `unavailable`, the code `SERVICE_UNAVAILABLE_LOCALLY` and the time in the error.
+/// A circuit belongs to one endpoint. The circuit of the whole host opens only if several endpoints fail, or if connections
+/// fail. While a circuit is open, for about a second at a time, calls wait for their turn to be the probe. A call that would
+/// wait for longer than 2 s fails with the kind `unavailable`, the code `SERVICE_UNAVAILABLE_LOCALLY` and the remaining time in
+/// the error.
 public final class BreakerMiddleware: ClientMiddleware {
-    /// When a circuit opens.
+    /// The rules that determine when a circuit opens.
     public let rules: BreakerRules
-    /// The number of endpoints whose failures are counted.
+    /// The maximum number of endpoints whose failures are counted.
     static let capacity = 1_024
 
     private struct Counts {
         var endpoints: [GateKey: FailureCount] = [:]
-        /// Connections that failed, by host.
+        /// Failed connections, by host.
         var connections: [String: FailureCount] = [:]
-        /// The endpoints of a host that failed since one of them succeeded.
+        /// The endpoints of a host that failed since an endpoint of it last succeeded.
         var failing: [String: Set<Endpoint>] = [:]
     }
 
     let table: GateTable
     private let counts = Mutex(Counts())
-    /// Whether any failure is counted: most of the time none is, and then nothing has to be locked.
+    /// Whether any failure is counted. Usually there is none, and no lock is needed.
     private let hasCounts = Atomic<Bool>(false)
 
-    /// Creates the middleware; its circuits are shared by all calls of the client.
+    /// Creates the middleware. All calls of a client share its circuits.
     public init(_ rules: BreakerRules = BreakerRules()) {
         self.rules = rules
         table = GateTable(maximumWaiters: rules.maximumWaiters)
@@ -45,9 +46,9 @@ public final class BreakerMiddleware: ClientMiddleware {
         let patience = GateTable.Patience(isRepeat ? context.timeLeft : rules.patience)
         let passes = try await context.admitted(to: table, as: .breaker, patience: patience)
         do {
-            let answer = try await next(request, body)
+            let response = try await next(request, body)
             settle(.success, isRepeat: isRepeat, passes, context)
-            return answer
+            return response
         } catch {
             let hold = settle(Verdict(error), isRepeat: isRepeat, passes, context)
             guard let hold, var error = error as? APIError else { throw error }
@@ -56,7 +57,7 @@ public final class BreakerMiddleware: ClientMiddleware {
         }
     }
 
-    /// The verdict of a request on its server.
+    /// The result of a request, as far as it concerns the health of its server.
     private enum Verdict {
         case success, failure, lostConnection, neutral
 
@@ -92,7 +93,7 @@ public final class BreakerMiddleware: ClientMiddleware {
         case .failure, .lostConnection:
             let now = context.now
             let opened = noteFailure(verdict, counts: !isRepeat || isProbe, passes, context, at: now)
-            let pause = rules.pause(chance: context.surroundings.chance())
+            let pause = rules.pause(chance: context.environment.chance())
             table.update(context, creating: opened.host ? .host : opened.endpoint ? .endpoint : nil) { gate, scope in
                 if scope == .host ? opened.host : opened.endpoint {
                     gate.close(until: now + pause)
@@ -114,11 +115,11 @@ public final class BreakerMiddleware: ClientMiddleware {
             counts.connections[context.origin] = nil
             counts.failing[context.origin] = nil
             counts.endpoints[key]?.noteSuccess(at: now)
-            if counts.endpoints[key]?.isForgettable == true { counts.endpoints[key] = nil }
+            if counts.endpoints[key]?.isRemovable == true { counts.endpoints[key] = nil }
         }
     }
 
-    /// - Returns: Which circuits open.
+    /// - Returns: The circuits that open.
     private func noteFailure(
         _ verdict: Verdict,
         counts isCounted: Bool,
@@ -136,7 +137,7 @@ public final class BreakerMiddleware: ClientMiddleware {
                 isHostOpened = isHostOpened || opens
                 return (isHostOpened, passes.endpoint.isProbe)
             }
-            // Forgotten counts begin anew; a table that stays full would count no new endpoint.
+            // All counts are removed and begin anew; otherwise a full table would never count a new endpoint.
             if counts.endpoints[key] == nil, counts.endpoints.count >= Self.capacity { counts.endpoints = [:] }
             guard counts.endpoints[key, default: FailureCount()].noteFailure(rules, at: now) || passes.endpoint.isProbe else {
                 return (isHostOpened, false)

@@ -1,4 +1,5 @@
-/// Counts the failures of calls, in a row and as a share of the latest calls. A value: time is an argument; O(1), amortized.
+/// Counts the failures of calls: consecutive ones, and their share of the latest calls. A value: time is an argument. O(1)
+/// amortized.
 struct FailureCount: Sendable {
     private var failuresInARow = 0
     /// The ends of the latest calls, oldest first.
@@ -8,19 +9,20 @@ struct FailureCount: Sendable {
 
     init() {}
 
-    /// How many ends of calls are stored.
+    /// The number of stored ends.
     var stored: Int { ends.count }
     /// Whether no failure is stored.
-    var isForgettable: Bool { failures == 0 }
+    var isRemovable: Bool { failures == 0 }
 
-    /// Notes a call that succeeded.
+    /// Records a call that succeeded.
     mutating func noteSuccess(at now: Duration) {
         failuresInARow = 0
         note(isFailure: false, BreakerRules.window, at: now)
     }
 
-    /// Notes a call that failed.
-    /// - Returns: Whether the circuit opens: the count begins anew then.
+    /// Records a call that failed.
+    ///
+    /// - Returns: Whether the circuit opens. The count then begins anew.
     mutating func noteFailure(_ rules: BreakerRules, at now: Duration) -> Bool {
         failuresInARow += 1
         note(isFailure: true, BreakerRules.window, at: now)
@@ -29,7 +31,7 @@ struct FailureCount: Sendable {
         guard failuresInARow >= rules.failuresInARow || isShareReached else { return false }
         ends.removeAll()
         (oldest, failures) = (0, 0)
-        // One more failure opens it again until a call succeeds.
+        // Until a call succeeds, one more failure opens it again.
         failuresInARow = rules.failuresInARow - 1
         return true
     }
@@ -48,25 +50,27 @@ struct FailureCount: Sendable {
     }
 }
 
-/// When a circuit opens, and how often an open one is tried.
+/// The rules that determine when a circuit opens, and when an open one is probed.
 public struct BreakerRules: Hashable, Sendable {
-    /// The number of failed calls in a row that opens a circuit.
+    /// The number of consecutive failed calls that opens a circuit.
     public var failuresInARow: Int
     /// The share of failed calls that opens a circuit.
     public var failureShare: Double
-    /// The number of calls below which the share says nothing.
+    /// The minimum number of calls for which the share is used.
     public var minimumCalls: Int
     /// The number of failing endpoints that opens the circuit of the host.
     public var failingEndpoints: Int
-    /// The time until an open circuit is tried with one call; between half and one and a half of it, at random.
+    /// The time until an open circuit is probed with one call. The actual time is random, from half of it to one and a half of
+    /// it.
     public var pause: Duration
-    /// How long a new call waits for its turn before it fails. A call that was sent before waits until its deadline.
+    /// The maximum time that a new call waits for its turn before it fails. A call that was sent before waits until its
+    /// deadline.
     public var patience: Duration
-    /// The largest number of calls that wait.
+    /// The maximum number of waiting calls.
     public var maximumWaiters = 1_024
-    /// The window of the share.
+    /// The time window of the share.
     static let window: Duration = .seconds(30)
-    /// The largest number of calls in the share.
+    /// The maximum number of calls in the share.
     static let maximumCalls = 1_000
 
     /// Creates rules.

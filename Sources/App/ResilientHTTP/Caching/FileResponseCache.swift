@@ -4,14 +4,15 @@ import HTTPTypes
 import PrivateFiles
 import Synchronization
 
-/// Stores responses in a folder, each in a file that only its owner may read, up to a number of bytes. They outlive the process.
+/// Stores responses in a folder, with a maximum total size. Only the owner of the files can read them. They outlive the
+/// process.
 ///
-/// The responses that were stored or used least recently are dropped first. File names are digests and contain neither addresses nor
-/// session identifiers; the files contain both. Files that cannot be read or written count as absent. One process at a time may use a
-/// folder.
+/// The responses that were stored or used least recently are removed first. File names are digests and contain neither
+/// addresses nor session identifiers; the files contain both. Files that can't be read or written count as absent. Only one
+/// process at a time may use a folder.
 public final class FileResponseCache: ResponseCache {
     private struct State {
-        /// Size and last use by file name; `nil` until the folder was listed.
+        /// The size and the last use of each file, by name; `nil` until the folder is listed.
         var files: [String: (size: Int, use: UInt64)]?
         var size = 0
         var uses: UInt64 = 0
@@ -31,18 +32,18 @@ public final class FileResponseCache: ResponseCache {
         var body: Data
     }
 
-    /// The largest size of all files together, in bytes.
+    /// The maximum size of all files together, in bytes.
     public let maximumSize: Int
     private let folder: URL
     private let state = Mutex(State())
-    /// Files are read and written on a thread that may wait for the disk.
+    /// The queue on which files are read and written, because the calls block.
     private let queue = DispatchQueue(label: "holdfast.response-cache")
 
     /// Creates a cache.
     /// - Parameters:
-    ///   - folder: A folder that is used for nothing else, such as one in the user's caches directory. It is created, for its owner alone, if
-    ///     it does not exist.
-    ///   - maximumSize: The largest size of all files together, in bytes. A response larger than an eighth of it is not stored.
+    ///   - folder: A folder that is used for nothing else, such as one in the user's caches directory. If it doesn't exist, it
+    ///     is created with access for its owner only.
+    ///   - maximumSize: The maximum size of all files together, in bytes. A response larger than an eighth of it is not stored.
     /// - Precondition: `maximumSize` is not negative.
     public init(folder: URL, maximumSize: Int = 32 * 1024 * 1024) {
         precondition(maximumSize >= 0, "maximumSize must not be negative (is \(maximumSize))")
@@ -108,14 +109,14 @@ public final class FileResponseCache: ResponseCache {
     }
 }
 
-/// Work that runs on the queue.
+/// Functions that run on the queue.
 extension FileResponseCache {
     /// Lists the files of earlier processes, once, the oldest first.
     private func list() {
         guard state.withLock({ $0.files == nil }) else { return }
         let properties: Set<URLResourceKey> = [.fileSizeKey, .contentModificationDateKey]
         let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: Array(properties))
-        // A process that was killed while it wrote a response left the draft.
+        // Temporary files of a process that was killed while it wrote a response.
         for draft in files ?? [] where draft.pathExtension == "new" { try? FileManager.default.removeItem(at: draft) }
         let known = (files ?? []).filter { $0.pathExtension == Self.pathExtension }.map { file in
             let values = try? file.resourceValues(forKeys: properties)
@@ -146,7 +147,7 @@ extension FileResponseCache {
         state.withLock { $0.note(name, size: nil) }
     }
 
-    /// Deletes files until a quarter of the space is free, if there is too little.
+    /// If the maximum size is exceeded, deletes files until a quarter of it is free.
     private func dropOldest() {
         let names = state.withLock { state -> [String] in
             guard state.size > maximumSize else { return [] }

@@ -4,31 +4,31 @@ import Synchronization
 
 /// Stores responses that have an `ETag`, so that a client downloads them again only if they changed.
 ///
-/// A client with a cache sends `If-None-Match` with every GET for which it stores a response. If the server confirms the stored response
-/// with 304, the call succeeds with it. A response is never used without that confirmation, so values are never outdated.
+/// A client with a cache sends `If-None-Match` with every GET for which a response is stored. If the server confirms the stored
+/// response with 304, the call returns it. A response is never used without that confirmation, so values are never outdated.
 ///
 /// ```swift
 /// var api = APIClient(baseURL: url, session: session)
 /// api.cache = MemoryResponseCache()
 /// ```
 ///
-/// Use ``MemoryResponseCache`` for the time of a process and ``FileResponseCache`` for longer. Write a cache of your own for any other
-/// place. A cache may drop responses at any time; what it cannot store, it ignores.
+/// ``MemoryResponseCache`` stores responses for the lifetime of the process, ``FileResponseCache`` for longer. Implement the
+/// protocol for any other storage. A cache may remove responses at any time, and ignores failures to store them.
 public protocol ResponseCache: Sendable {
-    /// Returns the response that is stored for a key.
+    /// Returns the stored response of a key.
     func response(for key: ResponseCacheKey) async -> StoredResponse?
-    /// Stores a response in place of the earlier one.
+    /// Stores a response and replaces the earlier one.
     func store(_ response: StoredResponse, for key: ResponseCacheKey) async
-    /// Removes the response that is stored for a key.
+    /// Removes the stored response of a key.
     func remove(_ key: ResponseCacheKey) async
-    /// Removes all responses of an owner. The client calls it when a session is over.
+    /// Removes all responses of an owner. The client calls it when a session ends.
     func removeAll(of owner: String) async
 }
 
-/// Identifies a stored response: whose it is, and its address.
+/// The key of a stored response: its owner and its address.
 public struct ResponseCacheKey: Hashable, Sendable, Codable {
-    /// Identifies the session of the call, so that no user gets the response of another one; `nil` for calls without a session. It contains
-    /// no token.
+    /// The identifier of the call's session, so that no user receives the response of another user; `nil` for calls without a
+    /// session. It contains no token.
     public var owner: String?
     /// The address, with its query.
     public var url: String
@@ -39,13 +39,13 @@ public struct ResponseCacheKey: Hashable, Sendable, Codable {
     }
 }
 
-/// A response with what is needed to use it again.
+/// A response with the data that is needed to use it again.
 public struct StoredResponse: Hashable, Sendable {
     /// The status and the headers.
     public var response: HTTPResponse
     /// The body.
     public var body: [UInt8]
-    /// The headers of the request that the response depends on, by its `Vary`: their names in lowercase and their values.
+    /// The headers of the request on which the response depends by its `Vary`, as lowercase names and values.
     public var varying: [String: String]
 
     /// Creates a stored response.
@@ -53,29 +53,29 @@ public struct StoredResponse: Hashable, Sendable {
         (self.response, self.body, self.varying) = (response, body, varying)
     }
 
-    /// The size of body and headers, in bytes.
+    /// The size of the body and the headers, in bytes.
     var size: Int {
         response.headerFields.reduce(body.count) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count }
     }
 }
 
 extension HTTPRequest {
-    /// Whether the request may be responded to with 304.
+    /// Whether 304 is a valid status of the response.
     var isConditional: Bool { headerFields.contains(.ifNoneMatch) || headerFields.contains(.ifModifiedSince) }
 }
 
 extension HTTPResponse {
-    /// Whether the server confirmed, with a 304, the version that the caller or the client's cache already has.
+    /// Whether the server confirmed with 304 the version that the caller or the client's cache already has.
     ///
-    /// A caller that sent `If-None-Match` itself gets the 304, without a body. With a ``ResponseCache`` the response is the stored one, with
-    /// its body, and is marked by `Cache-Status` (RFC 9211).
+    /// A caller that itself sent `If-None-Match` receives the 304, without a body. With a ``ResponseCache``, the response is
+    /// the stored one with its body, and is marked by `Cache-Status` (RFC 9211).
     public var isNotModified: Bool { status == .notModified || headerFields[values: .cacheStatus].contains(Self.revalidated) }
 
-    /// The member of `Cache-Status` that marks a stored response which the server confirmed.
+    /// The value of `Cache-Status` that marks a stored response that the server confirmed.
     static let revalidated = "Holdfast; fwd=stale; fwd-status=304"
 }
 
-/// Stores responses in memory, up to a number of bytes; those that were used least recently are dropped first.
+/// Stores responses in memory, with a maximum total size. The responses that were used least recently are removed first.
 public final class MemoryResponseCache: ResponseCache {
     private struct Entry {
         var stored: StoredResponse
@@ -93,12 +93,13 @@ public final class MemoryResponseCache: ResponseCache {
         }
     }
 
-    /// The largest size of all stored responses together, in bytes.
+    /// The maximum size of all stored responses together, in bytes.
     public let maximumSize: Int
     private let state = Mutex(State())
 
     /// Creates an empty cache.
-    /// - Parameter maximumSize: The largest size of all stored responses together, in bytes. A response larger than an eighth of it is not stored.
+    /// - Parameter maximumSize: The maximum size of all stored responses together, in bytes. A response larger than an eighth
+    ///   of it is not stored.
     /// - Precondition: `maximumSize` is not negative.
     public init(maximumSize: Int = 8 * 1024 * 1024) {
         precondition(maximumSize >= 0, "maximumSize must not be negative (is \(maximumSize))")
@@ -107,7 +108,7 @@ public final class MemoryResponseCache: ResponseCache {
 
     /// The size of all stored responses together, in bytes.
     public var size: Int { state.withLock(\.size) }
-    /// How many responses are stored.
+    /// The number of stored responses.
     public var count: Int { state.withLock(\.entries.count) }
 
     public func response(for key: ResponseCacheKey) async -> StoredResponse? {
@@ -127,7 +128,7 @@ public final class MemoryResponseCache: ResponseCache {
             state.entries[key] = Entry(stored: response, size: size, use: state.uses)
             state.size += size
             guard state.size > maximumSize else { return }
-            // A quarter is dropped at once, so that not every response sorts the entries.
+            // Frees a quarter at once, so that the entries are not sorted for every response.
             for (key, _) in state.entries.sorted(by: { $0.value.use < $1.value.use }) where state.size > maximumSize / 4 * 3 {
                 state.remove(key)
             }

@@ -2,16 +2,16 @@ import ErrorContract
 import HTTPTypes
 import Synchronization
 
-/// Sends the validators of stored responses, and returns a stored response when the server confirms it.
+/// Sends the validators of stored responses, and returns a stored response if the server confirms it.
 ///
-/// It stands behind the session, so that it knows which session a call belongs to and runs for each attempt. A request that carries its own
-/// credentials (`Authorization` that is not the session's, `Cookie`), its own condition or a range is passed on unchanged, and so is its
-/// response.
+/// It is inside of the session's middleware, so that it knows the session of a call and runs for each attempt. A request with
+/// its own credentials (`Authorization` that is not the session's, `Cookie`), its own condition or a range is passed on
+/// unchanged, and so is its response.
 final class ResponseCacheMiddleware: ClientMiddleware {
     let cache: any ResponseCache
-    /// The largest body that is stored, in bytes.
+    /// The maximum size of a body that is stored, in bytes.
     private static let maximumBodySize = 4 * 1024 * 1024
-    /// How many ended sessions are remembered, whose late responses are not stored.
+    /// The number of ended sessions that are remembered, so that their late responses are not stored.
     private static let rememberedEndings = 64
     private let ended = Mutex<[String]>([])
 
@@ -39,7 +39,7 @@ final class ResponseCacheMiddleware: ClientMiddleware {
             return (response, rest)
         }
         if let confirmed = response.headerFields[.eTag], !confirmed.isWeaklyEqual(to: tag) {
-            // A confirmation of some other version says nothing about the stored one.
+            // A confirmation of another version doesn't concern the stored one.
             return try await storing(request, body, key, next)
         }
         let fresh = stored.updated(by: response)
@@ -52,7 +52,7 @@ final class ResponseCacheMiddleware: ClientMiddleware {
         return (result, ResponseBody(fresh.body))
     }
 
-    /// Removes the responses of a session that is over, and stores none of it later.
+    /// Removes the responses of an ended session, and prevents that later ones are stored.
     func end(_ owner: String) async {
         ended.withLock { ended in
             ended.append(owner)
@@ -85,7 +85,7 @@ final class ResponseCacheMiddleware: ClientMiddleware {
     private func store(_ response: HTTPResponse, _ body: ResponseBody, for key: ResponseCacheKey, _ request: HTTPRequest) async {
         guard !isEnded(key.owner) else { return }
         let fields = response.headerFields
-        // Without a session, the user may be named by a header that only the app and the server know.
+        // Without a session, the user may be identified by a header that only the app and the server know.
         guard response.status == .ok, fields.contains(.eTag), !fields.forbidStoring, key.owner != nil || !fields.isPrivate,
             let names = fields.varyingNames, let bytes = body.whole(upTo: Self.maximumBodySize)
         else { return await cache.remove(key) }
@@ -103,12 +103,12 @@ final class ResponseCacheMiddleware: ClientMiddleware {
 }
 
 extension StoredResponse {
-    /// The response, if it is the one for a request: everything that it varies by is the same.
+    /// Returns the response if it matches a request, which means that all headers in its `Vary` are equal.
     fileprivate func usable(for request: HTTPRequest) -> StoredResponse? {
         varying.allSatisfy { request.headerFields.value(of: $0.key) == $0.value } ? self : nil
     }
 
-    /// The response with the headers of its confirmation (RFC 9111 §3.2).
+    /// Returns the response with the headers of its confirmation (RFC 9111 §3.2).
     fileprivate func updated(by confirmation: HTTPResponse) -> StoredResponse {
         var updated = self
         for name in Set(confirmation.headerFields.map(\.name)) where ![.contentLength, .contentEncoding].contains(name) {
@@ -122,11 +122,11 @@ extension HTTPFields {
     /// Whether `Cache-Control` contains `no-store`.
     fileprivate var forbidStoring: Bool { members(of: .cacheControl).contains("no-store") }
 
-    /// Whether `Cache-Control` contains `private`: the response is for one user.
+    /// Whether `Cache-Control` contains `private`, which restricts the response to one user.
     fileprivate var isPrivate: Bool { members(of: .cacheControl).contains { $0 == "private" || $0.hasPrefix("private=") } }
 
-    /// The names that the response varies by, in lowercase; `nil` if it varies by more than headers. Credentials are left out, since a
-    /// response is stored for its session only.
+    /// The names of the headers by which the response varies, in lowercase; `nil` if it varies by more than headers.
+    /// Credentials are left out, since a response is only stored for its session.
     fileprivate var varyingNames: [String]? {
         let names = members(of: .vary)
         return names.contains("*") ? nil : names.filter { !["authorization", "cookie"].contains($0) }

@@ -2,13 +2,13 @@ public import ErrorContract
 public import Foundation
 import Synchronization
 
-/// Hears what happens in a client's calls: for a log, metrics, an analytics SDK.
+/// Receives the events of a client's calls, for a log, metrics or an analytics SDK.
 public protocol CallListener: Sendable {
-    /// Hears of one event. Called where it happened: return soon.
+    /// Receives one event. It is called synchronously within the call, so it must return quickly.
     func hear(_ event: CallEvent)
 }
 
-/// Hands events to a closure.
+/// Passes events to a closure.
 public struct ClosureListener: CallListener {
     private let body: @Sendable (CallEvent) -> Void
 
@@ -20,63 +20,63 @@ public struct ClosureListener: CallListener {
     public func hear(_ event: CallEvent) { body(event) }
 }
 
-/// One thing that happened in a call. Holds no secret: no header, no body, no query, no text of the server.
+/// An event of a call. It contains no secrets: no header, no body, no query, no text of the server.
 public struct CallEvent: Sendable {
-    /// The call; the same number in all of its events.
+    /// The number of the call, which is the same in all of its events.
     public let call: UInt64
-    /// Where in the app the call is made, such as `user_login`.
+    /// The operation of the app, such as `user_login`.
     public let name: String?
-    /// Where the call goes.
+    /// The endpoint of the call.
     public let endpoint: Endpoint
-    /// The wall clock.
+    /// The time of the event by the wall clock.
     public let timestamp: Date
     /// The time since the call began.
     public let elapsed: Duration
-    /// What happened.
+    /// The kind of the event.
     public let kind: Kind
 
-    /// What happened.
+    /// The kind of an event.
     public enum Kind: Hashable, Sendable {
-        /// A request was handed to the transport; the first attempt has the number 1.
+        /// A request was passed to the transport. The first attempt has the number 1.
         case attemptStarted(Int)
         /// An attempt ended.
         case attemptFinished(Int, AttemptOutcome)
-        /// The call waits until it goes on.
+        /// The call waits for the duration before it continues.
         case waiting(Duration, WaitReason)
-        /// The client itself refused to send, and when it would not.
+        /// The client itself refused to send the request, with the time until it would be sent, if known.
         case refusedLocally(LocalRefusal, retryAfter: Duration?)
-        /// The session was refreshed, or joined a refresh that was under way.
+        /// The session was refreshed, or the call joined a refresh that was in progress.
         case refreshed(isShared: Bool)
-        /// The call will not be repeated though it failed.
+        /// The call failed and will not be retried.
         case gaveUp(GiveUpReason)
-        /// The call ended: the last event, and the whole story once more.
+        /// The call ended. This is the last event, with a summary of the call.
         case finished(CallSummary)
     }
 }
 
-/// How one attempt ended.
+/// The result of one attempt.
 public struct AttemptOutcome: Hashable, Sendable {
-    /// The status of the answer, if one came.
+    /// The status of the response, if one was received.
     public var status: Int?
     /// The error's code; `nil` for a success.
     public var code: ErrorCode?
-    /// The id by which the server's log knows the request.
+    /// The id of the request in the server's log.
     public var requestID: String?
-    /// How long the attempt took.
+    /// The duration of the attempt.
     public var duration: Duration
     /// Whether a byte of the request may have reached a server.
     public var wasSent = true
 }
 
-/// Why a call waits.
+/// The reason why a call waits.
 public enum WaitReason: String, Hashable, Sendable, CaseIterable {
-    /// The server named a delay.
+    /// The server requested a delay.
     case retryAfter = "retry_after"
-    /// The pause between two attempts.
+    /// The delay between two attempts.
     case backoff
-    /// The gate of the host, or of a policy that the server named, is closed or opening.
+    /// The gate of the host or endpoint is closed or half-open.
     case gate
-    /// The app's own limit.
+    /// A limit of the app.
     case throttle
     /// The session is being refreshed, or the user is asked to sign in.
     case session
@@ -84,68 +84,69 @@ public enum WaitReason: String, Hashable, Sendable, CaseIterable {
     case connectivity
 }
 
-/// What in the client refused to send.
+/// The part of the client that refused to send a request.
 public enum LocalRefusal: String, Hashable, Sendable, CaseIterable {
-    /// The gate is closed: the server asked to be left alone.
+    /// The gate is closed, because the server requested a delay.
     case gate
-    /// The app's own limit is used up.
+    /// A limit of the app is used up.
     case throttle
-    /// The circuit is open: the server failed too often.
+    /// The circuit is open, because the server failed too often.
     case circuit
 }
 
-/// Why a failed call is not repeated.
+/// The reason why a failed call is not retried.
 public enum GiveUpReason: String, Hashable, Sendable, CaseIterable {
     /// The same request would fail again.
     case notRetryable = "not_retryable"
-    /// The request may have taken effect, and repeating it is not safe.
+    /// The request may have taken effect, and a retry is not safe.
     case notSafe = "not_safe"
     /// The body can be produced only once.
     case oneShotBody = "one_shot_body"
-    /// All retries were used.
+    /// The maximum number of retries is reached.
     case retriesUsed = "retries_used"
-    /// The request was a probe of an opening gate or circuit, and failed: it was sent for all calls, and is not repeated for one of them.
+    /// The request was a probe of a half-open gate or circuit, and failed. A probe is sent for all calls, and is not retried
+    /// for one of them.
     case refusedAgain = "refused_again"
-    /// The client itself held the call back for longer than it waits.
+    /// The client itself would delay the call for longer than the call waits.
     case heldBack = "held_back"
-    /// The session could not be refreshed until the deadline.
+    /// The session could not be refreshed before the deadline.
     case sessionRefresh = "session_refresh"
-    /// The wait would end after the deadline.
+    /// The delay would end after the deadline.
     case deadline
-    /// The server asked for a longer wait than the client sleeps through.
+    /// The server requested a longer delay than the client waits.
     case waitTooLong = "wait_too_long"
-    /// Too many calls of this client fail.
+    /// The retry budget is used up, because too many calls of this client fail.
     case budget
 }
 
-/// The whole story of one call, made when it has ended.
+/// A summary of a call, created when it has ended.
 public struct CallSummary: Hashable, Sendable {
-    /// How many requests were handed to the transport.
+    /// The number of requests that were passed to the transport.
     public var attempts: Int
-    /// The waits, in order.
+    /// The delays, in order.
     public var waits: [Wait]
-    /// The status of the last answer, if one came.
+    /// The status of the last response, if one was received.
     public var status: Int?
-    /// The code of the error that the call ended with; `nil` for a success.
+    /// The code of the call's error; `nil` for a success.
     public var code: ErrorCode?
-    /// The kind of the error that the call ended with; `nil` for a success.
+    /// The kind of the call's error; `nil` for a success.
     public var kind: APIError.Kind?
-    /// The text for the error in the client's language, without the server's own words; `nil` for a success.
+    /// The text for the error in the client's language, without texts of the server; `nil` for a success.
     public var message: String?
-    /// The id by which the server's log knows the request that failed.
+    /// The id of the failed request in the server's log.
     public var requestID: String?
-    /// The time of the error by the server's clock, if the server named it.
+    /// The time of the error by the server's clock, if the server sent it.
     public var serverTimestamp: Date?
-    /// Why it was not repeated, if it failed.
+    /// The reason why the call was not retried, if it failed.
     public var gaveUp: GiveUpReason?
-    /// How long the call took.
+    /// The duration of the call.
     public var duration: Duration
 
-    /// One wait.
+    /// One delay.
     public struct Wait: Hashable, Sendable {
-        /// How long it was to be.
+        /// The planned duration.
         public var duration: Duration
-        /// Why.
+        /// The reason.
         public var reason: WaitReason
     }
 }

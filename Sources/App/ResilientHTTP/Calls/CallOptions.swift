@@ -1,6 +1,6 @@
-/// How one call differs from the policy of its endpoint and from the client's defaults.
+/// The differences of one call from the policy of its endpoint and from the client's defaults.
 ///
-/// One option is a member, several are a list or a chain. A later option replaces an earlier one of the same kind.
+/// A single option is a static member; several are a list or a chain. A later option replaces an earlier one of the same kind.
 ///
 /// ```swift
 /// let page: Page = try await api.get("/orders", options: .waitsInLine)
@@ -8,28 +8,30 @@
 /// try await api.post("/orders", order, options: .idempotent.timeout(.seconds(10)))
 /// ```
 public struct CallOptions: Hashable, Sendable {
-    /// The key by which a server recognizes a repeated request.
+    /// The key by which a server recognizes a retried request.
     public enum Idempotency: Hashable, Sendable {
-        /// The client makes a key for the call and sends it with every attempt.
+        /// The client generates a key for the call and sends it with every attempt.
         case generated
-        /// The caller's key, such as one that is stored with a draft so that it outlives the process. It has 1 to 255 characters of visible
-        /// ASCII without quotes and backslashes; a call with any other key fails with the kind `invalidRequest`.
+        /// The caller's key, such as one that is stored with a draft so that it outlives the process. It must have 1 to 255
+        /// characters of visible ASCII without quotes and backslashes. A call with any other key fails with the kind
+        /// `invalidRequest`.
         case key(String)
     }
 
-    /// The time that the call may take, waits and the body of the response included; `nil` for the endpoint's or the client's.
+    /// The maximum duration of the call, including delays and the body of the response; `nil` for that of the endpoint or the
+    /// client.
     public var timeout: Duration?
-    /// The time that one attempt may take; `nil` for the endpoint's or the client's. A request that must not be repeated has the whole time
-    /// of the call.
+    /// The maximum duration of one attempt; `nil` for that of the endpoint or the client. It doesn't apply to a request that
+    /// must not be retried, which may use the whole time of the call.
     public var attemptTimeout: Duration?
-    /// How often and after which delays the call is repeated; `nil` for the endpoint's or the client's policy.
+    /// The number and the delays of retries; `nil` for the policy of the endpoint or the client.
     public var retry: RetryPolicy?
-    /// Whether the request carries an `Idempotency-Key`, which makes a POST or PATCH safe to repeat; `nil` for the endpoint's policy. The
-    /// server must support keys.
+    /// Whether the request carries an `Idempotency-Key`, which makes a POST or PATCH safe to retry; `nil` for the endpoint's
+    /// policy. The server must support the key.
     public var idempotency: Idempotency?
-    /// How urgent the call is among those that wait; `nil` for the endpoint's policy.
+    /// The priority of the call among waiting calls; `nil` for the endpoint's policy.
     public var priority: CallPriority?
-    /// Whether the call waits in line until its deadline when the server limits it; `nil` for the endpoint's policy.
+    /// Whether the call waits until its deadline if the server limits it; `nil` for the endpoint's policy.
     public var waitsInLine: Bool?
     /// Whether the call waits for a connection until its deadline; `nil` for the endpoint's policy.
     public var waitsForConnectivity: Bool?
@@ -41,41 +43,42 @@ public struct CallOptions: Hashable, Sendable {
 }
 
 extension CallOptions {
-    /// The call waits in line until its deadline when the server limits it or a gate is closed.
+    /// The call waits until its deadline if the server limits it or a gate is closed.
     public static let waitsInLine = CallOptions { $0.waitsInLine = true }
     /// The call waits for a connection until its deadline, instead of failing after a few retries.
     public static let waitsForConnectivity = CallOptions { $0.waitsForConnectivity = true }
-    /// The request carries an `Idempotency-Key` that the client makes, so that it can be repeated. The server must support keys.
+    /// The request carries an `Idempotency-Key` that the client generates, so that it can be retried. The server must support
+    /// the key.
     public static let idempotent = CallOptions { $0.idempotency = .generated }
 
-    /// The call may take so long.
+    /// Limits the duration of the call.
     public static func timeout(_ timeout: Duration) -> CallOptions { CallOptions().timeout(timeout) }
-    /// One attempt of the call may take so long.
+    /// Limits the duration of one attempt of the call.
     public static func attemptTimeout(_ timeout: Duration) -> CallOptions { CallOptions().attemptTimeout(timeout) }
-    /// The call is repeated by this policy, such as `.never`.
+    /// Retries the call by this policy, such as `.never`.
     public static func retry(_ policy: RetryPolicy) -> CallOptions { CallOptions().retry(policy) }
-    /// The request carries the caller's `Idempotency-Key`.
+    /// Sends the caller's `Idempotency-Key` with the request.
     public static func idempotencyKey(_ key: String) -> CallOptions { CallOptions().idempotencyKey(key) }
-    /// The call has this priority among those that wait.
+    /// Gives the call a priority among waiting calls.
     public static func priority(_ priority: CallPriority) -> CallOptions { CallOptions().priority(priority) }
 
-    /// The call uses the client's ``ResponseCache`` in this way.
+    /// Determines how the call uses the client's ``ResponseCache``.
     public static func cache(_ policy: CachePolicy) -> CallOptions { CallOptions().cache(policy) }
 
-    /// The same options with a time that the call may take.
+    /// Returns these options with a maximum duration of the call.
     public func timeout(_ timeout: Duration) -> CallOptions { with { $0.timeout = timeout } }
-    /// The same options with a time that one attempt may take.
+    /// Returns these options with a maximum duration of one attempt.
     public func attemptTimeout(_ timeout: Duration) -> CallOptions { with { $0.attemptTimeout = timeout } }
-    /// The same options with a retry policy.
+    /// Returns these options with a retry policy.
     public func retry(_ policy: RetryPolicy) -> CallOptions { with { $0.retry = policy } }
-    /// The same options with the caller's `Idempotency-Key`.
+    /// Returns these options with the caller's `Idempotency-Key`.
     public func idempotencyKey(_ key: String) -> CallOptions { with { $0.idempotency = .key(key) } }
-    /// The same options with a priority.
+    /// Returns these options with a priority.
     public func priority(_ priority: CallPriority) -> CallOptions { with { $0.priority = priority } }
-    /// The same options with a use of the client's ``ResponseCache``.
+    /// Returns these options with a policy for the client's ``ResponseCache``.
     public func cache(_ policy: CachePolicy) -> CallOptions { with { $0.cache = policy } }
 
-    /// The same options, replaced by those that others set.
+    /// Returns these options, with those that the others set replaced.
     public func merging(_ others: CallOptions) -> CallOptions {
         with { options in
             options.timeout = others.timeout ?? timeout
@@ -100,7 +103,7 @@ extension CallOptions {
         return options
     }
 
-    /// The policy of a call with these options.
+    /// Applies the options to the policy of a call.
     func apply(to policy: inout EndpointPolicy) {
         if let timeout { policy.timeout = timeout }
         if let attemptTimeout { policy.attemptTimeout = attemptTimeout }
@@ -114,23 +117,24 @@ extension CallOptions {
 }
 
 extension CallOptions: ExpressibleByArrayLiteral {
-    /// Creates options from several ones, the later before the earlier.
+    /// Creates options from several ones. Later options replace earlier ones.
     public init(arrayLiteral elements: CallOptions...) {
         self = elements.reduce(CallOptions()) { $0.merging($1) }
     }
 }
 
-/// How urgent a call is: when calls wait at the same gate or in the same line, those of a higher priority go first.
+/// The priority of a call. If several calls wait at the same gate or for the same limit, those with a higher priority proceed
+/// first.
 ///
-/// Priorities order calls that wait; they neither interrupt calls in flight nor admit more calls. Calls of the same priority go in the order
-/// in which they arrived. A call whose priority is not ``normal`` carries it as `Priority: u=1` or `u=5` (RFC 9218), which `URLSession`
-/// gets as the priority of its task.
+/// Priorities order waiting calls. They neither interrupt calls in flight nor admit more calls. Calls of the same priority
+/// proceed in the order of their arrival. A call whose priority is not ``normal`` carries it as `Priority: u=1` or `u=5` (RFC
+/// 9218), which `URLSession` uses as the priority of its task.
 public enum CallPriority: Int, Comparable, Sendable, CaseIterable {
     /// Work that no user waits for, such as a prefetch.
     case low
-    /// Everything else.
+    /// The default.
     case normal
-    /// Work that a user waits for while other calls are made for them.
+    /// Work that a user waits for while other calls run.
     case high
 
     public static func < (left: CallPriority, right: CallPriority) -> Bool { left.rawValue < right.rawValue }

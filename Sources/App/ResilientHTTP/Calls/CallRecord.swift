@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Timekeeping
 
-/// What has happened in one call so far; middleware notes into it, listeners hear of it.
+/// The record of one call. Middleware adds events to it, which it passes to the listeners.
 public final class CallRecord: Sendable {
     private struct State {
         var attempts = 0
@@ -16,30 +16,30 @@ public final class CallRecord: Sendable {
     public let call: UInt64
     private let name: String?
     private let endpoint: Endpoint
-    /// When the call began, on the clock of its surroundings.
+    /// The time at which the call began, on the clock of its environment.
     let begin: Duration
-    private let surroundings: ClientSurroundings
+    private let environment: ClientEnvironment
     private let listeners: [any CallListener]
     private let state = Mutex(State())
     private static let numbers = Atomic<UInt64>(0)
 
-    /// Opens the record of a call.
-    public init(name: String?, endpoint: Endpoint, surroundings: ClientSurroundings, listeners: [any CallListener] = []) {
+    /// Creates the record of a call.
+    public init(name: String?, endpoint: Endpoint, environment: ClientEnvironment, listeners: [any CallListener] = []) {
         call = Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
         self.name = name
         self.endpoint = endpoint
-        self.surroundings = surroundings
+        self.environment = environment
         self.listeners = listeners
-        begin = surroundings.clock.now
+        begin = environment.clock.now
     }
 
-    /// How many requests were handed to the transport so far.
+    /// The number of requests that have been passed to the transport.
     public var attempts: Int { state.withLock(\.attempts) }
 
-    /// Whether anybody listens. If not, the ends of attempts needn't be noted.
+    /// Whether there are listeners. If not, the ends of attempts need not be recorded.
     var isHeard: Bool { !listeners.isEmpty }
 
-    /// Notes something, and tells the listeners.
+    /// Records an event and passes it to the listeners.
     public func note(_ kind: CallEvent.Kind) {
         state.withLock { state in
             switch kind {
@@ -50,11 +50,12 @@ public final class CallRecord: Sendable {
             case .refusedLocally, .refreshed, .finished: break
             }
         }
-        tell(kind)
+        report(kind)
     }
 
-    /// Notes the end of the call.
-    /// - Parameter message: The text for the error without the server's own words; made only if there are listeners.
+    /// Records the end of the call.
+    ///
+    /// - Parameter message: The text for the error without texts of the server. It is only evaluated if there are listeners.
     func close(_ error: APIError?, message: @autoclosure () -> String? = nil) {
         guard !listeners.isEmpty else { return }
         let text = message()
@@ -69,20 +70,20 @@ public final class CallRecord: Sendable {
                 requestID: error?.requestID,
                 serverTimestamp: error?.serverTimestamp,
                 gaveUp: error == nil ? nil : state.gaveUp,
-                duration: surroundings.clock.now - begin
+                duration: environment.clock.now - begin
             )
         }
-        tell(.finished(summary))
+        report(.finished(summary))
     }
 
-    private func tell(_ kind: CallEvent.Kind) {
+    private func report(_ kind: CallEvent.Kind) {
         guard !listeners.isEmpty else { return }
         let event = CallEvent(
             call: call,
             name: name,
             endpoint: endpoint,
-            timestamp: surroundings.wallClock(),
-            elapsed: surroundings.clock.now - begin,
+            timestamp: environment.wallClock(),
+            elapsed: environment.clock.now - begin,
             kind: kind
         )
         for listener in listeners { listener.hear(event) }

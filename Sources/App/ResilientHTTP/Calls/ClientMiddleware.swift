@@ -2,16 +2,33 @@ public import HTTPTypes
 import Synchronization
 import Timekeeping
 
-/// Stands between the client and the transport, and may read, change, delay or repeat a request, or respond to it itself: the other of
-/// the client's two seams, with the shape of swift-openapi-runtime's middleware.
+/// A layer between the client and the transport. It can read, change, delay or retry a request, or respond to it itself.
+///
+/// Together with ``HTTPTransport``, this is how a client is extended. The signature resembles that of swift-openapi-runtime's
+/// middleware.
+///
+/// ```swift
+/// struct AppVersion: ClientMiddleware {
+///     func intercept(
+///         _ request: HTTPRequest,
+///         body: RequestBody?,
+///         context: CallContext,
+///         next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
+///     ) async throws -> (HTTPResponse, ResponseBody) {
+///         var request = request
+///         request.headerFields[.userAgent] = "Notes/2.1"
+///         return try await next(request, body)
+///     }
+/// }
+/// ```
 public protocol ClientMiddleware: Sendable {
     /// Handles one request.
     /// - Parameters:
-    ///   - request: The head.
+    ///   - request: The request without its body.
     ///   - body: The body, if there is one.
     ///   - context: The call that the request belongs to.
-    ///   - next: Passes a request on towards the transport. It returns successes, their bodies whole; a refusal of the server
-    ///     and a lost response are thrown as `APIError`.
+    ///   - next: Passes a request to the next layer. It returns successful responses with complete bodies. Refusals of the
+    ///     server and lost responses are thrown as `APIError`.
     func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -20,23 +37,23 @@ public protocol ClientMiddleware: Sendable {
     ) async throws -> (HTTPResponse, ResponseBody)
 }
 
-/// The facts of one call, which all middleware get.
+/// The properties of one call, which all middleware receives.
 public final class CallContext: Sendable {
-    /// Where in the app the call is made, such as `user_login`; it goes into the error.
+    /// The operation of the app, such as `user_login`. Errors contain it.
     public let name: String?
     /// Scheme, host and port of the server, such as `https://api.example.org`.
     public let origin: String
-    /// Method and route of the call, without ids.
+    /// The method and the route of the call, without ids.
     public let endpoint: Endpoint
     /// The policy of the endpoint.
     public let policy: EndpointPolicy
-    /// When the call must have ended, on the clock of ``surroundings``.
+    /// The deadline of the call, on the clock of ``environment``.
     public let deadline: Duration
-    /// The longest time of one attempt.
+    /// The maximum duration of one attempt.
     public let attemptTimeout: Duration
-    /// Time, chance and log.
-    public let surroundings: ClientSurroundings
-    /// The steps of the call so far.
+    /// Clocks, randomness and logger.
+    public let environment: ClientEnvironment
+    /// The events of the call so far.
     public let record: CallRecord
     private let boundSession = Mutex<String?>(nil)
 
@@ -48,7 +65,7 @@ public final class CallContext: Sendable {
         policy: EndpointPolicy = EndpointPolicy(),
         deadline: Duration,
         attemptTimeout: Duration,
-        surroundings: ClientSurroundings,
+        environment: ClientEnvironment,
         record: CallRecord
     ) {
         self.name = name
@@ -57,18 +74,19 @@ public final class CallContext: Sendable {
         self.policy = policy
         self.deadline = deadline
         self.attemptTimeout = attemptTimeout
-        self.surroundings = surroundings
+        self.environment = environment
         self.record = record
     }
 
     /// The time until the deadline; zero once it has passed.
     public var timeLeft: Duration { max(.zero, deadline - now) }
 
-    /// The session that signed the first attempt of the call; `nil` if none did.
+    /// The session that authorized the first attempt of the call; `nil` if there was none.
     var session: String? { boundSession.withLock(\.self) }
 
-    /// Binds the call to a session unless it is bound already.
-    /// - Returns: The session that the call is bound to.
+    /// Binds the call to a session, unless it is bound already.
+    ///
+    /// - Returns: The session to which the call is bound.
     func bind(_ session: String) -> String {
         boundSession.withLock { bound in
             if let bound { return bound }
@@ -77,6 +95,6 @@ public final class CallContext: Sendable {
         }
     }
 
-    /// The present instant, on the clock of ``surroundings``.
-    var now: Duration { surroundings.clock.now }
+    /// The current instant, on the clock of ``environment``.
+    var now: Duration { environment.clock.now }
 }

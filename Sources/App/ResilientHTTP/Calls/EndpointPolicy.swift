@@ -1,33 +1,34 @@
 public import HTTPTypes
 
-/// What differs for one endpoint from what the client does by default.
+/// The settings of one endpoint that differ from the client's defaults.
 public struct EndpointPolicy: Hashable, Sendable {
-    /// The time that a call may take; `nil` for the client's.
+    /// The maximum duration of a call; `nil` for the client's.
     public var timeout: Duration?
-    /// The time that one attempt may take; `nil` for the client's.
+    /// The maximum duration of one attempt; `nil` for the client's.
     public var attemptTimeout: Duration?
-    /// How often and after which waits a call is repeated; `nil` for the client's.
+    /// The number and the delays of retries; `nil` for the client's policy.
     public var retry: RetryPolicy?
-    /// Whether POST and PATCH carry an `Idempotency-Key`, so that they may be repeated. The server must know what to do with it.
+    /// Whether POST and PATCH carry an `Idempotency-Key`, so that they can be retried. The server must support the key.
     public var sendsIdempotencyKey: Bool
     /// Whether calls carry the session's access token.
-    public var isAuthorised: Bool
-    /// Whether calls wait in line, until their deadline, when the server limits them or a gate is closed: for paging and bursts that run under
-    /// a server's limit. By default a new call waits for 2 s at most, and a limited call is retried as often as any other.
+    public var isAuthorized: Bool
+    /// Whether calls wait until their deadline if the server limits them or a gate is closed, such as for paging and bursts
+    /// under a server's limit. By default, a new call waits for at most 2 s, and a limited call is retried as often as any
+    /// other.
     public var waitsInLine = false
-    /// Whether calls made without a connection wait for one, until their deadline, instead of failing after a few retries.
+    /// Whether calls without a connection wait for one until their deadline, instead of failing after a few retries.
     public var waitsForConnectivity = false
-    /// How urgent calls are among those that wait at a gate or in a line.
+    /// The priority of calls among those that wait at a gate or for a limit.
     public var priority = CallPriority.normal
     /// How calls use the client's ``ResponseCache``, if it has one.
     public var cache = CachePolicy.revalidate
-    /// Whether other calls wait for this one, such as the refresh of their session: it passes a closed gate as soon as the time is over that the
-    /// server named, and waits there until its deadline.
+    /// Whether other calls wait for this one, such as for the refresh of their session. It passes a closed gate as soon as the
+    /// server's delay has passed, and waits for that until its deadline.
     public var isVital = false
 
-    /// The policy of a session's refresh: the session repeats it itself.
+    /// The policy for the refresh of a session. The session itself retries it.
     public static let sessionRefresh: EndpointPolicy = {
-        var policy = EndpointPolicy(retry: .never, isAuthorised: false)
+        var policy = EndpointPolicy(retry: .never, isAuthorized: false)
         policy.isVital = true
         return policy
     }()
@@ -38,23 +39,23 @@ public struct EndpointPolicy: Hashable, Sendable {
         attemptTimeout: Duration? = nil,
         retry: RetryPolicy? = nil,
         sendsIdempotencyKey: Bool = false,
-        isAuthorised: Bool = true
+        isAuthorized: Bool = true
     ) {
         self.timeout = timeout
         self.attemptTimeout = attemptTimeout
         self.retry = retry
         self.sendsIdempotencyKey = sendsIdempotencyKey
-        self.isAuthorised = isAuthorised
+        self.isAuthorized = isAuthorized
     }
 }
 
 /// How a call uses the client's ``ResponseCache``.
 public enum CachePolicy: Hashable, Sendable {
-    /// It sends the validator of the stored response, and stores the response.
+    /// Sends the validator of the stored response, and stores the new response.
     case revalidate
-    /// It gets the whole response anew, and stores it.
+    /// Requests the whole response, and stores it.
     case reload
-    /// It neither uses nor stores responses.
+    /// Neither uses nor stores responses.
     case off
 }
 
@@ -68,7 +69,7 @@ public enum CachePolicy: Hashable, Sendable {
 public struct EndpointPolicies: Sendable {
     private var byRoute: [RouteTemplate: EndpointPolicy] = [:]
     private var byEndpoint: [Endpoint: EndpointPolicy] = [:]
-    /// The policy of all other endpoints.
+    /// The policy of all endpoints without a separate policy.
     public var others: EndpointPolicy
 
     /// Creates policies.
@@ -76,16 +77,16 @@ public struct EndpointPolicies: Sendable {
         self.others = others
     }
 
-    /// Sets the policy of a route, in place of an earlier one.
+    /// Sets the policy of a route and replaces an earlier one.
     /// - Parameters:
     ///   - policy: The policy.
     ///   - route: The template of the route.
-    ///   - method: The method; `nil` for all that have no policy of their own.
+    ///   - method: The method; `nil` for all methods without a separate policy.
     public mutating func set(_ policy: EndpointPolicy, for route: RouteTemplate, method: HTTPRequest.Method? = nil) {
         if let method { byEndpoint[Endpoint(method, route)] = policy } else { byRoute[route] = policy }
     }
 
-    /// The policy of an endpoint. O(1).
+    /// Returns the policy of an endpoint. O(1).
     public subscript(endpoint: Endpoint) -> EndpointPolicy {
         guard !byEndpoint.isEmpty || !byRoute.isEmpty else { return others }
         return byEndpoint[endpoint] ?? byRoute[endpoint.route] ?? others

@@ -1,13 +1,14 @@
-/// How often, and after which waits, a failed call is repeated.
+/// The number and the delays of retries.
 public struct RetryPolicy: Hashable, Sendable {
     /// The number of retries after the first attempt.
     public var maximumRetries: Int
-    /// The pause between two attempts when the server names none.
+    /// The delay between two attempts if the server requests none.
     public var backoff: Backoff
-    /// The longest delay of the server that is slept through; a longer one ends the call with an error that contains the delay.
+    /// The maximum delay of the server that the client waits for. A longer one ends the call with an error that contains the
+    /// delay.
     public var longestWait: Duration
-    /// By how much a delay of the server is stretched at most, as a part of it, so that clients which got the same delay
-    /// don't come back together. Never shortened: a server that is asked early is asked in vain.
+    /// The maximum extension of a server's delay, as a fraction of the delay. The actual one is random, so that clients with the
+    /// same delay don't retry together. A delay is never shortened, because an early retry would be refused again.
     public var stretch: Double
 
     /// Creates a policy.
@@ -31,15 +32,17 @@ public struct RetryPolicy: Hashable, Sendable {
     public static let never = RetryPolicy(maximumRetries: 0)
 }
 
-/// The pause between two attempts: exponential, with full jitter, so that clients which failed together don't come back together.
+/// The delay between two attempts: exponential backoff with full jitter, so that clients that failed together don't retry
+/// together.
 ///
-/// d(n) = U(0, 1) · min(cap, base · factor^n), capped before the jitter. Marc Brooker: "Exponential Backoff and Jitter" (2015).
+/// `d(n) = U(0, 1) · min(cap, base · factor^n)`: the cap applies before the jitter. See Marc Brooker, "Exponential Backoff and
+/// Jitter" (2015).
 public struct Backoff: Hashable, Sendable {
-    /// The largest pause before the first retry.
+    /// The maximum delay before the first retry.
     public var base: Duration
-    /// By how much the largest pause grows from retry to retry.
+    /// The factor by which the maximum delay grows with each retry.
     public var factor: Double
-    /// The largest pause of all.
+    /// The upper bound of the maximum delay.
     public var cap: Duration
 
     /// Creates a backoff.
@@ -52,18 +55,19 @@ public struct Backoff: Hashable, Sendable {
         self.cap = cap
     }
 
-    /// The pause before a retry. O(log n).
+    /// Returns the delay before a retry. O(log n).
+    ///
     /// - Parameters:
-    ///   - retry: 0 before the first retry.
-    ///   - chance: A number from 0 to 1.
+    ///   - retry: The index of the retry; 0 for the first one.
+    ///   - chance: A random number from 0 to 1.
     public func pause(beforeRetry retry: Int, chance: Double) -> Duration {
         ceiling(beforeRetry: retry) * min(max(chance, 0), 1)
     }
 
-    /// The largest pause before a retry.
+    /// Returns the maximum delay before a retry.
     func ceiling(beforeRetry retry: Int) -> Duration {
         var ceiling = base
-        // The cap ends the loop long before a doubling could overflow; a factor of 1 has nothing to grow.
+        // The cap ends the loop before an overflow. A factor of 1 doesn't grow.
         for _ in 0..<min(max(retry, 0), 64) where ceiling < cap { ceiling = min(cap, ceiling * factor) }
         return min(cap, ceiling)
     }

@@ -3,21 +3,21 @@ import Foundation
 public import HTTPTypes
 import Timekeeping
 
-/// Requests of other code, through the client's middleware.
+/// Sends requests of other code through the client's middleware.
 extension APIClient {
-    /// Sends a complete request through the client's middleware and returns the last response, whatever its status.
+    /// Sends a complete request through the client's middleware and returns the last response, with any status.
     ///
-    /// Use it to give the retries, gates, breakers and sessions of the client to code that builds requests and reads responses itself.
-    /// Requests are sent as they are, to any host; only those to the origin of the base URL carry the session's token. The body of a success
-    /// is not checked.
+    /// Use it to add the client's retries, gates, breakers and sessions to code that builds requests and reads responses
+    /// itself. Requests are sent unchanged, to any host. Only requests to the origin of the base URL carry the session's token.
+    /// The body of a success is not checked.
     /// - Parameters:
     ///   - request: The request, with scheme, authority and path.
     ///   - body: The body. Its type is the request's `Content-Type`.
-    ///   - operation: A name for the operation that errors and policies use as its endpoint, such as the `operationId` of an OpenAPI document;
-    ///     `nil` to derive it from the path.
-    ///   - options: How the call differs from the policy of its endpoint.
-    ///   - context: Where in the app the call is made.
-    /// - Throws: `APIError` if no response arrived, and if the client itself refused to send the request.
+    ///   - operation: A name for the operation, which errors and policies use as its endpoint, such as the `operationId` of an
+    ///     OpenAPI document; `nil` to derive the endpoint from the path.
+    ///   - options: The differences of the call from the policy of its endpoint.
+    ///   - context: The operation of the app.
+    /// - Throws: `APIError` if no response is received, or if the client itself refuses to send the request.
     public func exchange(
         _ request: HTTPRequest,
         body: [UInt8]? = nil,
@@ -28,19 +28,21 @@ extension APIClient {
         try await exchange(request, body: body, operation: operation, options: options, context: context, through: exchange)
     }
 
-    /// Sends a complete request through the client's middleware and another HTTP stack, and returns the last response, whatever its status.
+    /// Sends a complete request through the client's middleware and another HTTP engine, and returns the last response, with
+    /// any status.
     ///
-    /// Use it to put the client into the middleware of other libraries. It behaves as
-    /// ``exchange(_:body:operation:options:context:)`` but for the engine.
+    /// Use it to integrate the client into the middleware of other libraries. Apart from the engine, it behaves like
+    /// ``exchange(_:body:operation:options:context:)``.
     /// - Parameters:
-    ///   - request: The request. A scheme and an authority that are absent are the base URL's.
+    ///   - request: The request. If it has no scheme or authority, those of the base URL are used.
     ///   - body: The body. Its type is the request's `Content-Type`.
-    ///   - operation: A name for the operation that errors and policies use as its endpoint; `nil` to derive it from the path.
-    ///   - options: How the call differs from the policy of its endpoint.
-    ///   - context: Where in the app the call is made.
-    ///   - engine: Sends the request once and returns the response. It is called for each attempt, and canceled when the attempt takes too long.
-    ///     A `URLError` that it throws is understood.
-    /// - Throws: `APIError` if no response arrived, and if the client itself refused to send the request.
+    ///   - operation: A name for the operation, which errors and policies use as its endpoint; `nil` to derive the endpoint
+    ///     from the path.
+    ///   - options: The differences of the call from the policy of its endpoint.
+    ///   - context: The operation of the app.
+    ///   - engine: Sends the request once and returns the response. It is called for each attempt, and canceled if the attempt
+    ///     takes too long. A `URLError` that it throws is converted.
+    /// - Throws: `APIError` if no response is received, or if the client itself refuses to send the request.
     public func exchange(
         _ request: HTTPRequest,
         body: [UInt8]? = nil,
@@ -55,7 +57,7 @@ extension APIClient {
         do {
             return try await withoutActuallyEscaping(engine) { engine in
                 var exchange = self.exchange
-                exchange.transport = EngineTransport(clock: surroundings.clock) { request, body in
+                exchange.transport = EngineTransport(clock: environment.clock) { request, body in
                     var request = request
                     if isPartial { (request.scheme, request.authority) = (nil, nil) }
                     return try await engine(request, body)
@@ -92,7 +94,7 @@ extension APIClient {
         options.apply(to: &policy)
         var request = request
         try request.complete(options, priority: policy.priority, context: context)
-        if target.scheme != base?.scheme || target.host != base?.host { policy.isAuthorised = false }
+        if target.scheme != base?.scheme || target.host != base?.host { policy.isAuthorized = false }
         var exchange = exchange
         exchange.isVerbatim = true
         let contentType = request.headerFields[.contentType] ?? "application/octet-stream"
@@ -113,7 +115,7 @@ extension APIClient {
     }
 }
 
-/// Another HTTP stack as a transport: it has no time limits, which are added here.
+/// Uses another HTTP engine as a transport and adds time limits.
 private struct EngineTransport: HTTPTransport {
     let clock: MonotonicClock
     let engine: @Sendable (HTTPRequest, [UInt8]?) async throws -> (HTTPResponse, [UInt8])
@@ -136,7 +138,7 @@ private struct EngineTransport: HTTPTransport {
 }
 
 extension TransportError {
-    /// The error of another HTTP stack.
+    /// Converts the error of another HTTP engine.
     fileprivate init(engine error: any Error) {
         if let error = error as? TransportError {
             self = error

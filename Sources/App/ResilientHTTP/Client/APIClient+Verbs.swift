@@ -4,12 +4,13 @@ public import HTTPTypes
 
 /// One method per HTTP verb.
 ///
-/// All of them take the same arguments: a path relative to the base URL (with a slash at its start, percent-encoded, without a fragment),
-/// `query` items that are percent-encoded for it, further `headers`, the `options` of the call, and the `context`, a name for the place in
-/// the app that the error reports. A body is a value that ``APIClient/coding`` writes as JSON. All of them throw ``APIError``.
+/// All of them take the same arguments: a path relative to the base URL (which begins with a slash, is percent-encoded and has
+/// no fragment), `query` items, which are percent-encoded, further `headers`, the `options` of the call, and the `context`, a
+/// name for the operation that errors contain. A body is a value that ``APIClient/coding`` encodes as JSON. All of them throw
+/// ``APIError``.
 ///
-/// A verb returns the value that its result is assigned to, read from the body of the response, wrapped or flat. Without one it returns
-/// nothing, and reads the body only as far as it takes to see that it is no error.
+/// A verb returns the value to which its result is assigned, decoded from the body of the response, wrapped or flat. Without a
+/// result type it returns nothing, and only checks that the body is not an error.
 ///
 /// ```swift
 /// let orders: [Order] = try await api.get("/orders", query: [URLQueryItem(name: "state", value: "open")])
@@ -28,7 +29,7 @@ extension APIClient {
         try await call(Outgoing(.get, path, query, headers, options, context), read: decoded)
     }
 
-    /// Gets the head of the response that ``get(_:query:headers:options:context:)`` would read, such as a length or a date.
+    /// Requests only the head of the response to ``get(_:query:headers:options:context:)``, such as its length or its date.
     public func head(
         _ path: String,
         query: [URLQueryItem] = [],
@@ -41,7 +42,7 @@ extension APIClient {
 
     /// Posts a value, or nothing, and returns the value of the response.
     ///
-    /// A POST is repeated only if it never left the device or carries an idempotency key: see ``CallOptions/idempotent``.
+    /// A POST is only retried if it was not sent or carries an idempotency key. See ``CallOptions/idempotent``.
     public func post<Value: Decodable, Body: Encodable>(
         _ path: String,
         _ body: Body? = nil as Never?,
@@ -53,7 +54,7 @@ extension APIClient {
         try await call(Outgoing(.post, path, query, headers, options, context, body: json(body, context: context)), read: decoded)
     }
 
-    /// Posts a value, or nothing, for a response whose content does not matter.
+    /// Posts a value, or nothing, and ignores the content of the response.
     public func post<Body: Encodable>(
         _ path: String,
         _ body: Body? = nil as Never?,
@@ -65,7 +66,7 @@ extension APIClient {
         try await call(Outgoing(.post, path, query, headers, options, context, body: json(body, context: context))) { _ in }
     }
 
-    /// Puts a value, or nothing, in the place of the resource and returns the value of the response. It may be repeated.
+    /// Replaces a resource with a value, or nothing, and returns the value of the response. It may be retried.
     public func put<Value: Decodable, Body: Encodable>(
         _ path: String,
         _ body: Body? = nil as Never?,
@@ -77,7 +78,7 @@ extension APIClient {
         try await call(Outgoing(.put, path, query, headers, options, context, body: json(body, context: context)), read: decoded)
     }
 
-    /// Puts a value, or nothing, in the place of the resource, for a response whose content does not matter. It may be repeated.
+    /// Replaces a resource with a value, or nothing, and ignores the content of the response. It may be retried.
     public func put<Body: Encodable>(
         _ path: String,
         _ body: Body? = nil as Never?,
@@ -91,7 +92,7 @@ extension APIClient {
 
     /// Changes parts of a resource and returns the value of the response.
     ///
-    /// A PATCH is repeated only if it never left the device or carries an idempotency key: see ``CallOptions/idempotent``.
+    /// A PATCH is only retried if it was not sent or carries an idempotency key. See ``CallOptions/idempotent``.
     public func patch<Value: Decodable>(
         _ path: String,
         _ body: some Encodable,
@@ -106,7 +107,7 @@ extension APIClient {
         )
     }
 
-    /// Changes parts of a resource, for a response whose content does not matter.
+    /// Changes parts of a resource and ignores the content of the response.
     public func patch(
         _ path: String,
         _ body: some Encodable,
@@ -118,7 +119,7 @@ extension APIClient {
         try await call(Outgoing(.patch, path, query, headers, options, context, body: json(body, context: context))) { _ in }
     }
 
-    /// Deletes a resource. It may be repeated: a server that has deleted it already may respond with 404.
+    /// Deletes a resource. It may be retried; the server may respond to a retry with 404 if the first attempt succeeded.
     public func delete(
         _ path: String,
         query: [URLQueryItem] = [],
@@ -141,11 +142,11 @@ extension APIClient {
     }
 }
 
-/// A value together with the head of the response that it was read from.
+/// A value together with the head of the response from which it was decoded.
 public struct APIResponse<Value> {
     /// The value.
     public var value: Value
-    /// Status and headers.
+    /// The status and the headers.
     public var head: HTTPResponse
 
     /// Creates a response.
@@ -153,7 +154,7 @@ public struct APIResponse<Value> {
         (self.value, self.head) = (value, head)
     }
 
-    /// Whether the server confirmed the version that the client's ``ResponseCache`` holds: the value has not changed since.
+    /// Whether the server confirmed the version in the client's ``ResponseCache``: the value has not changed.
     public var isNotModified: Bool { head.isNotModified }
 }
 
@@ -162,13 +163,13 @@ extension APIResponse: Sendable where Value: Sendable {}
 extension APIClient {
     /// Sends a request and returns the value of the response with its head.
     ///
-    /// Use it instead of a verb such as ``get(_:query:headers:options:context:)`` if a header of the response matters.
+    /// Use it instead of a verb such as ``get(_:query:headers:options:context:)`` if you need a header of the response.
     ///
     /// ```swift
     /// let response: APIResponse<[Order]> = try await api.response(.get, "/orders")
     /// let changed = response.head.headerFields[.lastModified]
     /// ```
-    /// - Throws: `APIError`
+    /// - Throws: ``APIError``.
     public func response<Value: Decodable>(
         _ method: HTTPRequest.Method,
         _ path: String,

@@ -2,37 +2,47 @@ public import ErrorContract
 public import Foundation
 public import HTTPTypes
 
-/// Calls an API and returns values, or throws one typed error.
+/// A client of an HTTP API. Its calls return values, or throw an ``APIError``.
 ///
-/// The status is looked at before the body. A success may be wrapped or flat; an error may have any of the contract's forms.
-/// What is repeated, held back or refused by the client itself is the business of its ``ClientMiddleware``, of which
-/// ``ClientPipeline/standard(retry:gate:throttle:breaker:)`` is the default.
+/// ```swift
+/// let api = APIClient(baseURL: url, transport: transport, middleware: ClientPipeline.standard())
+/// let orders: [Order] = try await api.get("/orders")
+/// ```
+///
+/// A success can be wrapped or flat; an error can have any format that `ErrorDecoder` knows. ``ClientMiddleware`` retries,
+/// delays or refuses calls; ``ClientPipeline/standard(retry:gate:throttle:breaker:)`` is the usual one. `HoldfastURLSession`
+/// adds `APIClient(baseURL:)` with all defaults.
+///
+/// A client is a value: changed copies share the transport and the state of the middleware.
 public struct APIClient: Sendable {
     /// The address that paths are relative to.
     public let baseURL: URL
-    /// The language that answers are asked for in.
+    /// The language that requests ask for in `Accept-Language`.
     public var language: Language {
         didSet { blank = base.map { HTTPRequest(base: $0, language: language) } }
     }
-    /// The language of the server's texts in errors whose response has no `Content-Language` of the user's language; `nil` if it is not known.
+    /// The language of the server's texts in errors, for responses whose `Content-Language` is not the user's language; `nil`
+    /// if it is unknown.
     ///
-    /// A server's text is shown only if it is in the user's language. Set this for a backend that writes all its texts in one language.
+    /// A server's text is only shown if it is in the user's language. Set this for a backend whose texts are all in one
+    /// language.
     public var serverTextLanguage: Language?
-    /// The time that a call may take, waits and the body of the answer included.
+    /// The maximum duration of a call, including delays and the body of the response.
     public var timeout: Duration
-    /// The time that one attempt may take, if the request may be repeated; one that may not has the whole time of the call.
+    /// The maximum duration of one attempt if the request can be retried. A request that can't may use the whole time of the
+    /// call.
     public var attemptTimeout: Duration = .seconds(10)
-    /// The largest body of a success that is read, in bytes.
+    /// The maximum size of a successful response's body, in bytes.
     public var maximumBodySize = 16 * 1024 * 1024
-    /// The routes that the app knows, by which endpoints are told apart; what looks like an id in other paths is left out.
+    /// The known routes, by which endpoints are distinguished. In other paths, parts that resemble ids are replaced.
     public var routes: RouteTable
-    /// What differs for single endpoints.
+    /// The policies of single endpoints.
     public var policies: EndpointPolicies {
         didSet { for route in policies.routes { routes.add(route) } }
     }
-    /// How values are written and read as JSON.
+    /// The encoding and decoding of values as JSON.
     public var coding: JSONCoding
-    /// Stores responses that have an `ETag`, so that they are downloaded again only if they changed; `nil` for no storage.
+    /// Stores responses that have an `ETag`, so that they are only downloaded again if they changed; `nil` for no cache.
     public var cache: (any ResponseCache)? {
         get { storage?.cache }
         set {
@@ -40,32 +50,33 @@ public struct APIClient: Sendable {
             for layer in middleware { clearStorage(with: layer) }
         }
     }
-    /// Who hears what happens in calls.
+    /// The receivers of the events of calls.
     public var listeners: [any CallListener] = []
     let base: BaseAddress?
-    /// What all requests have in common; `nil` if the base URL is none.
+    /// The common part of all requests; `nil` if the base URL is invalid.
     private var blank: HTTPRequest?
     private let transport: any HTTPTransport
     private var middleware: [any ClientMiddleware]
-    /// Stands innermost, behind the session.
+    /// The innermost middleware, inside of the session's.
     private var storage: ResponseCacheMiddleware?
-    /// The codes that the app knows, and its own words for them.
+    /// The codes that the app knows, with its own translations.
     public let catalogue: ErrorCatalogue
-    /// Time, chance and log.
-    public let surroundings: ClientSurroundings
+    /// Clocks, randomness and logger.
+    public let environment: ClientEnvironment
 
     /// Creates a client.
     /// - Parameters:
     ///   - baseURL: The address that paths are relative to, with scheme and host.
     ///   - transport: The HTTP engine.
-    ///   - language: The language that answers are asked for in.
-    ///   - timeout: The time that a call may take.
-    ///   - session: Whose access token calls carry; `nil` for none.
-    ///   - policies: What differs for single endpoints.
-    ///   - coding: How values are written and read as JSON.
-    ///   - middleware: What stands between the client and the transport, the first outermost; the session's stands innermost.
+    ///   - language: The language that requests ask for in `Accept-Language`.
+    ///   - timeout: The maximum duration of a call.
+    ///   - session: The session whose access token calls carry; `nil` for none.
+    ///   - policies: The policies of single endpoints.
+    ///   - coding: The encoding and decoding of values as JSON.
+    ///   - middleware: The layers between the client and the transport, the first outermost. The session's is added as the
+    ///     innermost.
     ///   - catalogue: The codes that the app knows.
-    ///   - surroundings: Time, chance and log.
+    ///   - environment: Clocks, randomness and logger.
     public init(
         baseURL: URL,
         transport: any HTTPTransport,
@@ -76,7 +87,7 @@ public struct APIClient: Sendable {
         coding: JSONCoding = .standard,
         middleware: [any ClientMiddleware] = ClientPipeline.standard(),
         catalogue: ErrorCatalogue = .standard,
-        surroundings: ClientSurroundings = ClientSurroundings()
+        environment: ClientEnvironment = ClientEnvironment()
     ) {
         self.baseURL = baseURL
         self.base = BaseAddress(baseURL)
@@ -87,42 +98,42 @@ public struct APIClient: Sendable {
         self.transport = transport
         self.language = language
         self.timeout = timeout
-        self.middleware = middleware + (session.map { [AuthoriseMiddleware($0)] } ?? [])
+        self.middleware = middleware + (session.map { [AuthorizeMiddleware($0)] } ?? [])
         self.catalogue = catalogue
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
-    /// The same client, its calls carrying a session's access token.
-    public func authorised(by session: Session) -> APIClient {
+    /// Returns the same client with calls that carry a session's access token.
+    public func authorized(by session: Session) -> APIClient {
         var client = self
-        client.middleware.append(AuthoriseMiddleware(session))
-        client.clearStorage(with: AuthoriseMiddleware(session))
+        client.middleware.append(AuthorizeMiddleware(session))
+        client.clearStorage(with: AuthorizeMiddleware(session))
         return client
     }
 
-    /// Has the stored responses of a session removed when it is over.
+    /// Registers the removal of a session's stored responses at the end of the session.
     private func clearStorage(with layer: any ClientMiddleware) {
-        guard let storage, let session = (layer as? AuthoriseMiddleware)?.session else { return }
+        guard let storage, let session = (layer as? AuthorizeMiddleware)?.session else { return }
         session.onEnd(of: storage) { await $0.end($1) }
     }
 
-    /// The gates and circuits of the client, to open them early.
+    /// The gates and circuits of the client, which can be opened early.
     public var gates: ClientGates { ClientGates(middleware) }
 
-    /// Sends a request and returns the response if it is a success, its body as bytes.
+    /// Sends a request and returns the response with its body as bytes if it is a success.
     ///
-    /// Use it for bodies that are not JSON and for headers of the response; the verbs, such as ``get(_:query:headers:options:context:)``,
-    /// return values.
+    /// Use it for bodies that are not JSON and for headers of the response. The verbs, such as
+    /// ``get(_:query:headers:options:context:)``, return values.
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The path relative to the base URL. It begins with a slash, may have a query, is percent-encoded and has no fragment.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - body: The body.
-    ///   - headers: Further headers. Of `Accept` and `Accept-Language` they replace the client's, of `Content-Type` the body's.
-    ///   - options: How the call differs from the policy of its endpoint.
-    ///   - context: Where in the app the call is made, such as `user_login`; it goes into the error.
-    /// - Throws: `APIError` for every other status, for a success whose body is an error or a page of another server, and if no
-    ///   response arrived.
+    ///   - headers: Further headers. `Accept` and `Accept-Language` replace the client's, `Content-Type` replaces the body's.
+    ///   - options: The differences of the call from the policy of its endpoint.
+    ///   - context: The operation of the app, such as `user_login`. Errors contain it.
+    /// - Throws: ``APIError`` for any other status, for a success whose body is an error or a page of another server, and if no
+    ///   response is received.
     public func send(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -153,10 +164,10 @@ extension APIClient {
         let path: String
         let headers: HTTPFields
         let options: CallOptions
-        /// Where in the app the call is made.
+        /// The operation of the app.
         let name: String?
         var body: RequestBody?
-        /// How the response is read; `nil` to read it whole within the time of the attempt.
+        /// The way in which the response is read; `nil` to read it as a whole within the time of the attempt.
         var transfer: Exchange.Transfer?
 
         init(
@@ -176,7 +187,7 @@ extension APIClient {
         }
     }
 
-    /// Makes a call; what reads its response belongs to it, so that an unreadable one is a failed call.
+    /// Makes a call. Reading the response is part of it, so an unreadable response is a failed call.
     func call<Result>(_ outgoing: Outgoing, read: (Call) throws -> Result) async throws(APIError) -> Result {
         var request = try makeRequest(outgoing)
         let endpoint = routes.endpoint(of: request)
@@ -197,7 +208,7 @@ extension APIClient {
         )
     }
 
-    /// Makes a call whose request and policy are complete.
+    /// Makes a call with a complete request and policy.
     func call<Result>(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -208,7 +219,7 @@ extension APIClient {
         exchange: Exchange,
         read: (Call) throws -> Result
     ) async throws(APIError) -> Result {
-        let record = CallRecord(name: name, endpoint: endpoint, surroundings: surroundings, listeners: listeners)
+        let record = CallRecord(name: name, endpoint: endpoint, environment: environment, listeners: listeners)
         let context = CallContext(
             name: name,
             origin: origin,
@@ -216,13 +227,13 @@ extension APIClient {
             policy: policy,
             deadline: record.begin + (policy.timeout ?? timeout),
             attemptTimeout: policy.attemptTimeout ?? attemptTimeout,
-            surroundings: surroundings,
+            environment: environment,
             record: record
         )
         do {
             let transfer = exchange.transfer
-            let passage = Passage(middleware: middleware, storage: transfer == nil ? storage : nil, exchange: exchange)
-            let (response, rest) = try await passage.pass(request, body: body, context: context)
+            let chain = MiddlewareChain(middleware: middleware, storage: transfer == nil ? storage : nil, exchange: exchange)
+            let (response, rest) = try await chain.pass(request, body: body, context: context)
             let bytes: [UInt8]
             if response.status.kind == .successful, transfer?.returnsStream == true {
                 bytes = []
@@ -231,7 +242,7 @@ extension APIClient {
             } else {
                 bytes = try await rest.collect(upTo: maximumBodySize).bytes
             }
-            // A middleware may have answered by itself.
+            // A middleware may have responded itself.
             let isSuccess = response.status.kind == .successful || (response.status == .notModified && request.isConditional)
             if !isSuccess { throw exchange.refusal(response, bytes: bytes, context: context) }
             let result = try read(Call(context: context, response: response, bytes: bytes, body: rest))
@@ -259,7 +270,7 @@ extension APIClient {
         }
     }
 
-    /// The body with a value as JSON; `nil` for no value.
+    /// Returns a body with a value as JSON; `nil` if there is no value.
     func json<Body: Encodable>(_ body: Body?, context: String?) throws(APIError) -> RequestBody? {
         guard let body else { return nil }
         do {
@@ -279,7 +290,7 @@ extension APIClient {
         request.method = outgoing.method
         request.path = base.prefix.isEmpty ? outgoing.path : base.prefix + outgoing.path
         if !headers.isEmpty {
-            // The call's own say what it accepts.
+            // The headers of the call replace the defaults.
             if headers.contains(.accept) { request.headerFields[.accept] = nil }
             if headers.contains(.acceptLanguage) { request.headerFields[.acceptLanguage] = nil }
             request.headerFields.append(contentsOf: headers)
@@ -292,7 +303,7 @@ extension APIClient {
 }
 
 extension HTTPRequest {
-    /// Adds what the options of a call say in headers.
+    /// Adds the headers that the options of a call require.
     mutating func complete(_ options: CallOptions, priority: CallPriority, context: String?) throws(APIError) {
         if case .key(let key) = options.idempotency {
             let isValid =
@@ -304,7 +315,7 @@ extension HTTPRequest {
         if priority != .normal, !headerFields.contains(.priority) { headerFields[.priority] = priority.fieldValue }
     }
 
-    /// A request to the root of a base address, with the headers that all have.
+    /// Creates a request to the root of a base address, with the common headers.
     fileprivate init(base: BaseAddress, language: Language) {
         self.init(
             method: .get,

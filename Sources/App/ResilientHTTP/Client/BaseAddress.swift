@@ -1,10 +1,10 @@
 import Foundation
 
-/// The parts of a client's base URL, taken apart once.
+/// The parts of a client's base URL, parsed once.
 struct BaseAddress: Hashable, Sendable {
     let scheme: String
     let authority: String
-    /// The base's own path, without a slash at its end.
+    /// The path of the base URL, without a trailing slash.
     let prefix: String
     /// Scheme, host and port.
     let origin: String
@@ -28,7 +28,7 @@ struct BaseAddress: Hashable, Sendable {
         return host.hasSuffix(port) ? String(host.dropLast(port.utf8.count)) : host
     }
 
-    /// Whether a path can stand behind the base: it begins with a slash, is percent-encoded and has no fragment.
+    /// Whether a path can be appended to the base: it begins with a slash, is percent-encoded and has no fragment.
     static func isPath(_ path: String) -> Bool {
         var path = path
         return path.withUTF8 { bytes in
@@ -38,8 +38,8 @@ struct BaseAddress: Hashable, Sendable {
 }
 
 extension String {
-    /// A path with items at the end of its query: percent-encoded but for the characters that RFC 3986 §2.3 reserves for nothing, so that
-    /// `+`, `&`, `=` and spaces reach every server as they are.
+    /// Returns a path with items appended to its query. All characters except the unreserved ones of RFC 3986 §2.3 are
+    /// percent-encoded, so that `+`, `&`, `=` and spaces reach every server unchanged.
     func appending(_ query: [URLQueryItem]) -> String {
         var text = self
         var separator = utf8.contains(UInt8(ascii: "?")) ? "&" : "?"

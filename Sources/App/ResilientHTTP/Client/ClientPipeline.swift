@@ -1,11 +1,17 @@
 import HTTPTypes
 
-/// The middleware of a client in its right order, the outermost first.
+/// The middleware of a client in the right order, the outermost first.
 ///
-/// A call passes: idempotency key → retry( gate → throttle → breaker → authorise( transport → status → error decoding ) ).
-/// The deadline stands around all of it.
+/// A call passes: idempotency key → retry( gate → throttle → breaker → authorization( transport → status → error decoding ) ).
+/// The deadline applies to the whole.
 public enum ClientPipeline {
-    /// Returns the middleware of a client that configures none.
+    /// Returns the default middleware.
+    ///
+    /// - Parameters:
+    ///   - retry: Retries failed calls; `nil` for no retries.
+    ///   - gate: Delays calls after a 503 or a 429; `nil` for none.
+    ///   - throttle: Applies the app's own limits; `nil` for none.
+    ///   - breaker: Stops calls to failing endpoints; `nil` for none.
     public static func standard(
         retry: RetryMiddleware? = RetryMiddleware(),
         gate: GateMiddleware? = GateMiddleware(),
@@ -17,18 +23,17 @@ public enum ClientPipeline {
     }
 }
 
-/// The way of a request through a client's middleware to its transport.
-struct Passage: Sendable {
+/// The chain of a client's middleware, with the transport at its end.
+struct MiddlewareChain: Sendable {
     let middleware: [any ClientMiddleware]
-    /// The layer behind all others, if the client stores responses.
+    /// The innermost layer, if the client caches responses.
     let storage: ResponseCacheMiddleware?
     let exchange: Exchange
 
-    /// Hands a request on to the layer of an index, the first being the outermost, and to the transport behind the last.
+    /// Passes a request to the layer with an index, where the first is the outermost, and to the transport after the last.
     ///
-    /// The closure that a layer gets doesn't escape: nothing is allocated for it.
-    ///
-    /// It stays on the executor of its caller, which is the right one already: asking for it at each layer takes time.
+    /// The closure that a layer receives doesn't escape, so nothing is allocated for it. The function stays on the caller's
+    /// executor, because switching at each layer takes time.
     nonisolated(nonsending) func pass(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -55,12 +60,13 @@ public struct ClientGates: Sendable {
         tables = middleware.compactMap { ($0 as? GateMiddleware)?.table ?? ($0 as? BreakerMiddleware)?.table }
     }
 
-    /// How many are not wide open.
+    /// The number of gates and circuits that are not open.
     public var count: Int { tables.reduce(0) { $0 + $1.count } }
 
-    /// Opens the gates and circuits of a host early: one call is let through as a probe at once, and its success lets the others follow.
+    /// Opens the gates and circuits of a host early: one call is sent at once as a probe, and its success admits the others.
     ///
-    /// Call it when the app knows more than the client, such as after the user fixed the network.
+    /// Call it if the app knows more than the client, such as after the user has fixed the network.
+    ///
     /// - Parameter host: The host, such as `api.example.com`, with its port if that is not the default; `nil` for all hosts.
     public func reopen(host: String? = nil) {
         for table in tables { table.reopen { origin in host.map { origin.hasSuffix("://\($0)") } ?? true } }

@@ -3,23 +3,24 @@ import Foundation
 import HTTPTypes
 import Timekeeping
 
-/// The innermost step of a call: one request to the transport, its answer read whole, a refusal decoded.
+/// The innermost step of a call: sends one request to the transport, reads the whole response, and decodes errors.
 ///
-/// What comes back through the middleware is a success; everything else is thrown as `APIError`.
+/// It returns successes to the middleware and throws everything else as `APIError`.
 struct Exchange: Sendable {
     var transport: any HTTPTransport
     let catalogue: ErrorCatalogue
     let maximumBodySize: Int
-    /// Whether successes are returned whatever their body is, and bodies of errors are read whole: for code that reads responses itself.
+    /// Whether successes are returned with any body, and bodies of errors are read completely, for code that reads responses
+    /// itself.
     var isVerbatim = false
-    /// How the body of the response is read; `nil` to read it whole within the time of the attempt.
+    /// The way in which the body of the response is read; `nil` to read it as a whole within the time of the attempt.
     var transfer: Transfer?
 
-    /// A call whose request or response takes longer than the time until its head.
+    /// A call whose request or response takes longer than the time until the head of the response.
     struct Transfer: Sendable {
-        /// The longest time without a byte.
+        /// The maximum time without a byte.
         var idleTimeout: Duration
-        /// Whether the body of a success is returned unread.
+        /// Whether the body of a success is returned as a stream.
         var returnsStream: Bool
     }
 
@@ -30,7 +31,7 @@ struct Exchange: Sendable {
     ) async throws(APIError) -> (HTTPResponse, ResponseBody) {
         let number = context.record.attempts + 1
         let begin = context.now
-        // A request that can't be repeated gains nothing by being given up early, and a large body takes its time.
+        // An early timeout doesn't help a request that can't be retried, and a large body needs more time.
         let mayGiveUp = request.isSafeToRepeat && (body?.isInMemory ?? true)
         let longest = mayGiveUp ? context.attemptTimeout : .seconds(Int64.max / 2)
         let timeout = min(longest, context.deadline - begin)
@@ -88,7 +89,7 @@ struct Exchange: Sendable {
                     bytes = collected.bytes
                 }
             } catch  where !isSuccess && !Task.isCancelled {
-                // The status has said it all; only the server's words are lost.
+                // The status is known; only the server's text is lost.
                 bytes = []
             }
         } catch {
@@ -100,24 +101,24 @@ struct Exchange: Sendable {
         return (response, ResponseBody(bytes))
     }
 
-    /// The error for an answer that refuses.
+    /// Returns the error for a response with an error status.
     func refusal(_ response: HTTPResponse, bytes: [UInt8], context: CallContext) -> APIError {
         let answer = ErrorDecoder().decode(
             status: response.status.code,
             headers: response.headerFields,
             body: bytes,
-            now: context.surroundings.wallClock()
+            now: context.environment.wallClock()
         )
         return error(answer, of: response, bytes: bytes, context: context)
     }
 
-    /// The error for a success whose body refuses, or is a page of somebody else.
+    /// Returns the error for a success whose body is an error, or a page of another server.
     private func refusalInSuccess(_ response: HTTPResponse, bytes: [UInt8], context: CallContext) -> APIError? {
         ErrorDecoder().refusalInSuccess(
             status: response.status.code,
             headers: response.headerFields,
             body: bytes,
-            now: context.surroundings.wallClock()
+            now: context.environment.wallClock()
         ).map { error($0, of: response, bytes: bytes, context: context) }
     }
 
@@ -127,13 +128,13 @@ struct Exchange: Sendable {
             isVerbatim || bytes.count <= ErrorDecoder.maximumBodySize ? bytes : Array(bytes.prefix(ErrorDecoder.maximumBodySize))
         error.headers = response.headerFields
         error.retryAt = error.retryAfter.map { wait in
-            context.surroundings.wallClock().addingTimeInterval(Double(wait.wholeSecondsRoundedUp))
+            context.environment.wallClock().addingTimeInterval(Double(wait.wholeSecondsRoundedUp))
         }
         error.attempts = context.record.attempts
         return error
     }
 
-    /// The error for a success whose body is not what was asked for.
+    /// Returns the error for a success whose body can't be decoded.
     func unreadable(_ response: HTTPResponse, _ underlying: (any Error)?, context: CallContext) -> APIError {
         var error = underlying.map { APIError($0, context: context.name) } ?? APIError(.decoding, context: context.name)
         (error.kind, error.code, error.attempts) = (.decoding, .decodingError, context.record.attempts)
@@ -163,6 +164,6 @@ struct Exchange: Sendable {
 }
 
 extension HTTPRequest {
-    /// Whether a session of the user may be recognized by the request.
+    /// Whether the request carries credentials by which a user's session can be recognized.
     fileprivate var carriesCredentials: Bool { headerFields.contains(.authorization) || headerFields.contains(.cookie) }
 }

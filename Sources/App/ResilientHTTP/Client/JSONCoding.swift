@@ -2,9 +2,10 @@ import ErrorContract
 public import Foundation
 import Timekeeping
 
-/// How a client writes the values of requests and reads those of responses as JSON.
+/// The encoding of request values and the decoding of response values as JSON.
 ///
-/// Set it once per client. ``standard`` leaves the names of members as they are; ``snakeCase`` is for servers whose members are named
+/// Set it once per client. ``standard`` keeps the names of members unchanged. ``snakeCase`` is for servers whose members are
+/// named
 /// `created_at` where the app's properties are named `createdAt`.
 ///
 /// ```swift
@@ -16,39 +17,40 @@ import Timekeeping
 /// With ``snakeCase``, `user_id` becomes `userId`, not `userID`. A model that names its property `userID` declares
 /// `case userID = "userId"` in its `CodingKeys`.
 public struct JSONCoding: Sendable {
-    /// How the names of members and of properties correspond.
+    /// The mapping between the names of members and of properties.
     public enum Keys: Hashable, Sendable {
-        /// They are the same.
+        /// The names are equal.
         case asWritten
-        /// Members are named in snake case (`created_at`), properties in camel case (`createdAt`).
+        /// Members have names in snake case (`created_at`), properties in camel case (`createdAt`).
         case snakeCase
     }
 
-    /// How dates are written. Strategies whose name does not say otherwise also read dates in this way.
+    /// The encoding of dates. Unless a case describes otherwise, dates are decoded in the same format.
     public enum Dates: Sendable {
-        /// Texts of ISO 8601 as RFC 3339 restricts it. Reads dates with and without fractional seconds, and writes them without.
+        /// Strings in ISO 8601 as restricted by RFC 3339. Decodes dates with and without fractional seconds, and encodes them
+        /// without.
         case iso8601
-        /// As ``iso8601``, but writes three digits of fractional seconds.
+        /// Like ``iso8601``, but encodes three digits of fractional seconds.
         case iso8601WithFractionalSeconds
         /// Numbers of seconds since 1970-01-01 00:00 UTC.
         case secondsSince1970
         /// Numbers of milliseconds since 1970-01-01 00:00 UTC.
         case millisecondsSince1970
-        /// Strategies of the app, for any other form.
+        /// Functions of the app, for any other format.
         case custom(
             decode: @Sendable (any Decoder) throws -> Date,
             encode: @Sendable (Date, any Encoder) throws -> Void
         )
     }
 
-    /// Names as they are written, dates of ISO 8601.
+    /// Unchanged names, and dates in ISO 8601.
     public static let standard = JSONCoding()
-    /// Members in snake case, dates of ISO 8601.
+    /// Members in snake case, and dates in ISO 8601.
     public static let snakeCase = JSONCoding(keys: .snakeCase)
 
-    /// How the names of members and of properties correspond.
+    /// The mapping between the names of members and of properties.
     public var keys: Keys
-    /// How dates are written and read.
+    /// The encoding of dates.
     public var dates: Dates
     private var factories: (encoder: @Sendable () -> JSONEncoder, decoder: @Sendable () -> JSONDecoder)?
 
@@ -58,10 +60,11 @@ public struct JSONCoding: Sendable {
         self.dates = dates
     }
 
-    /// Creates a coding with encoders and decoders that the app configures itself; ``keys`` and ``dates`` have no effect then.
+    /// Creates a coding with encoders and decoders that the app configures. ``keys`` and ``dates`` then have no effect.
+    ///
     /// - Parameters:
-    ///   - encoder: Makes the encoder of one request body.
-    ///   - decoder: Makes the decoder of one response body.
+    ///   - encoder: Creates the encoder of one request body.
+    ///   - decoder: Creates the decoder of one response body.
     public init(encoder: @escaping @Sendable () -> JSONEncoder, decoder: @escaping @Sendable () -> JSONDecoder) {
         self.init()
         factories = (encoder, decoder)
@@ -113,9 +116,9 @@ public struct JSONCoding: Sendable {
     }
 }
 
-/// A success that may be wrapped (`{"success":true,"data":{…}}`) or flat; the same model decodes from both.
+/// A success that is wrapped (`{"success":true,"data":{…}}`) or flat. The same model decodes from both.
 ///
-/// Whether the body is a success at all is decided before, by ``ErrorDecoder/refusalInSuccess(status:headers:body:now:)``.
+/// ``ErrorDecoder/refusalInSuccess(status:headers:body:now:)`` determines before whether the body is a success.
 struct SuccessEnvelope<Value: Decodable>: Decodable {
     let value: Value
 
@@ -131,7 +134,7 @@ struct SuccessEnvelope<Value: Decodable>: Decodable {
         do {
             value = try container.decode(Value.self, forKey: .data)
         } catch {
-            // A flat model may have members named `success` and `data` itself.
+            // A flat model may itself have members named `success` and `data`.
             guard let flat = try? Value(from: decoder) else { throw error }
             value = flat
         }

@@ -3,8 +3,9 @@ public import Foundation
 
 /// Receives the events that product analytics needs: failed calls, failures of the server, and password resets.
 ///
-/// Conform the wrapper of an analytics SDK to it, one call of the SDK per method. ``AnalyticsAdapter`` calls the methods for failed calls;
-/// `AccountAnalyticsAdapter` of `AccountKit` also calls those for password resets. A method that is not implemented does nothing.
+/// Implement it in the wrapper of an analytics SDK, with one call of the SDK per method. ``AnalyticsAdapter`` calls the methods
+/// for failed calls; `AccountAnalyticsAdapter` of `AccountKit` also calls those for password resets. By default, each method
+/// does nothing.
 ///
 /// ```swift
 /// struct FunnelAnalytics: AnalyticsListener {
@@ -15,9 +16,9 @@ public import Foundation
 /// api.listeners = [AnalyticsAdapter(FunnelAnalytics())]
 /// ```
 ///
-/// The methods are called where the call ends: return soon.
+/// The methods are called synchronously at the end of the call, so they must return quickly.
 public protocol AnalyticsListener: Sendable {
-    /// `api_error`: a call failed, for whatever reason. A call that the app canceled is not reported.
+    /// `api_error`: a call failed for any reason. Calls that the app canceled are not reported.
     func apiError(_ error: AnalyticsError)
 
     /// `server_error`: a call failed with a status of 5xx, or 408. ``apiError(_:)`` is called for it, too.
@@ -29,8 +30,8 @@ public protocol AnalyticsListener: Sendable {
     /// `password_reset_completed`: the server set the new password.
     func passwordResetCompleted()
 
-    /// `password_reset_error`: the request for a link, the validation of a link or the new password failed. The type of the error is
-    /// ``AnalyticsError/kind``. ``apiError(_:)`` is called for it, too.
+    /// `password_reset_error`: the request for a link, the validation of a link or the confirmation failed. The type of the
+    /// error is ``AnalyticsError/kind``. ``apiError(_:)`` is called for it, too.
     func passwordResetError(_ error: AnalyticsError)
 }
 
@@ -42,26 +43,27 @@ extension AnalyticsListener {
     public func passwordResetError(_ error: AnalyticsError) {}
 }
 
-/// A failed call, as analytics may store it: it holds no secret, no address, no id of a user, and no text that the server wrote.
+/// A failed call, as analytics may store it. It contains no secret, no address, no user id, and no text of the server.
 public struct AnalyticsError: Hashable, Sendable {
     /// The kind of failure, such as `rateLimited`.
     public let kind: APIError.Kind
-    /// The server's code, else a local one such as `NETWORK_ERROR`.
+    /// The server's code, or a local one such as `NETWORK_ERROR`.
     public let code: ErrorCode
-    /// The text for the error in the client's language, without the server's own words, which may name a user.
+    /// The text for the error in the client's language, without texts of the server, which may contain personal data.
     public let message: String
     /// The method and the template of the route, such as `GET /api/lessons/{id}`.
     public let endpoint: Endpoint
-    /// The HTTP status, if a response came.
+    /// The HTTP status, if a response was received.
     public let status: Int?
-    /// The time of the error by the server's clock, if the server named it.
+    /// The time of the error by the server's clock, if the server sent it.
     public let serverTimestamp: Date?
     /// The time at which the call ended, by the device's clock.
     public let timestamp: Date
     /// The id of the request in the server's log.
     public let requestID: String?
 
-    /// Creates the error of a finished call; `nil` if the event is not a call's end, if the call succeeded and if the app canceled it.
+    /// Creates the error of a finished call; `nil` if the event is not the end of a call, or if the call succeeded or was
+    /// canceled by the app.
     public init?(_ event: CallEvent) {
         guard case .finished(let summary) = event.kind, let kind = summary.kind, let code = summary.code, kind != .cancelled
         else { return nil }
@@ -93,7 +95,7 @@ public struct AnalyticsAdapter: CallListener {
 }
 
 extension APIError {
-    /// The text for the error in a language, without the server's own words.
+    /// Returns the text for the error in a language, without texts of the server.
     func textWithoutServer(in language: Language, catalogue: ErrorCatalogue) -> String {
         var error = self
         (error.message, error.violations) = (nil, [])

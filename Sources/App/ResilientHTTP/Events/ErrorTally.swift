@@ -2,19 +2,20 @@ public import ErrorContract
 import Synchronization
 public import Timekeeping
 
-/// Counts the errors of a client's calls by code and endpoint over time, to see patterns and frequencies.
+/// Counts the errors of a client's calls by code and endpoint over time.
 ///
-/// Keeps a count per minute for the last hour, of at most 200 pairs of code and endpoint; what comes past that is counted together.
+/// It stores a count per minute for the last hour, for at most 200 pairs of code and endpoint. Further pairs are counted
+/// together.
 public final class ErrorTally: CallListener {
-    /// What is counted together.
+    /// The code and the endpoint whose errors are counted together.
     public struct Key: Hashable, Sendable {
-        /// The error's code; `nil` for all pairs past the bound.
+        /// The error's code; `nil` for the pairs beyond the maximum.
         public let code: ErrorCode?
-        /// The endpoint; `nil` for all pairs past the bound.
+        /// The endpoint; `nil` for the pairs beyond the maximum.
         public let endpoint: Endpoint?
     }
 
-    /// The number of pairs that are told apart.
+    /// The maximum number of pairs with separate counts.
     static let capacity = 200
     private static let slots = 60
 
@@ -22,7 +23,7 @@ public final class ErrorTally: CallListener {
         var counts = [UInt32](repeating: 0, count: slots)
         var latest: Int64
 
-        /// Forgets the minutes that have passed since.
+        /// Removes the counts of minutes that are older than an hour.
         mutating func advance(to minute: Int64) {
             guard minute > latest else { return }
             for passed in 0..<min(Int64(slots), minute - latest) { counts[Int((minute - passed) % Int64(slots))] = 0 }
@@ -34,7 +35,7 @@ public final class ErrorTally: CallListener {
     private let tallies = Mutex<[Key: Minutes]>([:])
 
     /// Creates an empty tally.
-    /// - Parameter clock: What minutes are counted on.
+    /// - Parameter clock: The clock of the minutes.
     public init(clock: MonotonicClock = .continuous) {
         self.clock = clock
     }
@@ -50,8 +51,9 @@ public final class ErrorTally: CallListener {
         }
     }
 
-    /// How often each pair failed lately, the most frequent first.
-    /// - Parameter minutes: How many minutes to look back on, the present one included; at most 60.
+    /// Returns the number of errors of each pair lately, the most frequent first.
+    ///
+    /// - Parameter minutes: The number of minutes, including the current one; at most 60.
     public func counts(lastMinutes minutes: Int = 60) -> [(key: Key, count: Int)] {
         let now = minute
         let span = Int64(min(max(minutes, 1), Self.slots))

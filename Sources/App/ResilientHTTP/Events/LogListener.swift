@@ -1,15 +1,19 @@
 import ErrorContract
 public import Logging
 
-/// Writes what happens in calls to a log: each step at debug level, calls that failed at the level of choice.
+/// Logs the events of calls: each step at debug level, failed calls at a configurable level.
+///
+/// ```swift
+/// api.listeners = [LogListener(Logger(label: "api"))]
+/// ```
 public struct LogListener: CallListener {
     private let logger: Logger
     private let failureLevel: Logger.Level
 
     /// Creates a listener.
     /// - Parameters:
-    ///   - logger: The log.
-    ///   - failureLevel: The level of calls that failed.
+    ///   - logger: The logger.
+    ///   - failureLevel: The log level of failed calls.
     public init(_ logger: Logger, failureLevel: Logger.Level = .notice) {
         self.logger = logger
         self.failureLevel = failureLevel
@@ -31,15 +35,15 @@ public struct LogListener: CallListener {
 }
 
 extension CallEvent.Kind {
-    /// What happened, for a log.
+    /// The log message of the event.
     var sentence: String {
         switch self {
         case .attemptStarted: "Attempt started"
         case .attemptFinished: "Attempt finished"
         case .waiting: "Waiting"
-        case .refusedLocally: "Refused by the client itself"
-        case .refreshed: "Session renewed"
-        case .gaveUp: "Not repeated"
+        case .refusedLocally: "Call refused locally"
+        case .refreshed: "Session refreshed"
+        case .gaveUp: "Call not retried"
         case .finished(let summary): summary.code == nil ? "Call succeeded" : "Call failed"
         }
     }

@@ -4,30 +4,34 @@ public import HTTPTypes
 import Synchronization
 import Timekeeping
 
-/// Holds calls back while a server asks for it, and lets them through in slow start afterwards.
+/// Delays calls while a server requests it, and admits them gradually afterwards (slow start).
 ///
-/// A 503 closes the gate of the host, a 429 that of the endpoint: for the time that the server names and a stretch on top, or, if it names none,
-/// for 1 to 8 s. A delay of more than a minute is believed only if the body of the response confirms its header. While a gate is
-/// closed, a call waits if the gate opens within 2 s, and otherwise fails at once without a request and with the time in the error: with the kind
-/// `throttled` if a 429 closed the gate, with the kind `unavailable` if a 503 did. A busy client is paced instead, when the host refuses some of its requests and serves others.
+/// A 503 closes the gate of the host, a 429 that of the endpoint: for the delay that the server requests, extended by a random
+/// part, or without such a delay for 1 to 8 s. A delay of more than a minute after a 503 is only accepted if the body of the
+/// response confirms the header.
 ///
-/// The gate holds a brown-out: a retry budget does nothing for a phone that sends one request in ten seconds.
+/// While a gate is closed, a call waits if the gate opens within 2 s. Otherwise it fails at once, without a request and with
+/// the remaining time in the error: with the kind `throttled` if a 429 closed the gate, with the kind `unavailable` if a 503
+/// did. A busy client, of whose requests the host serves some and refuses others, is paced instead.
+///
+/// A gate helps where a retry budget doesn't: during an overload of the server, a client that only sends one request every ten
+/// seconds never exhausts a retry budget.
 public final class GateMiddleware: ClientMiddleware {
-    /// How long gates stay closed, and who waits at them.
+    /// The rules that determine how long gates stay closed, and how long calls wait.
     public let rules: GateRules
     let table: GateTable
-    /// The changes of the network path that were noticed.
+    /// The number of known changes of the network path.
     private let networkChanges = Atomic<UInt64>(0)
 
-    /// Creates the middleware; its gates are shared by all calls of the client.
+    /// Creates the middleware. All calls of a client share its gates.
     public init(_ rules: GateRules = GateRules()) {
         self.rules = rules
         table = GateTable(maximumWaiters: rules.maximumWaiters)
     }
 
-    /// How many gates are stored; those that stand wide open are not counted.
+    /// The number of stored gates that are not open.
     public var count: Int { table.count }
-    /// How many calls wait at gates.
+    /// The number of calls that wait at gates.
     public var waiting: Int { table.waiting }
 
     public func intercept(
@@ -36,7 +40,7 @@ public final class GateMiddleware: ClientMiddleware {
         context: CallContext,
         next: @Sendable (HTTPRequest, RequestBody?) async throws -> (HTTPResponse, ResponseBody)
     ) async throws -> (HTTPResponse, ResponseBody) {
-        if let changes = context.surroundings.connectivity?.changes,
+        if let changes = context.environment.connectivity?.changes,
             networkChanges.exchange(changes, ordering: .relaxed) != changes
         {
             // A host that refused requests on one network path may serve them on another one.
@@ -44,10 +48,10 @@ public final class GateMiddleware: ClientMiddleware {
         }
         let passes = try await context.admitted(to: table, as: .gate, patience: patience(request, context))
         do {
-            let answer = try await next(request, body)
+            let response = try await next(request, body)
             let now = context.now
             table.update(context, at: now, creating: .host) { $0.noteSuccess(passes[$1], at: now) }
-            return answer
+            return response
         } catch {
             throw settle(error, passes, context)
         }
@@ -59,7 +63,8 @@ public final class GateMiddleware: ClientMiddleware {
             ? GateTable.Patience(context.timeLeft) : GateTable.Patience(rules.patience, paced: rules.pacedPatience)
     }
 
-    /// Notes the end of a failed request.
+    /// Records the end of a failed request.
+    ///
     /// - Returns: The error, with the hold that it caused.
     private func settle(_ thrown: any Error, _ passes: GateTable.Passes, _ context: CallContext) -> any Error {
         guard var error = thrown as? APIError, !error.isRefreshFailure else {
@@ -70,18 +75,18 @@ public final class GateMiddleware: ClientMiddleware {
         let isHost = error.status == 503
         let isEndpoint = error.status == 429 && error.retry != .never
         guard isHost || isEndpoint else {
-            // A response of any other kind shows that the server works; a lost one shows nothing.
-            let isAnswered = error.status.map { $0 < 500 } ?? false
-            table.update(context) { isAnswered ? $0.noteSuccess(passes[$1], at: now) : $0.noteNeutral(passes[$1]) }
+            // Any other response shows that the server works; a lost one shows nothing.
+            let hasResponse = error.status.map { $0 < 500 } ?? false
+            table.update(context) { hasResponse ? $0.noteSuccess(passes[$1], at: now) : $0.noteNeutral(passes[$1]) }
             return error
         }
-        let chance = context.surroundings.chance()
+        let chance = context.environment.chance()
         table.update(context, creating: isHost ? .host : .endpoint) { gate, scope in
             let pass = passes[scope]
             guard scope == (isHost ? .host : .endpoint) else { return gate.noteNeutral(pass) }
             var opening: Duration?
             if let delay = believed(error, isHost: isHost) {
-                // The bound of a delay that is not confirmed includes the stretch.
+                // The maximum of a delay without confirmation includes its extension.
                 let isConfirmed = isHost && error.isRetryAfterConfirmed
                 let longest = isConfirmed ? nil : max(.zero, rules.longestClosure - delay)
                 opening = gate.noteRefusal(
@@ -101,8 +106,8 @@ public final class GateMiddleware: ClientMiddleware {
         return error
     }
 
-    /// The delay that a refusal names, as far as it is believed: what a 429 refused may be one account or one address, and a long delay without
-    /// a body that confirms it may come from a proxy in front of a healthy server.
+    /// Returns the delay of a refusal, as far as it is accepted. A 429 may concern only one account or one address, and a long
+    /// delay without a body that confirms it may come from a proxy in front of a healthy server.
     private func believed(_ error: APIError, isHost: Bool) -> Duration? {
         guard let delay = error.retryAfter, delay > rules.longestClosure else { return error.retryAfter }
         guard isHost else { return rules.longestClosure }
@@ -111,7 +116,7 @@ public final class GateMiddleware: ClientMiddleware {
 }
 
 extension CallContext {
-    /// Waits until the gates of a table let the call through.
+    /// Waits until the gates of a table admit the call.
     /// - Throws: ``APIError`` of the kind `throttled` or `unavailable`, with the hold; `CancellationError` if the task is canceled while it
     ///   waits.
     func admitted(to table: GateTable, as source: LocalHold.Source, patience: GateTable.Patience) async throws -> GateTable.Passes
@@ -128,8 +133,9 @@ extension CallContext {
 }
 
 extension APIError {
-    /// The error for a call that the client itself holds back.
-    /// - Parameter isLimit: Whether a rate limit of the server is the reason, rather than a failure.
+    /// Creates the error for a call that the client itself refused.
+    ///
+    /// - Parameter isLimit: Whether the reason is a rate limit of the server, rather than a failure.
     init(heldBackFor wait: Duration, by source: LocalHold.Source, isLimit: Bool, context: CallContext) {
         self.init(
             kind: isLimit ? .throttled : .unavailable,
@@ -140,24 +146,24 @@ extension APIError {
             attempts: context.record.attempts
         )
         retryAfter = wait
-        retryAt = context.surroundings.wallClock().addingTimeInterval(Double(wait.wholeSecondsRoundedUp))
+        retryAt = context.environment.wallClock().addingTimeInterval(Double(wait.wholeSecondsRoundedUp))
         hold = LocalHold(source, wait: wait)
     }
 }
 
-/// How long gates stay closed, and who waits at them.
+/// The rules that determine how long gates stay closed, and how long calls wait.
 ///
-/// The defaults follow from a search over policies for a server at a fifth of its capacity, see `docs/benchmarks.md`: longer stretches let the
-/// server serve more of what it can, shorter ones notice sooner that it has recovered.
+/// The defaults are the result of a search over policies for a server at a fifth of its capacity, see `docs/benchmarks.md`.
+/// With longer extensions the server can serve more of its capacity; with shorter ones clients detect its recovery earlier.
 public struct GateRules: Hashable, Sendable {
-    /// By how much a delay is stretched that a server names, as a part of the delay, so that a fleet does not come back at once.
+    /// The random extension of a server's delay, as a fraction of the delay, so that many clients don't return at once.
     public struct Stretch: Hashable, Sendable {
-        /// The smallest and the largest stretch; in between it is random.
+        /// The minimum and the maximum extension. The actual one is random.
         public var range: ClosedRange<Double>
-        /// The longest stretch in time: long delays are stretched by less.
+        /// The maximum extension as a duration. Long delays are therefore extended by a smaller fraction.
         public var longest: Duration
 
-        /// Creates a stretch.
+        /// Creates an extension.
         public init(_ range: ClosedRange<Double>, longest: Duration) {
             (self.range, self.longest) = (range, longest)
         }
@@ -171,23 +177,25 @@ public struct GateRules: Hashable, Sendable {
         }
     }
 
-    /// The stretch when a 503 closes a host's gate that stood open.
+    /// The extension when a 503 closes a host's gate that was open.
     public var host = Stretch(2...3, longest: .seconds(6))
-    /// The stretch when a 503 closes a host's gate again before it stood wide open: the server named too little.
+    /// The extension when a 503 closes a host's gate again before it was fully open: the server's delay was too short.
     public var hostAgain = Stretch(4...4.5, longest: .seconds(9))
-    /// The stretch when a 429 closes an endpoint's gate.
+    /// The extension when a 429 closes an endpoint's gate.
     public var endpoint = Stretch(0...0.5, longest: .seconds(10))
-    /// The stretch when a 429 closes an endpoint's gate again before it stood wide open.
+    /// The extension when a 429 closes an endpoint's gate again before it was fully open.
     public var endpointAgain = Stretch(0.5...1, longest: .seconds(10))
-    /// How long a gate stays closed when the server names no delay; between half of it and the whole, at random.
+    /// The time that a gate stays closed if the server requests no delay. The actual time is random, from half of it to the
+    /// whole.
     public var unnamed = Backoff(base: .seconds(1), cap: .seconds(8))
-    /// The longest closure by a 429, and by a 503 unless its body and its header name the same longer time.
+    /// The maximum time that a gate stays closed after a 429, and after a 503 unless its body and its header contain the same
+    /// longer delay.
     public var longestClosure: Duration = .seconds(60)
-    /// How long a new call waits at a gate before it fails. A call that was sent before waits until its deadline.
+    /// The maximum time that a new call waits at a gate before it fails. A call that was sent before waits until its deadline.
     public var patience: Duration = .seconds(2)
-    /// How long a new call waits at a gate that is paced before it fails.
+    /// The maximum time that a new call waits at a paced gate before it fails.
     public var pacedPatience: Duration = .milliseconds(250)
-    /// The largest number of calls that wait at gates.
+    /// The maximum number of calls that wait at gates.
     public var maximumWaiters = 1_024
 
     /// Creates the default rules.

@@ -1,71 +1,72 @@
-/// One gate: open, closed for a while, opening a little at a time, or paced. A value: time and randomness are arguments.
+/// One gate: open, closed, half-open, or paced. A value: time and randomness are arguments.
 ///
-/// After a closure one request is let through as a probe; each success doubles how many probes may be in flight, until the gate is wide open.
-/// A thousand callers that waited for the same moment don't come back as one wave.
+/// After the closure, one request is admitted as a probe. Each success doubles the number of probes that may be in flight,
+/// until the gate is fully open. Many callers that waited for the same instant therefore don't return at once.
 ///
-/// A busy client whose server refuses some requests and serves others is paced instead: requests go out at the rate that the server serves,
-/// which grows while nothing is refused.
+/// If the server serves some requests of a busy client and refuses others, the gate is paced instead: it admits requests at the
+/// rate at which the server serves them. The rate grows while no request is refused.
 struct GateState: Sendable {
-    /// How many probes may be in flight at most before the gate counts as wide open.
+    /// The number of probes in flight from which the gate counts as fully open.
     static let wide = 64
-    /// The stretch of a closure of a busy client's gate.
+    /// The extension for the gate of a busy client.
     private static let busy = GateRules.Stretch(0...0.5, longest: .seconds(8))
 
     /// The role of an admitted request.
     enum Pass: Hashable, Sendable {
         /// An ordinary request.
         case free
-        /// A probe of an opening; later ones don't count it.
+        /// A probe of one half-open phase. Later phases don't count it.
         case probe(UInt64)
 
         var isProbe: Bool { self != .free }
     }
 
-    /// The response to a request for admission.
+    /// The decision about a request.
     enum Answer: Hashable {
-        /// The request may go out; its end must be noted.
+        /// The request may be sent. Its end must be recorded.
         case admitted(Pass)
-        /// The gate is closed for so long.
+        /// The gate is closed for the duration.
         case closed(Duration)
-        /// The gate is opening, and as many probes as allowed are in flight.
+        /// The gate is half-open, and the maximum number of probes is in flight.
         case opening
-        /// The gate is paced, and the next request may go out after so long.
+        /// The gate is paced, and the next request may be sent after the duration.
         case paced(Duration)
     }
 
     private var closedUntil: Duration?
-    /// When the time is over that the server named, without the stretch: a vital request may be a probe from then on.
+    /// The end of the server's delay, without its extension. From then on, a vital request may be a probe.
     private var namedUntil: Duration?
-    /// How many probes may be in flight; `nil` when the gate is wide open.
+    /// The maximum number of probes in flight; `nil` if the gate is fully open.
     private var allowance: Int?
     private var probes = 0
-    /// Counts closures, so that a probe of an earlier opening is not taken for one of this.
+    /// The number of closures, by which probes of earlier half-open phases are recognized.
     private(set) var opening: UInt64 = 0
-    /// Whether the gate was closed, the last time, before it stood wide open again.
+    /// Whether the last closure came before the gate was fully open again.
     private var isClosedAgain = false
-    /// How many times in a row the gate was closed without a named delay.
+    /// The number of consecutive closures without a delay of the server.
     private var unnamedClosures = 0
     private var pace: Pace?
-    /// Whether the client was busy enough to be paced: it notices a recovery by many requests, and need not stay away for long.
+    /// Whether the client was busy enough to be paced. Its many requests detect a recovery, so short closures are sufficient.
     private var isBusy = false
     private var served = ServedRate()
 
     /// Creates an open gate.
-    /// - Parameter number: Distinguishes the gates of a table, so that no probe of an earlier one counts here.
+    ///
+    /// - Parameter number: Distinguishes the gates of a table, so that no probe of an earlier gate is counted here.
     init(number: UInt64 = 0) {
         opening = number << 32
     }
 
-    /// Whether no gate would decide differently without this state.
+    /// Whether the gate has the same state as a new one.
     var isWideOpen: Bool { closedUntil == nil && allowance == nil && unnamedClosures == 0 && pace == nil }
 
-    /// Whether the gate is no longer closed, and no probe is in flight.
+    /// Whether the gate is not closed, and no probe is in flight.
     func isIdle(at now: Duration) -> Bool { !isClosed(at: now) && probes == 0 }
 
     /// Decides about one request. O(1).
     /// - Parameters:
-    ///   - isVital: Whether other calls wait for this one: it goes out as soon as the named time is over.
-    ///   - waiters: How many requests wait ahead of it.
+    ///   - isVital: Whether other calls wait for this one. It is sent as soon as the server's delay has passed.
+    ///   - waiters: The number of requests that wait ahead of it.
     mutating func admit(at now: Duration, isVital: Bool = false, waiters: Int = 0) -> Answer {
         if let closedUntil {
             let end = isVital ? min(closedUntil, namedUntil ?? closedUntil) : closedUntil
@@ -73,7 +74,7 @@ struct GateState: Sendable {
             if closedUntil <= now { self.closedUntil = nil }
         }
         if let allowance {
-            // Others wait for a vital request, and among them may be the probe.
+            // Other calls wait for a vital request, possibly the probe itself.
             guard isVital || probes < allowance else { return .opening }
             probes += 1
             return .admitted(.probe(opening))
@@ -87,32 +88,34 @@ struct GateState: Sendable {
         return .admitted(.free)
     }
 
-    /// How many waiters may be let through.
+    /// The number of waiters that may be admitted.
     func room(at now: Duration) -> Int {
         guard !isClosed(at: now) else { return 0 }
         guard let allowance else { return .max }
         return max(0, allowance - probes)
     }
 
-    /// How many waiters ask again after a change: those who may go, and all if the gate closed meanwhile, since most of them wait in vain then.
+    /// Returns the number of waiters to wake after a change: those that may be admitted, or all if the gate closed, since most
+    /// of them would wait in vain.
     func wakes(since known: UInt64, at now: Duration) -> Int { opening == known ? room(at: now) : .max }
 
-    /// Notes that a request was served.
+    /// Records that a request was served.
     mutating func noteSuccess(_ pass: Pass = .free, at now: Duration) {
         served.note(at: now)
         pace?.noteSuccess()
         guard leave(pass), let allowance else { return }
-        // A probe that went out while the gate was closed opens it.
+        // A probe that was sent while the gate was closed opens it.
         closedUntil = nil
         unnamedClosures = 0
         self.allowance = allowance * 2 < Self.wide ? allowance * 2 : nil
         if self.allowance == nil { isBusy = false }
     }
 
-    /// Notes that a request ended in a way that says nothing about the server's load.
+    /// Records that a request ended without information about the server's load.
     mutating func noteNeutral(_ pass: Pass) { leave(pass) }
 
-    /// Notes that the server refused a request because of its load, and named a delay.
+    /// Records that the server refused a request because of its load, with a delay.
+    ///
     /// - Returns: The instant at which the gate opens; `nil` if it is paced instead.
     @discardableResult
     mutating func noteRefusal(
@@ -133,7 +136,8 @@ struct GateState: Sendable {
         return end
     }
 
-    /// Notes that the server refused a request because of its load, and named no delay.
+    /// Records that the server refused a request because of its load, without a delay.
+    ///
     /// - Returns: The instant at which the gate opens.
     @discardableResult
     mutating func noteRefusal(_ pass: Pass = .free, unnamed: Backoff, at now: Duration, chance: Double) -> Duration {
@@ -142,11 +146,12 @@ struct GateState: Sendable {
         note(closing: now)
         let pause = unnamed.ceiling(beforeRetry: isClosed ? max(0, unnamedClosures - 1) : unnamedClosures) * (0.5 + 0.5 * chance)
         if !isClosed { unnamedClosures += 1 }
-        // Requests that were in flight when it closed repeat what is known.
+        // Requests that were in flight at the closure bring no new information.
         return isClosed ? closedUntil ?? now : close(until: now + pause)
     }
 
     /// Closes the gate, at least until an instant.
+    ///
     /// - Returns: The instant at which it opens.
     @discardableResult
     mutating func close(until instant: Duration) -> Duration {
@@ -159,7 +164,7 @@ struct GateState: Sendable {
         return end
     }
 
-    /// Lets one probe through at once.
+    /// Admits one probe at once.
     mutating func reopen() {
         guard closedUntil != nil else { return }
         closedUntil = nil
@@ -169,13 +174,13 @@ struct GateState: Sendable {
     private func isClosed(at now: Duration) -> Bool { closedUntil.map { $0 > now } ?? false }
 
     private mutating func note(closing now: Duration) {
-        // Requests that were in flight when it closed repeat what is known.
+        // Requests that were in flight at the closure bring no new information.
         guard !isClosed(at: now) else { return }
         isClosedAgain = allowance != nil
         namedUntil = nil
     }
 
-    /// Paces instead of closing, if the server serves others at the same time.
+    /// Paces the gate instead of closing it, if the server serves other requests at the same time.
     private mutating func slow(at now: Duration) -> Bool {
         guard !isClosed(at: now) else { return false }
         let rate = served.rate(at: now)
@@ -189,7 +194,7 @@ struct GateState: Sendable {
         return pace?.refuse(served: rate, at: now) ?? false
     }
 
-    /// - Returns: Whether the request was a probe of the present opening.
+    /// - Returns: Whether the request was a probe of the current half-open phase.
     @discardableResult
     private mutating func leave(_ pass: Pass) -> Bool {
         guard pass == .probe(opening) else { return false }
@@ -198,18 +203,18 @@ struct GateState: Sendable {
     }
 }
 
-/// The rate at which requests go to a server that refuses some of them.
+/// The rate of requests to a server that refuses some of them.
 ///
-/// Starts below the rate that the server serves, is cut when it refuses, and grows: slowly after a refusal, threefold each second once nothing was
-/// refused for 0.75 s.
+/// It starts below the rate at which the server serves, and is cut when the server refuses. It grows slowly after a refusal,
+/// and threefold per second when no request was refused for 0.75 s.
 struct Pace: Hashable, Sendable {
-    /// The rate, per second, below which a client is not paced: its gate closes.
+    /// The minimum rate, per second. Below it, a client is not paced: its gate closes.
     static let leastRate = 3.0
-    /// The number of refusals in a row after which the gate closes instead.
+    /// The number of consecutive refusals after which the gate closes instead.
     static let mostRefusals = 10
 
     private var rate: Double
-    /// The rate from which on pacing ends.
+    /// The rate at which pacing ends.
     private let end: Double
     private var tokens = 0.0
     private var instant: Duration
@@ -223,11 +228,12 @@ struct Pace: Hashable, Sendable {
         (instant, lastRefusal, lastCut) = (now, now, now)
     }
 
-    /// Whether the rate has grown so far that no request needs to wait.
+    /// Whether the rate is so high that no request needs to wait.
     var isOver: Bool { rate >= end }
 
-    /// Takes a place; behind others if there are some.
-    /// - Returns: How long to wait, and ask again; `nil` if the request may go out.
+    /// Takes a slot, behind the waiting requests.
+    ///
+    /// - Returns: The time after which to try again; `nil` if the request may be sent.
     mutating func take(at now: Duration, waiters: Int) -> Duration? {
         let seconds = max(.zero, now - instant) / .seconds(1)
         instant = max(instant, now)
@@ -242,11 +248,12 @@ struct Pace: Hashable, Sendable {
         return .seconds((Double(waiters) + 1 - tokens) / rate)
     }
 
-    /// Notes that a request was served.
+    /// Records that a request was served.
     mutating func noteSuccess() { refusalsInARow = 0 }
 
-    /// Notes a refusal; the rate is cut at most twice a second.
-    /// - Returns: Whether pacing goes on; if not, the server serves nothing any more.
+    /// Records a refusal. The rate is cut at most twice per second.
+    ///
+    /// - Returns: Whether pacing continues; `false` if the server no longer serves any request.
     mutating func refuse(served: Double, at now: Duration) -> Bool {
         lastRefusal = now
         refusalsInARow += 1
@@ -258,7 +265,7 @@ struct Pace: Hashable, Sendable {
     }
 }
 
-/// How many requests a server served per second lately: two buckets of half a second.
+/// The number of requests that a server served per second lately, measured in two buckets of half a second.
 struct ServedRate: Hashable, Sendable {
     private var bucket: Int64 = -1
     private var current = 0

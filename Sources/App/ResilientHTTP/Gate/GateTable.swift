@@ -20,28 +20,29 @@ struct GateWaiter {
     var key: GateKey
     var priority: CallPriority
 
-    /// Whether it goes before a new call of a priority.
+    /// Whether it has precedence over a new call with a priority.
     func waits(before other: CallPriority, at gate: GateKey) -> Bool { key == gate && priority >= other }
 }
 
 extension WaiterLine<GateWaiter> {
-    /// Takes the last place among the waiters of a priority.
+    /// Adds a waiter behind those of at least its priority.
     mutating func enter(_ waiter: GateWaiter) -> UInt64 { enter(waiter) { $0.priority >= waiter.priority } }
 
-    /// Wakes the first waiters at a gate, so that they ask again.
+    /// Wakes the first waiters at a gate, so that they try again.
     mutating func wakeFirst(_ count: Int, at key: GateKey) -> [Wake] { wakeFirst(count) { $0.key == key } }
 }
 
 /// The gates of all hosts and endpoints of a client, and the calls that wait at them.
 ///
-/// Shared by ``GateMiddleware``, which closes gates when a server asks for it, and ``BreakerMiddleware``, which closes them on its own.
+/// Shared by ``GateMiddleware``, which closes gates when a server requests it, and ``BreakerMiddleware``, which closes them
+/// after failures.
 final class GateTable: Sendable {
-    /// The number of endpoints whose gates are stored.
+    /// The maximum number of stored endpoint gates.
     static let capacity = 1_024
-    /// The number of hosts whose gates are stored.
+    /// The maximum number of stored host gates.
     static let hosts = 64
 
-    /// Which of a call's gates.
+    /// One of the two gates of a call.
     enum Scope { case host, endpoint }
 
     /// The passes of one call, one from each of its gates.
@@ -52,17 +53,17 @@ final class GateTable: Sendable {
         subscript(scope: Scope) -> GateState.Pass { scope == .host ? host : endpoint }
     }
 
-    /// A request that its gates did not let through.
+    /// An error that reports that a gate refused a request.
     struct Refusal: Error {
-        /// The time until a request may go out.
+        /// The time until a request may be sent.
         var wait: Duration
-        /// The gate that refused it.
+        /// The gate that refused the request.
         var scope: Scope
     }
 
-    /// How long a call waits.
+    /// The maximum waiting time of a call.
     struct Patience: Sendable {
-        /// At a gate that is closed or opening.
+        /// At a gate that is closed or half-open.
         var closed: Duration
         /// At a gate that is paced.
         var paced: Duration
@@ -73,12 +74,12 @@ final class GateTable: Sendable {
     }
 
     private struct State {
-        /// Clients have one host, so that comparing is faster than hashing.
+        /// Clients usually have one host, so a comparison is faster than hashing.
         var hosts: [(origin: String, gate: GateState)] = []
-        /// Endpoints whose gates are not wide open.
+        /// The gates of endpoints that are not fully open.
         var endpoints: [GateKey: GateState] = [:]
         var line = WaiterLine<GateWaiter>()
-        /// How many gates were created.
+        /// The number of gates that were created.
         var gates: UInt64 = 0
 
         mutating func makeGate() -> GateState {
@@ -86,7 +87,7 @@ final class GateTable: Sendable {
             return GateState(number: gates)
         }
 
-        /// How many gates of hosts are not wide open.
+        /// The number of host gates that are not fully open.
         var narrowHosts: Int { hosts.count { !$0.gate.isWideOpen } }
 
         func place(of origin: String) -> Int? { hosts.firstIndex { $0.origin == origin } }
@@ -95,14 +96,14 @@ final class GateTable: Sendable {
     private enum Step {
         case admitted(Passes)
         case refused(Duration, by: Scope)
-        /// Waits in line until woken, or until an instant.
+        /// Waits in the queue until woken, or until an instant.
         case waits(UInt64, at: GateKey, until: Duration)
     }
 
     private let state = Mutex(State())
-    /// How many gates are stored. While none is, the end of a request changes nothing.
+    /// The number of stored gates. If it is zero, the end of a request changes nothing.
     private let stored = Atomic<Int>(0)
-    /// How many gates are not wide open. While none is, all requests are let through.
+    /// The number of gates that are not fully open. If it is zero, all requests are admitted.
     private let narrow = Atomic<Int>(0)
     private let maximumWaiters: Int
 
@@ -110,15 +111,16 @@ final class GateTable: Sendable {
         self.maximumWaiters = maximumWaiters
     }
 
-    /// How many gates are not wide open.
+    /// The number of gates that are not fully open.
     var count: Int { state.withLock { $0.endpoints.count + $0.narrowHosts } }
-    /// How many calls wait at gates.
+    /// The number of calls that wait at gates.
     var waiting: Int { state.withLock(\.line.count) }
 
-    /// Lets a call through, at once or when its turn comes.
+    /// Admits a call, at once or when its turn comes.
+    ///
     /// - Parameters:
     ///   - context: The call.
-    ///   - patience: How long it waits; a call that opted in, or that others wait for, waits until its deadline.
+    ///   - patience: The maximum waiting time. A call that opted in, or for which others wait, waits until its deadline.
     /// - Throws: ``Refusal``; `CancellationError` if the task is canceled while it waits.
     func admit(_ context: CallContext, patience: Patience) async throws -> Passes {
         guard narrow.load(ordering: .acquiring) > 0 else { return Passes() }
@@ -145,7 +147,7 @@ final class GateTable: Sendable {
                 isNoted = true
                 do {
                     try await WaiterLine<GateWaiter>.wait {
-                        try await context.surroundings.clock.sleep(until: instant)
+                        try await context.environment.clock.sleep(until: instant)
                     } park: { [self] wake in
                         state.withLock { $0.line.park(id, wake) }
                     } wake: { [self] in
@@ -159,7 +161,7 @@ final class GateTable: Sendable {
                 }
                 state.withLock { _ = $0.line.leave(id) }
                 step = self.step(context, at: context.now, latest: latest)
-                // Its turn was not used: the next one gets it.
+                // Its turn was not used, so the next waiter gets it.
                 switch step {
                 case .refused: wakeNext(context)
                 case .waits(_, at: let next, until: _) where next != key: wakeNext(at: key)
@@ -213,7 +215,7 @@ final class GateTable: Sendable {
             switch answer {
             case .closed(let left): (left, latest.closed)
             case .paced(let left): (left, latest.paced)
-            // The ends of the probes in flight wake the line.
+            // The end of a probe in flight wakes the waiters.
             case .opening: (latest.closed - now, latest.closed)
             case .admitted: (.zero, latest.closed)
             }
@@ -223,10 +225,11 @@ final class GateTable: Sendable {
         return .waits(state.line.enter(GateWaiter(key: key, priority: context.policy.priority)), at: key, until: now + wait)
     }
 
-    /// Changes the gates of a call, and wakes the calls that may go then.
+    /// Changes the gates of a call, and wakes the calls that may then proceed.
+    ///
     /// - Parameters:
     ///   - context: The call.
-    ///   - creating: The gate that is changed even if it was not stored before.
+    ///   - creating: The gate that is changed even if it is not stored yet.
     ///   - change: Changes one gate.
     func update(
         _ context: CallContext,
@@ -268,7 +271,7 @@ final class GateTable: Sendable {
         for wake in wakes { wake.resume() }
     }
 
-    /// Lets one probe through all gates of the hosts that are meant, at once.
+    /// Admits one probe at once through the gates of all matching hosts.
     func reopen(where isMeant: (_ origin: String) -> Bool) {
         let wakes = state.withLock { state -> [WaiterLine<GateWaiter>.Wake] in
             var wakes: [WaiterLine<GateWaiter>.Wake] = []

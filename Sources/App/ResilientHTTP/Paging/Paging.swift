@@ -2,7 +2,7 @@ public import ErrorContract
 public import Foundation
 public import HTTPTypes
 
-/// How the request for the next page follows from a page.
+/// The way in which the request for the next page is derived from a page.
 ///
 /// ```swift
 /// for try await orders: [Order] in api.pages("/orders", by: .link) { show(orders) }
@@ -13,7 +13,7 @@ public struct Paging<Page: Sendable>: Sendable {
         var path: String
         var query: [URLQueryItem]
 
-        /// The address with one item of the query in place of those of its name.
+        /// Returns the address with an item of the query, which replaces those with the same name.
         func setting(_ name: String, to value: String) -> Address {
             Address(path: path, query: query.filter { $0.name != name } + [URLQueryItem(name: name, value: value)])
         }
@@ -23,10 +23,11 @@ public struct Paging<Page: Sendable>: Sendable {
     /// Returns the next address; `nil` after the last page.
     let next: @Sendable (APIResponse<Page>, Address, _ number: Int, APIClient) throws -> Address?
 
-    /// Each page names the next one in a header `Link` with `rel="next"` (RFC 8288), as GitHub and WordPress do.
+    /// Each page contains the address of the next one in a header `Link` with `rel="next"` (RFC 8288), as GitHub and WordPress
+    /// send it.
     ///
-    /// Only the path and the query of the link are used: requests with the session's token never go to another server. A link to another host
-    /// ends the sequence with an error.
+    /// Only the path and the query of the link are used, so requests with the session's token never go to another server. A
+    /// link to another host ends the sequence with an error.
     public static var link: Paging {
         Paging {
             $0
@@ -38,8 +39,8 @@ public struct Paging<Page: Sendable>: Sendable {
 
     /// Each page contains the cursor of the next one.
     /// - Parameters:
-    ///   - parameter: The item of the query that carries the cursor.
-    ///   - next: Returns the cursor of the next page; `nil` or an empty text after the last page.
+    ///   - parameter: The name of the query item with the cursor.
+    ///   - next: Returns the cursor of the next page; `nil` or an empty string after the last page.
     public static func cursor(_ parameter: String = "cursor", _ next: @escaping @Sendable (Page) -> String?) -> Paging {
         Paging {
             $0
@@ -50,7 +51,7 @@ public struct Paging<Page: Sendable>: Sendable {
 
     /// Pages have numbers.
     /// - Parameters:
-    ///   - parameter: The item of the query that carries the number.
+    ///   - parameter: The name of the query item with the number.
     ///   - first: The number of the first page.
     ///   - isLast: Whether a page is the last one, such as an empty one.
     public static func number(
@@ -67,8 +68,8 @@ public struct Paging<Page: Sendable>: Sendable {
 
     /// Pages begin at an offset and have a size.
     /// - Parameters:
-    ///   - parameter: The item of the query that carries the offset.
-    ///   - limit: The item of the query that carries the size; `nil` if the server determines it.
+    ///   - parameter: The name of the query item with the offset.
+    ///   - limit: The name of the query item with the size; `nil` if the server determines the size.
     ///   - size: The size of a page. A page with fewer items is the last one.
     ///   - count: Returns the number of items of a page.
     /// - Precondition: `size` is positive.
@@ -89,21 +90,21 @@ public struct Paging<Page: Sendable>: Sendable {
 }
 
 extension Paging where Page: Collection {
-    /// Pages are lists that begin at an offset; a list with fewer items than `size` is the last one.
+    /// Pages are lists that begin at an offset. A list with fewer items than `size` is the last one.
     /// - Precondition: `size` is positive.
     public static func offset(_ parameter: String = "offset", limit: String? = "limit", size: Int) -> Paging {
         offset(parameter, limit: limit, size: size) { $0.count }
     }
 
-    /// Pages are lists that have numbers; an empty list is the last one.
+    /// Pages are lists that have numbers. An empty list is the last one.
     public static func number(_ parameter: String = "page", from first: Int = 1) -> Paging {
         number(parameter, from: first) { $0.isEmpty }
     }
 }
 
-/// Reads the header `Link` (RFC 8288).
+/// Parses the header `Link` (RFC 8288).
 enum LinkHeader {
-    /// The target of the first link whose relation is `next`.
+    /// Returns the target of the first link with the relation `next`.
     static func next(in fields: HTTPFields) -> String? {
         fields[values: .link].lazy.compactMap { next(in: $0) }.first
     }
@@ -136,7 +137,7 @@ enum LinkHeader {
 }
 
 extension Substring {
-    /// The part up to a character that is not in quotes.
+    /// Returns the part before a separator outside of quotes.
     fileprivate func prefix(upToUnquoted separator: Character) -> Substring {
         var isQuoted = false
         return prefix { character in
@@ -146,7 +147,7 @@ extension Substring {
     }
 }
 
-/// The pages of a list, requested one after another as they are read. Each iteration begins with the first page.
+/// The pages of a list, which are requested one after another as they are read. Each iteration begins with the first page.
 ///
 /// ```swift
 /// struct OrderPage: Decodable { var results: [Order]; var nextCursor: String? }
@@ -157,7 +158,7 @@ extension Substring {
 public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable {
     /// A page.
     public typealias Element = Page
-    /// The error that a page can fail with; it ends the sequence.
+    /// The error with which a page can fail. It ends the sequence.
     public typealias Failure = APIError
 
     let client: APIClient
@@ -176,7 +177,7 @@ public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable 
         var address: Paging<Page>.Address?
         var number = 0
 
-        /// The next page; `nil` after the last one and after an error.
+        /// Returns the next page; `nil` after the last one and after an error.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(APIError) -> Page? {
             guard let present = address else { return nil }
             address = nil
@@ -195,30 +196,30 @@ public struct PageSequence<Page: Decodable & Sendable>: AsyncSequence, Sendable 
             } catch {
                 throw APIError(error, context: sequence.context)
             }
-            // A server that names the same page as the next one would be asked for ever.
+            // If the next page is the same one, the iteration would never end.
             if address == present { throw APIError(.decoding, context: sequence.context) }
             return response.value
         }
     }
 
-    /// The items of all pages, one after another.
+    /// Returns the items of all pages as one sequence.
     public func items<Item: Sendable>(_ items: @escaping @Sendable (Page) -> [Item]) -> PageItems<Page, Item> {
         PageItems(pages: self, items: items)
     }
 }
 
 extension PageSequence {
-    /// The elements of all pages, one after another.
+    /// Returns the elements of all pages as one sequence.
     public func items<Item: Sendable>() -> PageItems<Page, Item> where Page == [Item] {
         items { $0 }
     }
 }
 
-/// The items of all pages of a list, one after another; pages are requested as their items are read.
+/// The items of all pages of a list as one sequence. Pages are requested as their items are read.
 public struct PageItems<Page: Decodable & Sendable, Item: Sendable>: AsyncSequence, Sendable {
     /// An item.
     public typealias Element = Item
-    /// The error that a page can fail with; it ends the sequence.
+    /// The error with which a page can fail. It ends the sequence.
     public typealias Failure = APIError
 
     let pages: PageSequence<Page>
@@ -227,13 +228,13 @@ public struct PageItems<Page: Decodable & Sendable, Item: Sendable>: AsyncSequen
     /// Begins with the first item.
     public func makeAsyncIterator() -> Iterator { Iterator(pages: pages.makeAsyncIterator(), items: items) }
 
-    /// Hands out the items of one iteration.
+    /// Returns the items of one iteration.
     public struct Iterator: AsyncIteratorProtocol {
         var pages: PageSequence<Page>.Iterator
         let items: @Sendable (Page) -> [Item]
         var present: ArraySlice<Item> = []
 
-        /// The next item; `nil` after the last one and after an error.
+        /// Returns the next item; `nil` after the last one and after an error.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(APIError) -> Item? {
             while present.isEmpty {
                 guard let page = try await pages.next(isolation: actor) else { return nil }
@@ -245,18 +246,19 @@ public struct PageItems<Page: Decodable & Sendable, Item: Sendable>: AsyncSequen
 }
 
 extension APIClient {
-    /// The pages of a list, requested one after another as they are read.
+    /// Returns the pages of a list, which are requested one after another as they are read.
     ///
-    /// By default every request waits in line, until its deadline, when the server limits the client. To request several pages at once, use
+    /// By default, every request waits until its deadline if the server limits the client. To request several pages at once,
+    /// use
     /// ``allPages(_:of:numbers:parameter:atOnce:query:headers:options:context:)``.
     /// - Parameters:
     ///   - path: The path of the list, as for ``get(_:query:headers:options:context:)``.
     ///   - type: The type of a page.
-    ///   - paging: How the next page is found.
+    ///   - paging: The way in which the next page is found.
     ///   - query: Items that are appended to the query of the path.
     ///   - headers: Further headers.
-    ///   - options: How the calls differ from the policy of their endpoint.
-    ///   - context: Where in the app the calls are made.
+    ///   - options: The differences of the calls from the policy of their endpoint.
+    ///   - context: The operation of the app.
     public func pages<Page: Decodable & Sendable>(
         _ path: String,
         of type: Page.Type = Page.self,
@@ -278,8 +280,8 @@ extension APIClient {
 
     /// Requests pages whose numbers or offsets are known, several at once, and returns them in the order of their numbers.
     ///
-    /// By default every request waits in line, until its deadline, when the server limits the client. The first error cancels the requests in
-    /// flight and is thrown.
+    /// By default, every request waits until its deadline if the server limits the client. The first error cancels the requests
+    /// in flight and is thrown.
     ///
     /// ```swift
     /// let pages: [[Order]] = try await api.allPages("/orders", numbers: 1...50, atOnce: 5)
@@ -288,12 +290,12 @@ extension APIClient {
     ///   - path: The path of the list, as for ``get(_:query:headers:options:context:)``.
     ///   - type: The type of a page.
     ///   - numbers: The numbers of the pages, or their offsets: `stride(from: 0, to: 1_000, by: 20)`.
-    ///   - parameter: The item of the query that carries the number.
-    ///   - limit: The largest number of requests in flight.
+    ///   - parameter: The name of the query item with the number.
+    ///   - limit: The maximum number of requests in flight.
     ///   - query: Items that are appended to the query of the path.
     ///   - headers: Further headers.
-    ///   - options: How the calls differ from the policy of their endpoint.
-    ///   - context: Where in the app the calls are made.
+    ///   - options: The differences of the calls from the policy of their endpoint.
+    ///   - context: The operation of the app.
     /// - Precondition: `limit` is positive.
     public func allPages<Page: Decodable & Sendable>(
         _ path: String,
@@ -333,8 +335,10 @@ extension APIClient {
         return pages.compactMap(\.self)
     }
 
-    /// The address of a page that a link of another page names. Its scheme doesn't matter: servers behind proxies write `http`.
-    /// - Throws: ``APIError`` of the kind `invalidRequest` if it is at another host or outside the base URL.
+    /// Returns the address of a page from a link. The scheme of the link is ignored, because servers behind proxies often write
+    /// `http`.
+    ///
+    /// - Throws: ``APIError`` of the kind `invalidRequest` if the link leads to another host or outside of the base URL.
     func address<Page>(of link: String, from present: Paging<Page>.Address) throws(APIError) -> Paging<Page>.Address {
         let path = present.query.isEmpty ? present.path : present.path.appending(present.query)
         guard let base = BaseAddress(baseURL), let request = URL(string: base.origin + base.prefix + path),

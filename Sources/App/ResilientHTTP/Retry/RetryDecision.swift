@@ -6,7 +6,7 @@ enum RetryDecision: Hashable {
     /// Go on after a wait.
     case wait(Duration, WaitReason)
     /// The call ends.
-    case giveUp(GiveUpReason)
+    case abandon(GiveUpReason)
 }
 
 /// What is known of a failed attempt.
@@ -31,29 +31,30 @@ extension RetryPolicy {
     /// Decides about a failed attempt. Pure: time and randomness are arguments.
     func decide(_ attempt: FailedAttempt, chance: () -> Double) -> RetryDecision {
         let error = attempt.error
-        if error.kind == .unknownOutcome { return .giveUp(.notSafe) }
+        if error.kind == .unknownOutcome { return .abandon(.notSafe) }
         // The session has repeated the refresh until the deadline of this call.
-        if error.isRefreshFailure, error.kind != .noInternet { return .giveUp(.sessionRefresh) }
-        guard isWorthRepeating(error) else { return .giveUp(.notRetryable) }
+        if error.isRefreshFailure, error.kind != .noInternet { return .abandon(.sessionRefresh) }
+        guard isWorthRepeating(error) else { return .abandon(.notRetryable) }
         if error.isHeldLocally {
             // No attempt: it uses up no retry. A new call has waited as long as it may already; one that was sent before waits on.
-            guard attempt.retries > 0 || attempt.waitsInLine, let wait = error.retryAfter else { return .giveUp(.heldBack) }
-            return wait < attempt.timeLeft ? .wait(wait, error.hold?.source == .throttle ? .throttle : .gate) : .giveUp(.deadline)
+            guard attempt.retries > 0 || attempt.waitsInLine, let wait = error.retryAfter else { return .abandon(.heldBack) }
+            return wait < attempt.timeLeft
+                ? .wait(wait, error.hold?.source == .throttle ? .throttle : .gate) : .abandon(.deadline)
         }
-        if error.hold?.source == .breaker, error.hold?.isProbe == true { return .giveUp(.refusedAgain) }
+        if error.hold?.source == .breaker, error.hold?.isProbe == true { return .abandon(.refusedAgain) }
         if error.kind == .noInternet, attempt.waitsForConnectivity { return .wait(.zero, .connectivity) }
-        guard attempt.isSafeToRepeat || error.surelyNeverLeft else { return .giveUp(.notSafe) }
-        guard attempt.isReplayable else { return .giveUp(.oneShotBody) }
+        guard attempt.isSafeToRepeat || error.surelyNeverLeft else { return .abandon(.notSafe) }
+        guard attempt.isReplayable else { return .abandon(.oneShotBody) }
         let isLimited = attempt.waitsInLine && error.status == 429
-        guard attempt.retries < maximumRetries || isLimited else { return .giveUp(.retriesUsed) }
+        guard attempt.retries < maximumRetries || isLimited else { return .abandon(.retriesUsed) }
 
         let pause = backoff.pause(beforeRetry: attempt.retries, chance: chance())
         var (wait, reason) = (pause, WaitReason.backoff)
         if let named = error.retryAfter, named > .zero {
             // Compared before the stretch, so that randomness does not decide what is too long.
-            guard named <= longestWait else { return .giveUp(.waitTooLong) }
+            guard named <= longestWait else { return .abandon(.waitTooLong) }
             // A probe was sent for all calls. Repeated by each of them it would keep a server busy with refusals.
-            if error.hold?.isProbe == true, !isLimited { return .giveUp(.refusedAgain) }
+            if error.hold?.isProbe == true, !isLimited { return .abandon(.refusedAgain) }
             wait = max(pause, named) + named * (stretch * chance())
             reason = .retryAfter
         }
@@ -62,7 +63,7 @@ extension RetryPolicy {
         if let hold = error.hold, hold.wait > wait || hold.isProbe {
             (wait, reason) = (max(wait, hold.isProbe ? hold.wait * 1.1 : hold.wait), .gate)
         }
-        guard wait < attempt.timeLeft else { return .giveUp(.deadline) }
+        guard wait < attempt.timeLeft else { return .abandon(.deadline) }
         return .wait(wait, reason)
     }
 

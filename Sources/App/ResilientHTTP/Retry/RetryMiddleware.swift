@@ -34,15 +34,15 @@ public struct RetryMiddleware: ClientMiddleware {
         while true {
             let error: APIError
             do {
-                let answer = try await next(request, body)
+                let response = try await next(request, body)
                 budget.noteSuccess()
-                return answer
+                return response
             } catch let thrown {
                 error = APIError(thrown, isSafeToRepeat: request.isSafeToRepeat, context: context.name)
             }
             let decision = decide(error, retries: retries, request: request, body: body, context: context)
             guard case .wait(let wait, let reason) = decision else {
-                if case .giveUp(let why) = decision { context.record.note(.gaveUp(why)) }
+                if case .abandon(let why) = decision { context.record.note(.gaveUp(why)) }
                 throw error
             }
             do {
@@ -50,7 +50,7 @@ public struct RetryMiddleware: ClientMiddleware {
                     guard try await waitForConnection(context) else { throw error }
                 } else {
                     context.record.note(.waiting(wait, reason))
-                    let clock = context.surroundings.clock
+                    let clock = context.environment.clock
                     try await clock.sleep(until: clock.now + wait)
                 }
             } catch let thrown {
@@ -66,8 +66,8 @@ public struct RetryMiddleware: ClientMiddleware {
     /// Waits until the device is online or the call's time is up. Without a monitor of the connection the call tries again every two seconds.
     /// - Returns: Whether the call may try again.
     private func waitForConnection(_ context: CallContext) async throws -> Bool {
-        let clock = context.surroundings.clock
-        guard let monitor = context.surroundings.connectivity else {
+        let clock = context.environment.clock
+        guard let monitor = context.environment.connectivity else {
             let wait = min(.seconds(2), context.timeLeft)
             guard wait > .zero else { return false }
             context.record.note(.waiting(wait, .connectivity))
@@ -94,11 +94,11 @@ public struct RetryMiddleware: ClientMiddleware {
             waitsInLine: context.policy.waitsInLine,
             waitsForConnectivity: context.policy.waitsForConnectivity
         )
-        let decision = (context.policy.retry ?? policy).decide(attempt, chance: context.surroundings.chance)
+        let decision = (context.policy.retry ?? policy).decide(attempt, chance: context.environment.chance)
         // Counted even if this call is not repeated: the budget watches the server, not the call.
-        let isCounted = decision != .giveUp(.notRetryable) && error.reachedServer && error.hold == nil && !error.isRefreshFailure
+        let isCounted = decision != .abandon(.notRetryable) && error.reachedServer && error.hold == nil && !error.isRefreshFailure
         guard isCounted, !budget.noteFailure(isTimeout: error.kind == .timeout), case .wait = decision else { return decision }
-        return .giveUp(.budget)
+        return .abandon(.budget)
     }
 }
 

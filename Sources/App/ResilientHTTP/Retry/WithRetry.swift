@@ -18,11 +18,11 @@ public func withRetry<Value>(
     _ policy: RetryPolicy = RetryPolicy(),
     timeout: Duration = .seconds(30),
     context: String? = nil,
-    surroundings: ClientSurroundings = ClientSurroundings(),
+    environment: ClientEnvironment = ClientEnvironment(),
     isolation: isolated (any Actor)? = #isolation,
     _ operation: () async throws -> sending Value
 ) async throws(APIError) -> sending Value {
-    let deadline = surroundings.clock.now + timeout
+    let deadline = environment.clock.now + timeout
     var retries = 0
     while true {
         var failure: APIError
@@ -36,10 +36,10 @@ public func withRetry<Value>(
             error: failure,
             retries: retries,
             isSafeToRepeat: true,
-            timeLeft: max(.zero, deadline - surroundings.clock.now)
+            timeLeft: max(.zero, deadline - environment.clock.now)
         )
-        let decision = policy.decide(attempt, chance: surroundings.chance)
-        surroundings.logger?.debug(
+        let decision = policy.decide(attempt, chance: environment.chance)
+        environment.logger?.debug(
             "Attempt failed",
             metadata: [
                 "context": "\(context ?? "")", "attempt": "\(retries + 1)", "code": "\(failure.code)",
@@ -48,7 +48,7 @@ public func withRetry<Value>(
         )
         guard case .wait(let wait, _) = decision else { throw failure }
         do {
-            try await surroundings.clock.sleep(until: surroundings.clock.now + wait)
+            try await environment.clock.sleep(until: environment.clock.now + wait)
         } catch {
             throw APIError(error, isSafeToRepeat: true, context: context)
         }
@@ -61,7 +61,7 @@ extension RetryDecision {
     fileprivate var inWords: String {
         switch self {
         case .wait(let wait, let reason): "\(reason.rawValue) \(wait)"
-        case .giveUp(let reason): reason.rawValue
+        case .abandon(let reason): reason.rawValue
         }
     }
 }

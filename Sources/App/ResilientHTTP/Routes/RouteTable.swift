@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// The routes that an app knows, by which requests are told apart.
+/// The known routes of an app, by which requests are assigned to endpoints.
 public struct RouteTable: Sendable {
     private struct Route: Sendable {
         var template: RouteTemplate
@@ -10,7 +10,7 @@ public struct RouteTable: Sendable {
             zip(segments, path).allSatisfy { RouteTemplate.isParameter($0) || $0 == $1 }
         }
 
-        /// Whether a word stands where the other has a place, from the left.
+        /// Whether, from the left, the first difference is a literal segment here and a parameter in the other route.
         func isMoreParticular(than other: Route) -> Bool {
             for (own, others) in zip(segments, other.segments)
             where RouteTemplate.isParameter(own) != RouteTemplate.isParameter(others) {
@@ -20,14 +20,14 @@ public struct RouteTable: Sendable {
         }
     }
 
-    /// The routes by their number of segments, the more particular first.
+    /// The routes by their number of segments, the more specific ones first.
     private var routes: [Int: [Route]] = [:]
     private let base: [Substring]
 
     /// Creates a table.
     /// - Parameters:
-    ///   - templates: The routes. Where several match, the one with a word where the others have a place counts, from the left.
-    ///   - basePath: The path of the address that templates are relative to, such as `/v2`.
+    ///   - templates: The routes. If several match, the one whose first differing segment, from the left, is a literal is used.
+    ///   - basePath: The path of the address to which templates are relative, such as `/v2`.
     public init(_ templates: [RouteTemplate] = [], basePath: String = "") {
         base = PathFolding.segments(of: basePath)
         for template in templates { add(template) }
@@ -41,8 +41,8 @@ public struct RouteTable: Sendable {
         routes[route.segments.count] = (others + [route]).sorted { $0.isMoreParticular(than: $1) }
     }
 
-    /// The endpoint of a request: by a registered route, else by what is left of the path without ids. O(length of the path),
-    /// O(routes of as many segments).
+    /// Returns the endpoint of a request: that of a registered route, otherwise the path with its ids replaced. O(length of the
+    /// path) and O(routes with the same number of segments).
     public func endpoint(of request: HTTPRequest) -> Endpoint {
         if routes.isEmpty, base.isEmpty { return Endpoint(request.method, PathFolding.template(of: request.path ?? "/")) }
         var path = PathFolding.segments(of: request.path ?? "/")[...]
@@ -52,20 +52,21 @@ public struct RouteTable: Sendable {
     }
 }
 
-/// Makes templates of paths for which none was registered: segments that are probably ids become `{id}`.
+/// Derives templates from paths without a registered route. Segments that are probably ids become `{id}`.
 enum PathFolding {
-    /// The most segments of a template; further ones become `{rest}`.
+    /// The maximum number of segments of a template. Further ones become `{rest}`.
     static let maximumSegments = 16
-    /// The longest segment that can be a word, in bytes.
+    /// The maximum length of a segment that can be a word, in bytes.
     static let longestWord = 64
 
-    /// The segments of a path: without query and empty segments, characters that need no escape unescaped.
+    /// Returns the segments of a path, without the query and empty segments, and with unneeded escapes removed.
     static func segments(of path: String) -> [Substring] {
         let end = path.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? path.utf8.endIndex
         return path.utf8[..<end].split(separator: UInt8(ascii: "/")).map { unescaped(Substring($0)) }
     }
 
-    /// The template of a path, the same as of its ``segments(of:)``; made in one pass, as every call needs it.
+    /// Returns the template of a path. Equals the template of its ``segments(of:)``, but takes one pass, since every call needs
+    /// it.
     static func template(of path: String) -> RouteTemplate {
         var path = path
         let folded = path.withUTF8 { bytes -> String? in
@@ -76,9 +77,9 @@ enum PathFolding {
         return folded.map { RouteTemplate(folded: $0) } ?? template(of: segments(of: path)[...])
     }
 
-    /// A path without query and escapes, its ids replaced. O(n).
+    /// Returns a path without query and escapes, with its ids replaced. O(n).
     private static func folded(_ path: UnsafeBufferPointer<UInt8>) -> String {
-        // An id may be a letter, `{id}` is longer: a slash and a letter make five bytes of two.
+        // An id may be one character, and `{id}` is longer: two bytes, a slash and a character, become five.
         String(unsafeUninitializedCapacity: path.count * 5 / 2 + 16) { text in
             var (length, segments, start) = (0, 0, 0)
             func append(_ bytes: some Collection<UInt8>) {
@@ -106,14 +107,14 @@ enum PathFolding {
         }
     }
 
-    /// The template of a path.
+    /// Returns the template of a path.
     static func template(of segments: ArraySlice<Substring>) -> RouteTemplate {
         let folded = segments.prefix(maximumSegments).map { isIdentifier($0.utf8) ? "{id}" : $0 }
         return RouteTemplate(segments: segments.count > maximumSegments ? folded + ["{rest}"] : folded)
     }
 
     /// Whether a segment is an id rather than a word: digits, a UUID, sixteen or more hexadecimal digits, a long mixture of
-    /// letters and digits, an address with `@`, or anything that is too long or odd to be a word.
+    /// letters and digits, an address with `@`, or a segment that is too long or unusual for a word.
     static func isIdentifier(_ bytes: some Collection<UInt8>) -> Bool {
         let count = bytes.count
         guard count <= longestWord else { return true }
@@ -134,17 +135,17 @@ enum PathFolding {
             }
             if (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte & 0xDF) { hexadecimals += 1 }
         }
-        // A word may have signs and escapes; of these only the one of addresses makes it an id.
+        // A word may contain signs and escapes. Of the escapes, only that of `@` makes it an id.
         if signs > 0 { return String(decoding: bytes, as: UTF8.self).contains("%40") }
         if digits == count { return true }
         guard count >= 16 else { return false }
         if hexadecimals >= 16, hexadecimals + hyphens == count { return true }
         guard digits > 0 else { return false }
-        // Words may be joined and end in a year; ids of one case have no joints.
+        // Words may be joined and end with a year. Ids with letters of one case contain no separators.
         return upper > 0 && lower > 0 || count >= 20 && hyphens + others == 0
     }
 
-    /// Undoes escapes of letters, digits and `-._~`, which mean the same with and without (RFC 3986 §2.3).
+    /// Removes the escapes of letters, digits and `-._~`, which are equivalent to the characters (RFC 3986 §2.3).
     private static func unescaped(_ segment: Substring) -> Substring {
         guard segment.utf8.contains(UInt8(ascii: "%")) else { return segment }
         var (bytes, plain) = (Array(segment.utf8)[...], [UInt8]())

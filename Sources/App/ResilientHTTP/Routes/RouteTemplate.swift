@@ -1,6 +1,7 @@
 public import HTTPTypes
 
-/// The name of a request in quotas, logs and events: its method and the template of its route. It holds no id, no query, no address.
+/// The name of a request in quotas, logs and events: its method and the template of its route. It contains no id, no query and
+/// no host.
 public struct Endpoint: Hashable, Sendable {
     /// The method.
     public let method: HTTPRequest.Method
@@ -14,21 +15,22 @@ public struct Endpoint: Hashable, Sendable {
 }
 
 extension Endpoint: CustomStringConvertible {
-    /// Such as `GET /api/activities/{id}`.
+    /// A description such as `GET /api/activities/{id}`.
     public var description: String { "\(method.rawValue) \(route)" }
 }
 
-/// A path with places for what varies: `/api/activities/{id}`.
+/// A path with placeholders for its variable parts: `/api/activities/{id}`.
 ///
-/// A template names a route without naming what it is about, so that it can stand in logs and be a key. Each `{name}` stands for
-/// one segment. A slash at the end makes no difference.
+/// A template identifies a route without ids, so that it can be logged and used as a key. Each `{name}` stands for one segment.
+/// A trailing slash is ignored.
 public struct RouteTemplate: Hashable, Sendable {
-    /// The template as it is written, without a slash at the end.
+    /// The template without a trailing slash.
     private let text: String
 
-    /// Reads a template from outside; `nil` if it is none.
-    /// - Parameter text: A path that begins with a slash, of at most 2 048 printable ASCII characters, without query, fragment
-    ///   and empty segments; a `{name}` fills its segment, with a name of letters, digits and underscores.
+    /// Parses a template from an external source; `nil` if it is invalid.
+    ///
+    /// - Parameter text: A path that begins with a slash, of at most 2,048 printable ASCII characters, without query, fragment
+    ///   and empty segments. A `{name}` is a whole segment, and its name consists of letters, digits and underscores.
     public init?(parsing text: some StringProtocol) {
         guard text.utf8.count <= 2_048, text.utf8.first == UInt8(ascii: "/") else { return nil }
         var segments = text.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -37,12 +39,12 @@ public struct RouteTemplate: Hashable, Sendable {
         self.init(segments: segments.map { String(decoding: $0, as: UTF8.self) })
     }
 
-    /// Makes a template of segments that are known to be good.
+    /// Creates a template from valid segments.
     init(segments: [some StringProtocol]) {
         text = segments.isEmpty ? "/" : segments.reduce(into: "") { $0 += "/" + $1 }
     }
 
-    /// Takes a text that is known to be a template.
+    /// Creates a template from a valid text.
     init(folded text: String) {
         self.text = text
     }
@@ -50,7 +52,7 @@ public struct RouteTemplate: Hashable, Sendable {
     /// The segments, without slashes.
     var segments: [Substring] { text.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) } }
 
-    /// Whether a segment stands for anything.
+    /// Whether a segment is a placeholder.
     static func isParameter(_ segment: Substring) -> Bool { segment.utf8.first == UInt8(ascii: "{") }
 
     private static func isSegment(_ bytes: [UInt8]) -> Bool {
@@ -64,8 +66,9 @@ public struct RouteTemplate: Hashable, Sendable {
 }
 
 extension RouteTemplate: ExpressibleByStringLiteral {
-    /// A template that a programmer writes.
-    /// - Precondition: The text is a template, see ``init(parsing:)``.
+    /// Creates a template from a literal.
+    ///
+    /// - Precondition: The literal is a valid template, see ``init(parsing:)``.
     public init(stringLiteral text: String) {
         guard let template = RouteTemplate(parsing: text) else {
             preconditionFailure("not a route template: \(text)")
@@ -75,6 +78,6 @@ extension RouteTemplate: ExpressibleByStringLiteral {
 }
 
 extension RouteTemplate: CustomStringConvertible {
-    /// The template as it is written, without a slash at the end.
+    /// The template without a trailing slash.
     public var description: String { text }
 }

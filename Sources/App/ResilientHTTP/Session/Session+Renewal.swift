@@ -29,7 +29,7 @@ extension Session {
         while true {
             do {
                 let (held, isShared) = try await renewal.run(
-                    unless: { [self] in state.withLock { $0.entrance(after: stale, at: surroundings.clock.now) } },
+                    unless: { [self] in state.withLock { $0.entrance(after: stale, at: environment.clock.now) } },
                     { [self] in try await renew(by: way) }
                 )
                 // A flight that began for an earlier session may end after another sign-in.
@@ -47,7 +47,7 @@ extension Session {
                 case .paused(let error, let instant):
                     // A wait that would end after the deadline is not begun.
                     guard let deadline, instant < deadline, error.isRetryable, error.kind != .noInternet else { throw error }
-                    try await surroundings.clock.sleep(until: instant)
+                    try await environment.clock.sleep(until: instant)
                 }
             }
         }
@@ -105,7 +105,7 @@ extension Session {
                     let fresh = try await limited { [self] in try await refresh(token) }.continuing(before)
                     return try await keep(fresh, replacing: before, basedOn: generation, isStored: isStored)
                 } catch let error as APIError where error.isRefusalOfCredentials {
-                    surroundings.logger?.debug("Session refresh refused", metadata: ["code": "\(error.code)"])
+                    environment.logger?.debug("Session refresh refused", metadata: ["code": "\(error.code)"])
                     let found = isStored ? try await store.load() : before
                     guard !found.hasTokens(of: before) else { return .impossible(generation, error) }
                     // Another process refreshed with the same token, and was first.
@@ -139,7 +139,7 @@ extension Session {
         basedOn generation: UInt64,
         isStored: Bool
     ) async throws -> Refreshed {
-        guard let held = state.withLock({ $0.renew(fresh, basedOn: generation, at: surroundings.clock.now) }) else {
+        guard let held = state.withLock({ $0.renew(fresh, basedOn: generation, at: environment.clock.now) }) else {
             discard(fresh)
             return .superseded
         }
@@ -156,7 +156,7 @@ extension Session {
             if isWritten { return .renewed(held) }
         } catch {
             // The session works until the app ends; losing it now would help no user.
-            surroundings.logger?.warning("Session not stored", metadata: ["error.type": "\(type(of: error))"])
+            environment.logger?.warning("Session not stored", metadata: ["error.type": "\(type(of: error))"])
             return .renewed(held)
         }
         discard(fresh)
@@ -186,7 +186,7 @@ extension Session {
             try await persist(generation)
             return true
         } catch {
-            surroundings.logger?.warning("Session not stored", metadata: ["error.type": "\(type(of: error))"])
+            environment.logger?.warning("Session not stored", metadata: ["error.type": "\(type(of: error))"])
             return false
         }
     }
@@ -202,7 +202,7 @@ extension Session {
                 ?? APIError(.network, context: error.context)
         }
         error.isRefreshFailure = true
-        let (now, chance) = (surroundings.clock.now, surroundings.chance())
+        let (now, chance) = (environment.clock.now, environment.chance())
         let pause: Duration
         if let named = error.retryAfter, named > .zero {
             // A longer delay fails the calls at once, but without a body that confirms it the next ones may try again.
@@ -221,7 +221,7 @@ extension Session {
 
     /// Runs one attempt for as long as it may take.
     private func limited(_ body: @escaping @Sendable () async throws -> Credentials) async throws -> Credentials {
-        let clock = surroundings.clock
+        let clock = environment.clock
         let isSlow = state.withLock(\.failures) >= 3
         let deadline = clock.now + timing.attemptTimeout * (isSlow ? 3 : 1)
         let credentials = try await clock.run(until: deadline) {

@@ -43,7 +43,7 @@ public final class Session: Sendable {
     let prompt: SignInPrompt?
     let revoke: Revoke?
     let timing: Timing
-    let surroundings: ClientSurroundings
+    let environment: ClientEnvironment
     let state = Mutex(SessionState())
     let renewal = SingleFlight<SessionState.Held>()
     private let loading = SingleFlight<Void>()
@@ -64,14 +64,14 @@ public final class Session: Sendable {
     public init(
         store: any CredentialStore,
         timing: Timing = Timing(),
-        surroundings: ClientSurroundings = ClientSurroundings(),
+        environment: ClientEnvironment = ClientEnvironment(),
         refresh: @escaping Refresh,
         revoke: Revoke? = nil,
         prompt: SignInPrompt? = nil
     ) {
         self.store = store
         self.timing = timing
-        self.surroundings = surroundings
+        self.environment = environment
         self.refresh = refresh
         self.revoke = revoke
         self.prompt = prompt
@@ -91,7 +91,7 @@ public final class Session: Sendable {
             guard try await joinOtherProcess() else { throw APIError.signedOut }
             return
         }
-        _ = try await renewed(after: held, by: .refresh, until: surroundings.clock.now + timeout)
+        _ = try await renewed(after: held, by: .refresh, until: environment.clock.now + timeout)
     }
 
     /// Takes the session that another process began after this one was signed out.
@@ -112,7 +112,7 @@ public final class Session: Sendable {
     /// - Returns: The credentials that were replaced, to be revoked at the server.
     /// - Throws: The store's error.
     @discardableResult
-    public func hold(_ credentials: Credentials?) async throws -> Credentials? {
+    public func setCredentials(_ credentials: Credentials?) async throws -> Credentials? {
         // Responses of a session may be stored that this process has not loaded yet.
         if endings.withLock({ !$0.isEmpty }) { _ = try? await held() }
         let (replaced, generation, session) = state.withLock { state in
@@ -169,7 +169,7 @@ extension Session {
     /// Whether a token expires so soon that it should be replaced before it is used.
     func isEnding(_ held: SessionState.Held) -> Bool {
         guard held.credentials.refreshToken != nil, let end = held.credentials.expiresAt else { return false }
-        return end.timeIntervalSince(surroundings.wallClock()) <= timing.skew / .seconds(1)
+        return end.timeIntervalSince(environment.wallClock()) <= timing.skew / .seconds(1)
     }
 
     /// Writes the present state unless that was done already. Writes never overtake each other, and each stores the state of its moment.

@@ -7,27 +7,28 @@ import Synchronization
 import Timekeeping
 
 extension APIClient {
-    /// Downloads a response into a file, and resumes a download that was interrupted.
+    /// Downloads a response into a file, and resumes an interrupted download.
     ///
-    /// The bytes go to a partial file beside the target (`NAME.partial`), which replaces the target when it is complete. After a lost connection the
-    /// download continues by itself, as often as the retry policy of the endpoint allows without a new byte. After an error, and after a restart of the
-    /// process, the next download of the same path to the same target continues where the partial file ends, if the server sent a strong `ETag` or a
-    /// `Last-Modified` (RFC 9110 §13.1.5). If the resource has changed since, it starts anew.
+    /// The bytes are written to a partial file beside the target (`NAME.partial`), which replaces the target when it is
+    /// complete. After a lost connection, the download resumes automatically. The retry policy of the endpoint limits the
+    /// number of consecutive retries without a new byte. After an error, or after a restart of the process, the next download
+    /// of the same path to the same target resumes at the end of the partial file, if the server sent a strong `ETag` or a
+    /// `Last-Modified` (RFC 9110 §13.1.5). If the resource has changed since, the download starts again.
     ///
     /// ```swift
     /// try await api.download("/films/7", to: url) { print($0.completed, $0.total ?? 0) }
     /// ```
     /// - Parameters:
-    ///   - path: The path, with a query if there is one, percent-encoded and without a fragment.
+    ///   - path: The path, optionally with a query. It is percent-encoded and has no fragment.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
-    ///   - target: The file. Its folder must exist. Two downloads must not have the same target at the same time.
+    ///   - target: The file. Its folder must exist. Concurrent downloads must not have the same target.
     ///   - headers: Further headers. Without an `Accept` the request accepts any content.
-    ///   - options: How the call differs from the policy of its endpoint.
-    ///   - idleTimeout: The longest time without a byte.
-    ///   - context: Where in the app the call is made.
-    ///   - progress: Called after each chunk that was written. It starts at 0 again if the download starts anew.
+    ///   - options: The differences of the call from the policy of its endpoint.
+    ///   - idleTimeout: The maximum time without a byte.
+    ///   - context: The operation of the app.
+    ///   - progress: Called after each chunk is written. It starts at 0 again if the download starts again.
     /// - Returns: The head of the last response.
-    /// - Throws: `APIError` of the last attempt. An error of the file system is its `underlying`. The partial file remains.
+    /// - Throws: ``APIError`` of the last attempt. An error of the file system is its `underlying`. The partial file remains.
     @discardableResult
     public func download(
         _ path: String,
@@ -61,15 +62,15 @@ extension APIClient {
             do throws(APIError) {
                 return try await download.run(into: file, progress: progress)
             } catch {
-                // A connection that brought bytes which can be continued is progress.
+                // A connection that transferred resumable bytes counts as progress.
                 failures = file.length > begin && file.validator != nil ? 0 : failures
                 guard [.network, .timeout, .noInternet].contains(error.kind), error.retry != .never, file.hasBegun,
                     failures < policy.maximumRetries
                 else { throw error }
-                let pause = policy.backoff.pause(beforeRetry: failures, chance: surroundings.chance())
+                let pause = policy.backoff.pause(beforeRetry: failures, chance: environment.chance())
                 failures += 1
                 do {
-                    try await surroundings.clock.sleep(until: surroundings.clock.now + pause)
+                    try await environment.clock.sleep(until: environment.clock.now + pause)
                 } catch {
                     throw localized(APIError(error, context: context))
                 }
@@ -83,7 +84,7 @@ extension APIClient {
     }
 }
 
-/// One download, over its attempts.
+/// One download with all of its attempts.
 private struct Download: Sendable {
     let api: APIClient
     let path: String
@@ -92,7 +93,7 @@ private struct Download: Sendable {
     let idleTimeout: Duration
     let context: String?
 
-    /// Makes one request and writes its body.
+    /// Sends one request and writes its body.
     func run(
         into file: PartialFile,
         progress: (@Sendable (TransferProgress) -> Void)?
@@ -101,7 +102,7 @@ private struct Download: Sendable {
         var headers = headers.accepting("*/*")
         // The range is that of the partial file.
         (headers[.range], headers[.ifRange]) = (nil, nil)
-        // The ranges of a compressed body are not those of the file.
+        // The ranges of a compressed body differ from those of the file.
         headers[.acceptEncoding] = "identity"
         if file.length > 0, let validator = file.validator {
             headers[.range] = "bytes=\(file.length)-"
@@ -126,7 +127,7 @@ private struct Download: Sendable {
             guard let range = ContentRange(stream.response), range.first == file.length,
                 stream.response.headerFields[file.isTagged ? .eTag : .lastModified].map({ $0 == file.validator }) ?? true
             else {
-                // A server that sends another part than the one that was requested.
+                // The server sent another part than the requested one.
                 try await local { try await file.startAnew(validator: nil) }
                 return try await run(into: file, progress: progress)
             }
@@ -138,7 +139,7 @@ private struct Download: Sendable {
                 }
         } else {
             guard stream.response.status != .partialContent else { throw api.localized(APIError(.decoding, context: context)) }
-            let validator = stream.response.strongValidator(now: api.surroundings.wallClock())
+            let validator = stream.response.strongValidator(now: api.environment.wallClock())
             try await local { try await file.startAnew(validator: validator) }
             total = stream.length
         }
@@ -160,7 +161,8 @@ private struct Download: Sendable {
         wasSent: true
     )
 
-    /// The server has no bytes past the end of the partial file: either the file is complete, or it belongs to another version.
+    /// Handles a response that the requested range is beyond the end: either the file is complete, or it belongs to another
+    /// version.
     private func outOfRange(
         _ file: PartialFile,
         _ error: APIError,
@@ -185,7 +187,7 @@ private struct Download: Sendable {
 struct ContentRange: Hashable {
     /// The first byte; `nil` if the range was not satisfiable.
     var first: Int64?
-    /// The length of the whole; `nil` if the server does not know it.
+    /// The length of the whole resource; `nil` if the server doesn't report it.
     var total: Int64?
 
     init?(_ response: HTTPResponse) {
@@ -202,8 +204,9 @@ struct ContentRange: Hashable {
 }
 
 extension HTTPResponse {
-    /// The validator of this version of the resource, byte by byte, for `If-Range` (RFC 9110 §8.8): a strong `ETag`, or a `Last-Modified` that is at least
-    /// a second older than the response. A body that was compressed has none: its ranges are not those of the file.
+    /// The strong validator of this version of the resource, for `If-Range` (RFC 9110 §8.8): a strong `ETag`, or a
+    /// `Last-Modified` at least a second before the `Date`. A compressed body has none, because its ranges differ from those of
+    /// the file.
     func strongValidator(now: Date) -> String? {
         guard headerFields[.contentEncoding].map({ $0 == "identity" }) ?? true else { return nil }
         if let tag = headerFields[.eTag] { return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.count > 1 ? tag : nil }
@@ -214,11 +217,11 @@ extension HTTPResponse {
     }
 }
 
-/// The file of a download that is not complete, beside its target, and the validator of the version that it belongs to. One task uses it.
+/// The partial file of a download beside its target, with the validator of its version. Only one task uses it.
 ///
-/// It reads and writes on a separate queue: that blocks its thread.
+/// It reads and writes on a separate queue, because the calls block.
 final class PartialFile: Sendable {
-    /// The facts that a later process needs to continue.
+    /// The data that a later process needs to resume.
     private struct Origin: Codable, Hashable {
         var source: String
         var validator: String
@@ -231,14 +234,14 @@ final class PartialFile: Sendable {
         var handle: FileHandle?
     }
 
-    /// The largest description of an origin, in bytes.
+    /// The maximum size of the file with the origin, in bytes.
     private static let longestOrigin = 65_536
     private let queue = DispatchQueue(label: "holdfast.download", autoreleaseFrequency: .workItem)
     private let state = Mutex(State())
     private let (target, partial, origin): (URL, URL, URL)
     private let source: String
 
-    /// Opens the partial file of a target, if there is one of the same source that can be continued.
+    /// Opens the partial file of a target, if there is one of the same source that can be resumed.
     init(_ target: URL, source: String) async throws {
         self.target = target
         self.source = source
@@ -253,11 +256,11 @@ final class PartialFile: Sendable {
 
     /// The number of bytes in the file.
     var length: Int64 { state.withLock(\.length) }
-    /// The validator of the version of the bytes in the file; `nil` if they can't be continued.
+    /// The validator of the version of the bytes in the file; `nil` if the download can't be resumed.
     var validator: String? { state.withLock(\.validator) }
     /// Whether the validator is an `ETag`.
     var isTagged: Bool { validator?.hasPrefix("\"") == true }
-    /// Whether the present attempt has had the head of a success.
+    /// Whether the current attempt has received the head of a success.
     var hasBegun: Bool {
         get { state.withLock(\.hasBegun) }
         set { state.withLock { $0.hasBegun = newValue } }
@@ -266,7 +269,7 @@ final class PartialFile: Sendable {
     /// Empties the file, for another version.
     func startAnew(validator: String?) async throws {
         try await perform { file, state in
-            // The origin is never that of bytes of another version.
+            // The stored origin must never belong to bytes of another version.
             try? FileManager.default.removeItem(at: file.origin)
             state.validator = nil
             let handle = try file.handle(&state)
@@ -286,7 +289,7 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Puts the file in the place of the target, at once and whole.
+    /// Replaces the target with the file atomically.
     func finish() async throws {
         try await perform { file, state in
             let handle = try file.handle(&state)

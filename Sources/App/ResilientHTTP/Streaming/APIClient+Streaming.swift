@@ -3,12 +3,13 @@ public import Foundation
 public import HTTPTypes
 
 extension APIClient {
-    /// Sends a request and returns the response as soon as its head has arrived, with a body of any size that is read as it arrives.
+    /// Sends a request and returns the response when its head has arrived. The body can have any size and is read as it
+    /// arrives.
     ///
-    /// Use it for responses that are large, slow or endless; ``send(_:_:query:body:headers:options:context:)`` reads a body whole. The call passes
-    /// the session, the gate, the breaker and retries like any other, up to the first byte of the body. The deadline of the call ends with
-    /// the head of a success; from then on `idleTimeout` applies. A slow reader slows the server down. Releasing the stream before its
-    /// end, or canceling the task that reads it, closes the connection.
+    /// Use it for responses that are large, slow or endless; ``send(_:_:query:body:headers:options:context:)`` reads the whole
+    /// body. Up to the first byte of the body, the call uses the session, the gate, the breaker and retries like any other. The
+    /// deadline of the call applies until the head of a success; from then on, `idleTimeout` applies. A slow reader slows the
+    /// server down. The connection closes if the stream is released before its end, or if the task that reads it is canceled.
     ///
     /// ```swift
     /// let export = try await api.stream(.get, "/exports/7")
@@ -16,14 +17,16 @@ extension APIClient {
     /// ```
     /// - Parameters:
     ///   - method: The method.
-    ///   - path: The path, with a query if there is one, percent-encoded and without a fragment.
+    ///   - path: The path, optionally with a query. It is percent-encoded and has no fragment.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - body: The body.
     ///   - headers: Further headers. Without an `Accept` the request accepts any content.
-    ///   - options: How the call differs from the policy of its endpoint.
-    ///   - idleTimeout: The longest time without a byte in either direction. Time in which the reader takes no bytes does not count.
-    ///   - context: Where in the app the call is made.
-    /// - Throws: `APIError` for every status but a success, and if no response arrived. Errors within the body are thrown by the stream.
+    ///   - options: The differences of the call from the policy of its endpoint.
+    ///   - idleTimeout: The maximum time without a byte in either direction. Time in which the reader takes no bytes doesn't
+    ///     count.
+    ///   - context: The operation of the app.
+    /// - Throws: ``APIError`` for any status that isn't a success, or if no response is received. The stream throws errors
+    ///   within the body.
     public func stream(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -41,18 +44,18 @@ extension APIClient {
         }
     }
 
-    /// Gets a response as lines of text, as they arrive.
+    /// Requests a response and returns its lines of text as they arrive.
     ///
     /// ```swift
     /// for try await line in try await api.lines("/logs/today") { print(line) }
     /// ```
     /// - Parameters:
-    ///   - path: The path, with a query if there is one, percent-encoded and without a fragment.
+    ///   - path: The path, optionally with a query. It is percent-encoded and has no fragment.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - headers: Further headers.
-    ///   - options: How the call differs from the policy of its endpoint.
-    ///   - idleTimeout: The longest time without a byte.
-    ///   - context: Where in the app the call is made.
+    ///   - options: The differences of the call from the policy of its endpoint.
+    ///   - idleTimeout: The maximum time without a byte.
+    ///   - context: The operation of the app.
     public func lines(
         _ path: String,
         query: [URLQueryItem] = [],
@@ -76,24 +79,24 @@ extension APIClient {
 extension APIClient {
     /// Sends a large body, such as a file, a stream or a form, and returns the value of the response.
     ///
-    /// Other than a verb such as `post(_:_:query:headers:options:context:)` an upload has no deadline of 30 s: it ends when no byte was sent or
-    /// received for `idleTimeout`. A call that may be repeated sends a file or a stream that can be made again from its beginning; the
-    /// progress starts at 0 again. A stream that is read once is never repeated.
+    /// Unlike a verb such as `post(_:_:query:headers:options:context:)`, an upload has no deadline of 30 s: it ends when no
+    /// byte was sent or received for `idleTimeout`. If the call is retried, a file or a stream is sent again from its
+    /// beginning, and the progress starts at 0 again. A stream that can only be read once is never retried.
     ///
     /// ```swift
     /// let photo = RequestBody(file: url, contentType: "image/jpeg")
     /// let value: Photo = try await api.upload(.put, "/photos/7", photo) { print($0.fraction ?? 0) }
     /// ```
     /// - Parameters:
-    ///   - method: The method. A POST is repeated only with an idempotency key.
-    ///   - path: The path, with a query if there is one, percent-encoded and without a fragment.
+    ///   - method: The method. A POST is only retried with an idempotency key.
+    ///   - path: The path, optionally with a query. It is percent-encoded and has no fragment.
     ///   - body: The body.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - headers: Further headers.
-    ///   - options: How the call differs from the policy of its endpoint.
-    ///   - timeout: The time that all attempts may take; it replaces the client's.
-    ///   - idleTimeout: The longest time without a byte in either direction.
-    ///   - context: Where in the app the call is made.
+    ///   - options: The differences of the call from the policy of its endpoint.
+    ///   - timeout: The maximum duration of all attempts together, instead of the client's.
+    ///   - idleTimeout: The maximum time without a byte in either direction.
+    ///   - context: The operation of the app.
     ///   - progress: Called as the transport sends the body, on any thread.
     public func upload<Value: Decodable>(
         _ method: HTTPRequest.Method = .post,
@@ -113,17 +116,17 @@ extension APIClient {
         return try await patient(timeout).call(outgoing, read: decoded)
     }
 
-    /// Sends a large body, such as a file, a stream or a form, for a response without a value.
+    /// Sends a large body, such as a file, a stream or a form, and ignores the content of the response.
     /// - Parameters:
-    ///   - method: The method. A POST is repeated only with an idempotency key.
-    ///   - path: The path, with a query if there is one, percent-encoded and without a fragment.
+    ///   - method: The method. A POST is only retried with an idempotency key.
+    ///   - path: The path, optionally with a query. It is percent-encoded and has no fragment.
     ///   - body: The body.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - headers: Further headers.
-    ///   - options: How the call differs from the policy of its endpoint.
-    ///   - timeout: The time that all attempts may take; it replaces the client's.
-    ///   - idleTimeout: The longest time without a byte in either direction.
-    ///   - context: Where in the app the call is made.
+    ///   - options: The differences of the call from the policy of its endpoint.
+    ///   - timeout: The maximum duration of all attempts together, instead of the client's.
+    ///   - idleTimeout: The maximum time without a byte in either direction.
+    ///   - context: The operation of the app.
     ///   - progress: Called as the transport sends the body, on any thread.
     /// - Returns: The head of the response.
     @discardableResult
@@ -145,7 +148,7 @@ extension APIClient {
         return try await patient(timeout).call(outgoing) { $0.response }
     }
 
-    /// The same client with another time for a call.
+    /// Returns the same client with another maximum duration of a call.
     func patient(_ timeout: Duration) -> APIClient {
         var client = self
         client.timeout = timeout
@@ -154,7 +157,7 @@ extension APIClient {
 }
 
 extension HTTPFields {
-    /// The same fields with an `Accept`, unless they have one.
+    /// Returns the same fields with an `Accept`, unless they contain one.
     func accepting(_ types: String) -> HTTPFields {
         guard !contains(.accept) else { return self }
         var fields = self

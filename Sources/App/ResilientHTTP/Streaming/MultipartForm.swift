@@ -2,7 +2,7 @@ public import Foundation
 
 /// A form with files: `multipart/form-data` (RFC 7578), with names escaped as browsers do (WHATWG HTML §4.10.21.8).
 ///
-/// Files are read while the form is sent, and the length of the form is known before. A form can be sent again.
+/// Files are read while the form is sent. The length of the form is known before. A form can be sent several times.
 ///
 /// ```swift
 /// var form = MultipartForm()
@@ -25,7 +25,8 @@ public struct MultipartForm: Sendable {
     private var parts: [Part] = []
 
     /// Creates an empty form.
-    /// - Parameter boundary: The separator of the parts: 1 to 70 letters, digits and hyphens that occur in no part. The default has 128 random bits.
+    /// - Parameter boundary: The separator of the parts: 1 to 70 letters, digits and hyphens that don't occur in any part. The
+    ///   default has 128 random bits.
     public init(boundary: String = "holdfast-" + IdempotencyKeyMiddleware.randomKey()) {
         self.boundary = boundary
     }
@@ -50,11 +51,11 @@ public struct MultipartForm: Sendable {
         append(bytes, disposition: Self.disposition(name, filename: filename), contentType: contentType)
     }
 
-    /// Appends a file, which is read while the form is sent and must not change before.
+    /// Appends a file. It is read while the form is sent and must not change before.
     /// - Parameters:
     ///   - file: The file.
     ///   - name: The name of the field.
-    ///   - filename: The name that the server sees; `nil` for the file's own.
+    ///   - filename: The name that the server receives; `nil` for the file's name.
     ///   - contentType: The value of the part's `Content-Type`.
     public mutating func append(
         file: URL,
@@ -66,7 +67,7 @@ public struct MultipartForm: Sendable {
         parts.append(Part(head: head(disposition, contentType: contentType), content: .file(file)))
     }
 
-    /// The form as the body of a request. It is a stream; its length is known unless the size of a file can't be read.
+    /// The form as the body of a request. It is a stream. Its length is known unless the size of a file can't be read.
     public var body: RequestBody {
         let (parts, end) = (parts, Array("--\(boundary)--\r\n".utf8))
         var length: Int64? = Int64(end.count)
@@ -128,7 +129,7 @@ public struct MultipartForm: Sendable {
         }
     }
 
-    /// The text with CRLF as its line ends.
+    /// Returns the text with CRLF as its line ends.
     private static func normalized(_ text: String) -> String {
         var (result, isAfterReturn) = (String.UnicodeScalarView(), false)
         for scalar in text.unicodeScalars {

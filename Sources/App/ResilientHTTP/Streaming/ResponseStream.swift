@@ -1,9 +1,10 @@
 public import ErrorContract
 public import HTTPTypes
 
-/// A response whose head has arrived and whose body is read as it arrives, in chunks of the size in which the transport receives them.
+/// A response whose body is read as it arrives, in chunks of the size that the transport receives.
 ///
-/// It is read once, by one reader. The connection closes when the stream is released before its end or its reader is canceled.
+/// Only one reader can read it, once. The connection closes if the stream is released before its end, or if its reader is
+/// canceled.
 public struct ResponseStream: AsyncSequence, Sendable {
     /// A chunk of the body.
     public typealias Element = [UInt8]
@@ -20,21 +21,22 @@ public struct ResponseStream: AsyncSequence, Sendable {
         (self.response, self.body, self.context, self.api) = (response, body, context, api)
     }
 
-    /// The number of bytes of the body, if the server announced it and the body is not compressed.
+    /// The number of bytes of the body, if the server sent it and the body is not compressed.
     public var length: Int64? {
         response.headerFields[.contentEncoding].map { $0 == "identity" } ?? true
             ? response.headerFields[.contentLength].flatMap { Int64($0) } : nil
     }
 
-    /// The body as single bytes. Chunks are faster; single bytes are easier to parse.
+    /// The body as single bytes. They are easier to parse than chunks, but slower to read.
     public var bytes: Bytes { Bytes(stream: self) }
 
     /// The body as lines of text, as they arrive.
     public var lines: Lines { Lines(stream: self) }
 
-    /// Reads the body whole.
-    /// - Parameter limit: The largest number of bytes.
-    /// - Throws: `APIError` of the kind `decoding` if the body is larger.
+    /// Reads the whole body.
+    ///
+    /// - Parameter limit: The maximum number of bytes.
+    /// - Throws: ``APIError`` of the kind `decoding` if the body is larger.
     public func collect(upTo limit: Int) async throws(APIError) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunks = makeAsyncIterator()
@@ -57,7 +59,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
         public mutating func next() async throws(APIError) -> [UInt8]? {
             do {
                 guard let chunk = try await chunks.next() else {
-                    // A stream may end without an error when its reader is canceled: the body would look complete.
+                    // A stream may end without an error if its reader is canceled. The body would then appear to be complete.
                     try Task.checkCancellation()
                     return nil
                 }
@@ -68,7 +70,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
         }
     }
 
-    /// The error of the body: what was lost, as nothing is repeated.
+    /// Converts an error of the body. A body is not retried, so the error never has an unknown outcome.
     func failure(_ error: any Error) -> APIError {
         var failure = APIError(error, isSafeToRepeat: true, context: context.name)
         failure.attempts = context.record.attempts
@@ -78,7 +80,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
 }
 
 extension APIClient {
-    /// The error with what the client knows of its user's language and the app's texts.
+    /// Returns the error with the client's language, catalog and server text language.
     func localized(_ error: APIError) -> APIError {
         var error = error
         (error.language, error.catalogue, error.serverTextLanguage) = (language, catalogue, serverTextLanguage)
@@ -119,9 +121,9 @@ extension ResponseStream {
 
     /// The body of a response as lines of UTF-8 text, without their ends.
     ///
-    /// A line ends with LF, CR or CRLF, with the Unicode separators U+0085, U+2028 and U+2029, or with VT and FF, as the lines of
-    /// `URLSession.AsyncBytes` do. Other than there, an empty line is returned as an empty text. Invalid UTF-8 is replaced by U+FFFD. A line of
-    /// more than 16 MiB is an error of the kind `decoding`.
+    /// A line ends with LF, CR or CRLF, with the Unicode separators U+0085, U+2028 and U+2029, or with VT and FF, as in
+    /// `URLSession.AsyncBytes.lines`. Unlike there, an empty line is returned as an empty string. Invalid UTF-8 is replaced by
+    /// U+FFFD. A line of more than 16 MiB is an error of the kind `decoding`.
     public struct Lines: AsyncSequence, Sendable {
         /// A line.
         public typealias Element = String
@@ -163,7 +165,7 @@ extension ResponseStream {
 
 /// Splits a stream of bytes into lines. A value; O(1) per byte.
 struct LineSplitter {
-    /// Which bytes end a line.
+    /// The bytes that end a line.
     enum Separators {
         /// LF, CR and CRLF.
         case ascii
@@ -171,16 +173,16 @@ struct LineSplitter {
         case unicode
     }
 
-    /// The longest line, in bytes, that a reader accepts.
+    /// The maximum length of a line, in bytes.
     static let longestLine = 16 * 1024 * 1024
 
     let separators: Separators
     private var buffer: [UInt8] = []
-    /// Where the present line begins.
+    /// The index at which the current line begins.
     private var start = 0
-    /// The first byte that was not examined.
+    /// The index of the first byte that was not examined.
     private var position = 0
-    /// Whether the last line ended with CR: an LF that follows belongs to it.
+    /// Whether the last line ended with CR. A following LF then belongs to it.
     private var skipsLineFeed = false
     private var hasEnded = false
 
@@ -188,7 +190,7 @@ struct LineSplitter {
         self.separators = separators
     }
 
-    /// Whether the present line is longer than any reader accepts.
+    /// Whether the current line exceeds the maximum length.
     var isTooLong: Bool { position - start > Self.longestLine }
 
     mutating func append(_ chunk: [UInt8]) {
@@ -203,7 +205,7 @@ struct LineSplitter {
         }
     }
 
-    /// Ends the stream: the rest is the last line.
+    /// Ends the stream. The rest is the last line.
     mutating func finish() { hasEnded = true }
 
     /// Returns the next complete line.
@@ -233,7 +235,7 @@ struct LineSplitter {
         return line
     }
 
-    /// The length of a separator; 0 if there is none, and whether the bytes of one are missing.
+    /// Returns the length of a separator, which is 0 if there is none, and whether more bytes are needed to decide.
     private func separator(at index: Int) -> (length: Int, isIncomplete: Bool) {
         switch (buffer[index], separators) {
         case (0x0A, _), (0x0D, _), (0x0B, .unicode), (0x0C, .unicode): return (1, false)

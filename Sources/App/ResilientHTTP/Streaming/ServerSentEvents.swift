@@ -3,11 +3,12 @@ public import Foundation
 public import HTTPTypes
 import Timekeeping
 
-/// The events of an endpoint that sends `text/event-stream`, over as many connections as it takes.
+/// The events of an endpoint that sends `text/event-stream`, over several connections.
 ///
-/// The first read connects. When a connection ends, breaks or is silent for too long, the next read waits and connects again, with the id of the
-/// last event in `Last-Event-ID`. The sequence ends when the server responds with 204; it throws when the server refuses for a reason that
-/// does not pass, such as 404. Each connection is a call of the client: it passes the session, the gate, the breaker and retries.
+/// The first read connects. If a connection ends, breaks or is silent for too long, the next read waits and connects again,
+/// with the id of the last event in `Last-Event-ID`. The sequence ends when the server responds with 204. It throws if the
+/// server refuses permanently, such as with 404. Each connection is a call of the client, with the session, the gate, the
+/// breaker and retries.
 ///
 /// ```swift
 /// for try await event in api.events("/notifications") where event.type == "order" {
@@ -20,14 +21,15 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     /// The error that ended the sequence.
     public typealias Failure = APIError
 
-    /// When the sequence connects again.
+    /// The rules for reconnections.
     public struct Reconnection: Hashable, Sendable {
-        /// The delay before a reconnection if the server names none with `retry:`. It is stretched by up to a quarter, at random.
+        /// The delay before a reconnection if the server sends none as `retry:`. It is extended by a random part of up to a
+        /// quarter.
         public var delay: Duration
-        /// The largest delay after connections that failed: the delay doubles with each, down to the half at random. A longer `retry:` or
-        /// `Retry-After` of the server counts.
+        /// The maximum delay after failed connections. The delay doubles with each failure and is reduced by a random part of
+        /// up to a half. A longer `retry:` or `Retry-After` of the server takes precedence.
         public var cap: Duration
-        /// How many connections may fail in a row before the sequence throws; `nil` for any number.
+        /// The number of consecutive failed connections after which the sequence throws; `nil` for no limit.
         public var maximumFailures: Int?
 
         /// Creates rules.
@@ -35,13 +37,14 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             (self.delay, self.cap, self.maximumFailures) = (delay, cap, maximumFailures)
         }
 
-        /// The delay before a connection. Pure.
+        /// Returns the delay before a connection. A pure function.
+        ///
         /// - Parameters:
-        ///   - failures: How many connections failed in a row.
-        ///   - named: The delay that the server named with `retry:`.
-        ///   - chance: A number from 0 to 1.
+        ///   - failures: The number of consecutive failed connections.
+        ///   - named: The delay that the server sent as `retry:`.
+        ///   - chance: A random number from 0 to 1.
         func pause(failures: Int, named: Duration?, chance: Double) -> Duration {
-            // A server that names no delay at all would be asked at full speed by every client.
+            // Without a minimum, all clients would reconnect at full speed to a server that sends a delay of zero.
             let delay = named.map { Swift.min(Swift.max($0, .milliseconds(500)), .seconds(3_600)) } ?? delay
             let stretched = delay * (1 + chance / 4)
             guard failures > 0 else { return stretched }
@@ -74,7 +77,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         (self.idleTimeout, self.context) = (idleTimeout, context)
     }
 
-    /// Reads the events; the first read connects.
+    /// Creates an iterator. Its first read connects.
     public func makeAsyncIterator() -> Iterator { Iterator(events: self, parser: EventStreamParser(lastEventID: lastEventID)) }
 
     /// Returns the events of one reader.
@@ -83,7 +86,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private var parser: EventStreamParser
         private var chunks: ResponseStream.Iterator?
         private var failures = 0
-        /// When the server allows the next connection.
+        /// The delay that the server requested before the next connection.
         private var retryAfter: Duration?
         private var isFirst = true
         private var hasEnded = false
@@ -92,7 +95,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             (self.events, self.parser) = (events, parser)
         }
 
-        /// Returns the next event, or `nil` when the server has ended the sequence.
+        /// Returns the next event, or `nil` if the server has ended the sequence.
         public mutating func next() async throws(APIError) -> ServerSentEvent? {
             while !hasEnded {
                 if let event = parser.next() { return event }
@@ -107,7 +110,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         }
 
         /// Reads a chunk, from a new connection if there is none.
-        /// - Returns: Whether there was one.
+        ///
+        /// - Returns: Whether a chunk was received.
         private mutating func receive() async throws(APIError) -> Bool {
             if chunks == nil {
                 try await pause()
@@ -122,7 +126,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             return true
         }
 
-        /// Ends the connection. An event that is not complete is dropped.
+        /// Ends the connection. An incomplete event is dropped.
         private mutating func disconnect() {
             chunks = nil
             parser = EventStreamParser(lastEventID: parser.lastEventID, retry: parser.retry)
@@ -131,7 +135,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private mutating func pause() async throws(APIError) {
             defer { (isFirst, retryAfter) = (false, nil) }
             guard !isFirst else { return }
-            let (clock, chance) = (events.api.surroundings.clock, events.api.surroundings.chance())
+            let (clock, chance) = (events.api.environment.clock, events.api.environment.chance())
             let pause = events.reconnection.pause(failures: failures, named: parser.retry, chance: chance)
             do {
                 try await clock.sleep(until: clock.now + Swift.max(pause, retryAfter ?? .zero))
@@ -169,8 +173,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             return stream
         }
 
-        /// Decides whether the sequence connects again after an error.
-        /// - Throws: The error if it does not.
+        /// Determines whether the sequence connects again after an error.
+        ///
+        /// - Throws: The error if it doesn't.
         private mutating func handle(_ error: APIError) throws(APIError) {
             let (wasConnected, error) = (chunks != nil, events.api.localized(error))
             disconnect()
@@ -184,7 +189,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 hasEnded = true
                 throw error
             }
-            // A connection that worked and broke is no failure.
+            // A connection that worked and then broke doesn't count as a failure.
             if !wasConnected { failures += 1 }
             retryAfter = error.retryAfter
             if let most = events.reconnection.maximumFailures, failures >= most {
@@ -196,18 +201,19 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 }
 
 extension APIClient {
-    /// Gets the events of an endpoint that sends `text/event-stream`, and connects again when a connection ends.
+    /// Receives the events of an endpoint that sends `text/event-stream`, and reconnects when a connection ends.
     ///
     /// Nothing is sent before the first read of the sequence.
     /// - Parameters:
-    ///   - path: The path, with a query if there is one, percent-encoded and without a fragment.
+    ///   - path: The path, optionally with a query. It is percent-encoded and has no fragment.
     ///   - query: Items that are percent-encoded and appended to the query of the path.
     ///   - headers: Further headers.
-    ///   - options: How the calls differ from the policy of their endpoint.
+    ///   - options: The differences of the calls from the policy of their endpoint.
     ///   - lastEventID: The id after which the events begin, such as one that an earlier run of the app stored; empty for none.
-    ///   - reconnection: When the sequence connects again.
-    ///   - idleTimeout: The longest time without a byte, after which the sequence connects again. The server should send a comment more often.
-    ///   - context: Where in the app the call is made.
+    ///   - reconnection: The rules for reconnections.
+    ///   - idleTimeout: The maximum time without a byte, after which the sequence reconnects. The server should send a comment
+    ///     more often.
+    ///   - context: The operation of the app.
     public func events(
         _ path: String,
         query: [URLQueryItem] = [],
@@ -233,9 +239,9 @@ extension APIClient {
 
 /// One event of a `text/event-stream` (WHATWG HTML, server-sent events).
 public struct ServerSentEvent: Hashable, Sendable {
-    /// The type of the event; `message` if the server names none.
+    /// The type of the event; `message` if the server sends none.
     public var type: String
-    /// The data, its lines joined by LF.
+    /// The data, with its lines joined by LF.
     public var data: String
     /// The last id that the server sent, with this event or an earlier one; empty if it sent none.
     public var id: String
@@ -246,25 +252,27 @@ public struct ServerSentEvent: Hashable, Sendable {
     }
 }
 
-/// Parses a `text/event-stream`, as WHATWG HTML §9.2.6 defines it. A value: it does no I/O.
+/// A parser of `text/event-stream`, as WHATWG HTML §9.2.6 defines it. A value without I/O.
 struct EventStreamParser {
     /// The id for `Last-Event-ID`.
     private(set) var lastEventID: String
-    /// The delay before a reconnection that the server named with `retry:`.
+    /// The delay before a reconnection that the server sent as `retry:`.
     private(set) var retry: Duration?
     private var lines = LineSplitter(separators: .ascii)
     private var (type, data, id): (String, String, String)
     private var hasData = false
-    /// The bytes of a byte order mark that were seen at the beginning; `nil` once the beginning is over.
+    /// The number of bytes of a byte order mark that were found at the beginning; `nil` after the beginning.
     private var mark: Int? = 0
 
-    /// - Parameter lastEventID: The id that an earlier connection ended with.
+    /// - Parameters:
+    ///   - lastEventID: The last id of an earlier connection.
+    ///   - retry: The delay that the server sent on an earlier connection.
     init(lastEventID: String = "", retry: Duration? = nil) {
         (self.lastEventID, self.retry) = (lastEventID, retry)
         (type, data, id) = ("", "", lastEventID)
     }
 
-    /// Whether a line is longer than a reader accepts.
+    /// Whether a line or the data of an event exceeds the maximum length.
     var isTooLong: Bool { lines.isTooLong || data.utf8.count > LineSplitter.longestLine }
 
     mutating func append(_ chunk: [UInt8]) {

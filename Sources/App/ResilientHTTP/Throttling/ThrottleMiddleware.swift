@@ -4,10 +4,11 @@ public import HTTPTypes
 import RateLimiting
 import Timekeeping
 
-/// Lets calls go as a ``Throttler`` allows, and tells it what became of them.
+/// Admits calls as a ``Throttler`` decides, and reports their results to it.
 ///
-/// A call that may not go fails at once with an `APIError` of the kind `throttled` whose `retryAfter` says how long to wait, or
-/// waits in line if its turn comes in time. It never waits past its own deadline: if the turn would come later, it fails at once.
+/// A call that is not admitted fails at once with an `APIError` of the kind `throttled`, whose `retryAfter` is the delay, or
+/// waits if its turn comes within the permitted waiting time. It never waits past its deadline: if its turn would come later,
+/// it fails at once.
 public struct ThrottleMiddleware: ClientMiddleware {
     private let throttler: Throttler
     private let longestWait: Duration
@@ -15,9 +16,9 @@ public struct ThrottleMiddleware: ClientMiddleware {
 
     /// Creates a middleware.
     /// - Parameters:
-    ///   - throttler: What decides. Several clients may share one.
-    ///   - longestWait: How long a call may wait for its turn; it doesn't wait unless told to.
-    ///   - user: Whose quotas a call counts against: a name of the session that stays the same over restarts.
+    ///   - throttler: The throttler that decides. Several clients can share one.
+    ///   - longestWait: The maximum time that a call waits for its turn; zero by default.
+    ///   - user: Returns the user whose quotas a call counts against: a name that stays the same over restarts.
     public init(
         _ throttler: Throttler,
         waitingUpTo longestWait: Duration = .zero,
@@ -36,7 +37,7 @@ public struct ThrottleMiddleware: ClientMiddleware {
     ) async throws -> (HTTPResponse, ResponseBody) {
         let endpoint = throttler.endpoint(of: request)
         let user = user()
-        let now = context.surroundings.wallClock
+        let now = context.environment.wallClock
         let call: Throttler.Call
         do {
             call = try await throttler.admit(endpoint, user: user, waitingUpTo: min(longestWait, context.timeLeft))
@@ -60,17 +61,18 @@ public struct ThrottleMiddleware: ClientMiddleware {
 }
 
 extension Throttler {
-    /// Takes an answered call back; a wish to wait is kept before anyone may ask again.
+    /// Ends a call with a response. A delay that the server requests is saved before another call is admitted.
     fileprivate func finish(_ call: Call, with end: CallEnd, savingFor user: String?) async {
         finish(call, with: end)
         changed(user)
-        // The answer is here: who is cancelled now loses nothing but the save, which the next call makes up for.
+        // The response is available. If the task is canceled now, only the save is lost, and the next call repeats it.
         if end.asksToWait { try? await save(user) }
     }
 }
 
 extension CallEnd {
-    /// Reads a response: the server's limits in all drafts and dialects, and the wait that it asks for.
+    /// Creates the end of a call from a response: with the server's limits in all drafts and dialects, and the delay that it
+    /// requests.
     /// - Parameter now: The local wall clock, used when the response carries no `Date`.
     init(_ response: HTTPResponse, now: Date) {
         let (status, headers) = (response.status.code, response.headerFields)
@@ -82,14 +84,14 @@ extension CallEnd {
             return
         }
         let retryAfter = RetryAfter.delay(status: status, headers: headers, now: now)
-        // A 403 is a refusal by a limit only if it says so.
+        // A 403 is only a refusal by a limit if it contains a delay.
         let isRefusal = status == 429 || status == 403 && retryAfter != nil
         self =
             isRefusal
             ? .refused(limits: limits, retryAfter: retryAfter) : .answered(limits: limits, retryAfter: retryAfter)
     }
 
-    /// How a call ended that failed.
+    /// Creates the end of a failed call.
     init(_ error: any Error, now: Date) {
         switch error {
         case let error as APIError where error.status != nil:
@@ -108,7 +110,7 @@ extension CallEnd {
         }
     }
 
-    /// Whether the server asked to wait, which is to survive a restart.
+    /// Whether the server requested a delay, which must survive a restart.
     var asksToWait: Bool {
         switch self {
         case .refused: true

@@ -1,23 +1,28 @@
 public import HTTPTypes
 public import RateLimiting
 
-/// How many calls an app makes to which endpoint.
+/// The maximum rate of an app's calls, by endpoint.
 ///
-/// Each endpoint has quotas of its own: two methods of one route, or two routes, don't share any. Several quotas for one endpoint
-/// hold together, such as one by the minute and one by the hour.
+/// Each endpoint has separate quotas: two methods of one route, or two routes, share none. If an endpoint has several quotas,
+/// such as one per minute and one per hour, a call must fit into all of them.
+///
+/// ```swift
+/// var policy = ThrottlePolicy(others: .requests(30, per: .seconds(60), name: "minute"))
+/// policy.limit("/api/activities", to: .requests(10, per: .seconds(60), name: "minute"))
+/// ```
 public struct ThrottlePolicy: Hashable, Sendable {
-    /// The quotas of endpoints that no rule names.
+    /// The quotas of endpoints without a rule.
     public private(set) var others: [RateLimitPolicy]
-    /// What those wait longer who ask again and again; nothing if `nil`.
+    /// The additional delay for callers that are refused repeatedly; none if `nil`.
     public var penalty: RefusalPenalty?
-    /// The number of refusals in a row at one endpoint at which a person should be told, once.
-    public var refusalsWorthTelling = 5
-    /// The largest number of callers that wait in line at one endpoint.
+    /// The number of consecutive refusals at one endpoint after which the app should inform the user, once.
+    public var refusalsWorthReporting = 5
+    /// The maximum number of callers that wait at one endpoint.
     public var maximumWaiters = 100
-    /// The longest wait that is believed when a server names one.
+    /// The maximum delay that a server can impose.
     public var longestBlock: Duration = .seconds(3_600)
-    /// From what time on an answer is slow.
-    public var slowAnswer: Duration = .seconds(2)
+    /// The latency from which a response counts as slow.
+    public var slowResponse: Duration = .seconds(2)
     /// The quotas by route, for every method.
     private var byRoute: [RouteTemplate: [RateLimitPolicy]] = [:]
     /// The quotas by method and route.
@@ -39,61 +44,61 @@ public struct ThrottlePolicy: Hashable, Sendable {
         self.others = others
     }
 
-    /// Sets the quotas of a route, in place of earlier ones. The route needn't be registered elsewhere.
+    /// Sets the quotas of a route and replaces earlier ones. The route need not be registered elsewhere.
     /// - Parameters:
     ///   - route: The template of the route.
-    ///   - method: The method; every method, each with quotas of its own, if `nil`.
-    ///   - quotas: The quotas, which hold together.
+    ///   - method: The method; if `nil`, every method, each with separate quotas.
+    ///   - quotas: The quotas. A call must fit into all of them.
     /// - Precondition: There is at least one quota.
     public mutating func limit(_ route: RouteTemplate, method: HTTPRequest.Method? = nil, to quotas: RateLimitPolicy...) {
         precondition(!quotas.isEmpty, "a route needs a quota")
         if let method { byEndpoint[Endpoint(method, route)] = quotas } else { byRoute[route] = quotas }
     }
 
-    /// The routes that rules name.
+    /// The routes that have rules.
     var routes: [RouteTemplate] { byRoute.keys + byEndpoint.keys.map(\.route) }
 
-    /// What holds calls to an endpoint back.
+    /// Returns the policy of the limit for an endpoint.
     func adaptive(for endpoint: Endpoint) -> AdaptivePolicy {
         var adaptive = AdaptivePolicy(byEndpoint[endpoint] ?? byRoute[endpoint.route] ?? others, penalty: penalty)
         adaptive.longestBlock = longestBlock
-        adaptive.slowAnswer = slowAnswer
+        adaptive.slowResponse = slowResponse
         return adaptive
     }
 }
 
 /// A throttler's decision about one call.
 public enum ThrottleDecision: Hashable, Sendable {
-    /// The call may go, and counts.
-    /// - remaining: How many more may go at once.
+    /// The call may be made, and is counted.
+    /// - remaining: The number of further calls that would be admitted now.
     case allowed(remaining: Int)
-    /// The call may not go now, and doesn't count.
+    /// The call must not be made now, and is not counted.
     case held(Hold)
 
-    /// Whether the call may go.
+    /// Whether the call may be made.
     public var isAllowed: Bool {
         if case .allowed = self { true } else { false }
     }
 
-    /// The time until the call may go; zero if it may go now.
+    /// The time until the call may be made; zero if it may be made now.
     public var wait: Duration {
         if case .held(let hold) = self { hold.wait } else { .zero }
     }
 }
 
-/// The numbers of one endpoint that an app may want to show.
+/// The current state of one endpoint, such as for a display in the app.
 public struct ThrottleStatus: Hashable, Sendable {
     /// The endpoint.
     public var endpoint: Endpoint
-    /// How many calls the window of the tightest quota holds.
+    /// The number of calls in the window of the quota that has the fewest left.
     public var count: Int
-    /// How many it may hold.
+    /// The maximum number of calls in that window.
     public var limit: Int
-    /// How many more calls may go at once, what the server taught included.
+    /// The number of further calls that would be admitted now, including limits learned from the server.
     public var remaining: Int
-    /// The time until the next call may go; zero for now.
+    /// The time until the next call is admitted; zero if it would be admitted now.
     public var nextAdmission: Duration
-    /// How many callers wait in line.
+    /// The number of callers that wait.
     public var waiting: Int
     /// All quotas, and the calls in flight.
     public var details: AdaptiveStatus
@@ -110,18 +115,18 @@ public struct ThrottleStatus: Hashable, Sendable {
     }
 }
 
-/// A call that the throttler refused, for analytics. It names no user.
+/// A call that the throttler refused, for analytics. It contains no user.
 public struct ThrottleRefusal: Hashable, Sendable {
     /// The endpoint.
     public var endpoint: Endpoint
-    /// Why, and how long.
+    /// The reason and the delay.
     public var hold: Hold
-    /// How many calls the window of the tightest quota held.
+    /// The number of calls in the window of the quota that has the fewest left.
     public var count: Int
-    /// How many it may hold.
+    /// The maximum number of calls in that window.
     public var limit: Int
-    /// How many refusals there were in a row at this endpoint, this one included.
+    /// The number of consecutive refusals at this endpoint, including this one.
     public var inARow: Int
-    /// Whether the app should show it to the user now: true once per row, see ``ThrottlePolicy/refusalsWorthTelling``.
-    public var isWorthTelling: Bool
+    /// Whether the app should inform the user now: true once per series, see ``ThrottlePolicy/refusalsWorthReporting``.
+    public var isWorthReporting: Bool
 }

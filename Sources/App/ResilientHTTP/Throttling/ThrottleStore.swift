@@ -4,22 +4,24 @@ import HTTPTypes
 import PrivateFiles
 import RateLimiting
 
-/// Where a throttler's counts survive a restart.
+/// A store in which a throttler's counts survive a restart.
 ///
-/// What was saved last is what counts. A throttler loads a user once, before that user's first call, and saves before each call
-/// goes out; it saves one after the other, and shares one save among calls that come together.
+/// The last saved snapshot counts. A throttler loads a user once, before that user's first call, and saves before each call is
+/// sent. It makes one save at a time, and concurrent calls share a save.
 public protocol ThrottleStore: Sendable {
-    /// What was saved for a user, or `nil` if nothing was.
-    /// - Throws: Any error if something was saved and can't be read; the throttler then takes the shortest quota of each of the
-    ///   user's endpoints for used up.
+    /// Returns the saved snapshot of a user, or `nil` if there is none.
+    ///
+    /// - Throws: Any error if a snapshot exists and can't be read. The throttler then counts the shortest quota of each of the
+    ///   user's endpoints as used up.
     func load(user: String?) async throws -> ThrottleSnapshot?
-    /// Keeps a snapshot in place of the earlier one.
-    /// - Throws: Any error if it can't be kept; the throttler then logs it and goes on.
+    /// Saves a snapshot and replaces the earlier one.
+    ///
+    /// - Throws: Any error if it can't be saved. The throttler then logs the error and continues.
     func save(_ snapshot: ThrottleSnapshot, user: String?) async throws
 }
 
-/// The consumed quotas of one user and the limits that were learned, in a form that can be saved. It holds templates of routes, and
-/// neither the user nor an id.
+/// The usage and the learned limits of one user's endpoints, in a form that can be saved. It contains templates of routes, and
+/// neither the user nor ids.
 public struct ThrottleSnapshot: Hashable, Sendable, Codable {
     /// The state of one endpoint.
     struct Entry: Hashable, Sendable, Codable {
@@ -27,20 +29,20 @@ public struct ThrottleSnapshot: Hashable, Sendable, Codable {
         var route: String
         var limit: AdaptiveSnapshot
 
-        /// The endpoint; `nil` if it can't be one.
+        /// The endpoint; `nil` if the saved values are invalid.
         var endpoint: Endpoint? {
             guard let method = HTTPRequest.Method(rawValue: method), let route = RouteTemplate(parsing: route) else { return nil }
             return Endpoint(method, route)
         }
     }
 
-    /// The form of the snapshot; a later one may not be read by this version.
+    /// The version of the format. Later versions may not be readable.
     var version = 1
     var entries: [Entry]
 }
 
 extension ThrottleTable {
-    /// The snapshot of a user's endpoints. O(endpoints).
+    /// Returns the snapshot of a user's endpoints. O(endpoints).
     func snapshot(of user: String?, at now: Int64, time: SnapshotTime) -> ThrottleSnapshot {
         let entries = keys.filter { $0.user == user && $0 != Self.overflow }.compactMap { key -> ThrottleSnapshot.Entry? in
             guard let limit = slot(of: key).limit.snapshot(at: now, time: time) else { return nil }
@@ -50,22 +52,22 @@ extension ThrottleTable {
     }
 }
 
-/// Keeps a throttler's counts in a folder, in one small file per user that only its owner may read.
+/// Stores a throttler's counts in a folder, in one small file per user that only its owner can read.
 ///
-/// A file is replaced as a whole, so that a kill at any moment leaves the old or the new one. It isn't forced to the disk: a
-/// loss of power may take the last moments with it. One process at a time may use a folder. Files are named by a digest of the
-/// user's name.
+/// A file is replaced atomically, so that a kill at any moment leaves the old or the new one. It isn't flushed to the disk, so
+/// a power loss can lose the latest changes. Only one process at a time may use a folder. The names of the files are digests of
+/// the users' names.
 public final class ThrottleFile: ThrottleStore {
-    /// The largest file that is read, in bytes.
+    /// The maximum size of a file that is read, in bytes.
     static let maximumSize = 4 * 1024 * 1024
 
     private let folder: URL
-    /// Files are read and written on a thread that may wait for the disk.
+    /// The queue on which files are read and written, because the calls block.
     private let queue = DispatchQueue(label: "holdfast.throttle-file")
 
     /// Creates a store.
-    /// - Parameter folder: A folder of the app, such as one in Application Support. It is made, for its owner alone, if there is
-    ///   none.
+    /// - Parameter folder: A folder of the app, such as one in Application Support. If it doesn't exist, it is created with
+    ///   access for its owner only.
     public init(folder: URL) {
         self.folder = folder
     }
@@ -80,7 +82,7 @@ public final class ThrottleFile: ThrottleStore {
         }
     }
 
-    /// Keeps a snapshot in place of the earlier one.
+    /// Saves a snapshot and replaces the earlier one.
     /// - Throws: `POSIXError` if the file can't be written.
     public func save(_ snapshot: ThrottleSnapshot, user: String?) async throws {
         let path = path(of: user)

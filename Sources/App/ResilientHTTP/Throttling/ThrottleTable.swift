@@ -2,23 +2,24 @@ import HTTPTypes
 import RateLimiting
 import Timekeeping
 
-/// Whose calls to what are counted together.
+/// The user and the endpoint whose calls are counted together.
 struct ThrottleKey: Hashable, Sendable {
     var user: String?
     var endpoint: Endpoint
 }
 
-/// The limits of all users and endpoints. Bounded; a newcomer looks at two others, there is no scan.
+/// The limits of all users and endpoints. The number is bounded; an insertion checks two other entries for expiry, and nothing
+/// scans the table.
 struct ThrottleTable: Sendable {
-    /// What newcomers share once the table is full.
+    /// The key that new keys share when the table is full.
     static let overflow = ThrottleKey(user: nil, endpoint: Endpoint(.init("ANY") ?? .get, "/{any}"))
 
     let policy: ThrottlePolicy
-    /// Since when what users owe is taken for spent, as it couldn't be read.
+    /// For users whose saved counts could not be read, the time at which their quotas count as used up.
     var spent: [String?: Int64] = [:]
     private let capacity: Int
     private var slots: [ThrottleKey: Slot] = [:]
-    /// The keys in the order in which they are looked at for expiry.
+    /// The keys in the order in which they are checked for expiry.
     private var rotation: [ThrottleKey] = []
     private var cursor = 0
 
@@ -29,10 +30,11 @@ struct ThrottleTable: Sendable {
     var count: Int { slots.count }
     var keys: some Collection<ThrottleKey> { slots.keys }
 
-    /// The slot of a key, or what a new one would be.
+    /// Returns the slot of a key, or a new one.
     func slot(of key: ThrottleKey) -> Slot { slots[key] ?? newcomer(key) }
 
-    /// The key by which a key's calls are counted: itself, or the shared one if there is no room. It has a slot then.
+    /// Returns the key under which a key's calls are counted, and creates its slot: the key itself, or the shared one if there
+    /// is no room.
     mutating func admitKey(_ key: ThrottleKey, at now: Int64) -> ThrottleKey {
         if slots[key] != nil { return key }
         dropFresh(at: now)
@@ -44,7 +46,7 @@ struct ThrottleTable: Sendable {
         return known
     }
 
-    /// Changes a slot; a key without one is ignored.
+    /// Changes a slot. A key without a slot is ignored.
     mutating func update<Result>(_ key: ThrottleKey, _ body: (inout Slot) -> Result) -> Result? {
         guard let index = slots.index(forKey: key) else { return nil }
         return body(&slots.values[index])
@@ -56,7 +58,7 @@ struct ThrottleTable: Sendable {
         return Slot(limit: limit)
     }
 
-    /// Looks at two keys and forgets those that are as good as new.
+    /// Checks two keys and removes those without usage.
     private mutating func dropFresh(at now: Int64) {
         for _ in 0..<min(2, rotation.count) {
             if cursor >= rotation.count { cursor = 0 }
@@ -75,22 +77,22 @@ extension ThrottleTable {
     /// The state of one user and endpoint: the limit, and the callers that wait for their turn.
     struct Slot: Sendable {
         var limit: AdaptiveLimit
-        /// The callers that wait, and the instants after which their turns are of no use.
+        /// The waiting callers, with the latest acceptable instants of their turns.
         var line = WaiterLine<Int64>()
-        /// The instant until which the first one sleeps.
+        /// The instant until which the first waiter sleeps.
         private var firstTurn = Int64.max
 
         init(limit: AdaptiveLimit) { self.limit = limit }
 
-        /// The next step of a caller in line.
+        /// The next step of a waiting caller.
         enum Step: Sendable {
             case admitted(Throttler.Call)
             case refused(ThrottleRefusal)
-            /// Sleep until an instant, or until woken; only the first has an instant.
+            /// Sleep until an instant, or until woken. Only the first waiter has an instant.
             case sleep(until: Int64?)
         }
 
-        /// Decides about a newcomer: it goes, is refused, or enters the line behind the others.
+        /// Decides about a new call: it is admitted, refused, or waits behind the others.
         mutating func enter(
             _ key: ThrottleKey,
             latest: Int64,
@@ -107,7 +109,7 @@ extension ThrottleTable {
             return .inLine(key, id: line.enter(latest), latest: latest)
         }
 
-        /// Decides about one in line. The second value is to be resumed outside the lock.
+        /// Decides about a waiting call. The second value must be resumed outside the lock.
         mutating func step(
             _ key: ThrottleKey,
             id: UInt64,
@@ -130,8 +132,8 @@ extension ThrottleTable {
             return (.sleep(until: place == 0 ? turn : nil), nil)
         }
 
-        /// Wakes those whose case has changed: the first if it may go earlier, and if later, those who then come too late. O(1),
-        /// O(waiters) if it is later.
+        /// Wakes the waiters whose situation has changed: the first if it may proceed earlier; otherwise also those whose turns
+        /// would now come too late. O(1), O(waiters) in the latter case.
         mutating func wakeChanged(at now: Int64) -> [WaiterLine<Int64>.Wake] {
             guard !line.isEmpty else { return [] }
             let turn = now + (limit.hold(at: now)?.wait.wholeNanoseconds ?? 0)
@@ -141,8 +143,9 @@ extension ThrottleTable {
             return line.wakeAll { place, latest in place == 0 || place < turns.count && turns[place] > latest }
         }
 
-        /// Takes a waiter out of the line.
-        /// - Returns: The continuation of the new first one, to be resumed outside the lock.
+        /// Removes a waiter.
+        ///
+        /// - Returns: The continuation of the new first waiter, to be resumed outside the lock.
         mutating func leave(_ id: UInt64) -> WaiterLine<Int64>.Wake? {
             let isFirst = line.place(of: id) == 0
             line.leave(id)
@@ -159,7 +162,7 @@ extension ThrottleTable {
 
         private mutating func refuse(_ key: ThrottleKey, _ hold: Hold, at now: Int64, policy: ThrottlePolicy) -> ThrottleRefusal {
             var hold = hold
-            // The penalty may make it longer.
+            // The penalty may increase the delay.
             if let penalized = limit.refuse(at: now), penalized.wait > hold.wait { hold = penalized }
             let status = ThrottleStatus(key.endpoint, limit.status(at: now), waiting: line.count)
             return ThrottleRefusal(
@@ -168,7 +171,7 @@ extension ThrottleTable {
                 count: status.count,
                 limit: status.limit,
                 inARow: limit.refusalsInARow,
-                isWorthTelling: limit.refusalsInARow == policy.refusalsWorthTelling
+                isWorthReporting: limit.refusalsInARow == policy.refusalsWorthReporting
             )
         }
     }

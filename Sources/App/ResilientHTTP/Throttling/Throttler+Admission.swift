@@ -4,18 +4,19 @@ import Synchronization
 import Timekeeping
 
 extension Throttler {
-    /// What became of a call that wants to go.
+    /// The decision about a new call.
     enum Entrance: Sendable {
         case admitted(Call)
         case refused(ThrottleRefusal)
-        /// It waits in line, under a number and until an instant.
+        /// The call waits, with a number and until an instant.
         case inLine(ThrottleKey, id: UInt64, latest: Int64)
     }
 
-    /// Lets a call go, at once or in its turn.
-    /// - Parameter longest: The longest wait; a turn that would come later is refused at once.
-    /// - Throws: ``APIError`` of the kind `throttled` with the time to wait; `CancellationError` if the task is cancelled before
-    ///   its turn. Nothing has counted then.
+    /// Admits a call, at once or when its turn comes.
+    ///
+    /// - Parameter longest: The maximum waiting time. A call whose turn would come later is refused at once.
+    /// - Throws: ``APIError`` of the kind `throttled` with the delay; `CancellationError` if the task is canceled before its
+    ///   turn. The call is not counted then.
     func admit(_ endpoint: Endpoint, user: String?, waitingUpTo longest: Duration) async throws -> Call {
         switch try await enter(ThrottleKey(user: user, endpoint: endpoint), waitingUpTo: longest) {
         case .admitted(let call): return try await saved(call)
@@ -24,7 +25,7 @@ extension Throttler {
         }
     }
 
-    /// Takes a call back that has ended, learns from it, and tells those in line.
+    /// Ends a call, learns from its result, and wakes waiting calls.
     func finish(_ call: Call, with end: CallEnd) {
         let woken = state.withLock { state in
             let now = nanoseconds
@@ -60,7 +61,7 @@ extension Throttler {
         }
     }
 
-    /// Waits in line until the turn comes, or is seen to come too late.
+    /// Waits until the turn comes, or is known to come too late.
     private func turn(of id: UInt64, at key: ThrottleKey, latest: Int64) async throws -> Call {
         while true {
             let (step, next) = state.withLock { state in
@@ -104,7 +105,7 @@ extension Throttler {
 }
 
 extension APIError {
-    /// The error of a call that the throttler did not let go.
+    /// Creates the error of a call that the throttler refused.
     init(_ refusal: ThrottleRefusal) {
         self.init(kind: .throttled, code: .throttled, retry: .afterDelay, recovery: .wait, attempts: 0)
         retryAfter = refusal.hold.wait

@@ -4,19 +4,19 @@ import Synchronization
 import Timekeeping
 
 extension Throttler {
-    /// How far a user's state is saved.
+    /// The state of a user's saves.
     struct SavedUser: Sendable {
         var changes: UInt64 = 0
         var saved: UInt64 = 0
         var isFailing = false
     }
 
-    /// What a user's calls owe and what was learned from them. O(endpoints).
+    /// Returns the usage and the learned limits of a user. O(endpoints).
     public func snapshot(user: String? = nil) -> ThrottleSnapshot {
         state.withLock { $0.table.snapshot(of: user, at: nanoseconds, time: snapshotTime()) }
     }
 
-    /// Adds what was saved to what a user owes. It never gives anything back. O(endpoints).
+    /// Adds saved usage to a user's. The current usage stays. O(endpoints).
     public func restore(_ snapshot: ThrottleSnapshot, user: String? = nil) {
         guard snapshot.version == 1 else { return }
         let time = snapshotTime()
@@ -30,12 +30,12 @@ extension Throttler {
         }
     }
 
-    /// Forgets what an endpoint owes and what was learned of it; for tests. An error of a call is no reason for it.
+    /// Removes the usage and the learned limits of an endpoint, for tests. Don't call it because a call failed.
     public func reset(_ endpoint: Endpoint, user: String? = nil) async throws {
         try await reset(user) { $0.endpoint == endpoint }
     }
 
-    /// Forgets what a user owes and what was learned; for tests, and when an account was deleted.
+    /// Removes the usage and the learned limits of a user, for tests and after an account was deleted.
     public func reset(user: String? = nil) async throws {
         state.withLock { $0.table.spent[user] = nil }
         try await reset(user) { _ in true }
@@ -59,8 +59,10 @@ extension Throttler {
 }
 
 extension Throttler {
-    /// Reads a user's saved counts, once. The first call does it by itself; an app that shows numbers before does it earlier.
-    /// - Throws: `CancellationError` if the task is cancelled before.
+    /// Loads a user's saved counts, once. The first call does it automatically; call it before if the app shows the counts
+    /// earlier.
+    ///
+    /// - Throws: `CancellationError` if the task is canceled before the end.
     public func load(user: String? = nil) async throws {
         guard let store, state.withLock({ $0.saved[user] == nil }) else { return }
         try await loading.run {
@@ -74,7 +76,7 @@ extension Throttler {
                 throw error
             } catch {
                 logger.warning(
-                    "Saved counts can't be read; the shortest quotas count as used up",
+                    "Loading call counts failed; the shortest quotas count as used up",
                     metadata: ["error": "\(type(of: error))"]
                 )
                 state.withLock { $0.table.spent[user] = nanoseconds }
@@ -83,14 +85,15 @@ extension Throttler {
         }
     }
 
-    /// Notes that a user's state is to be saved.
+    /// Records that a user's state must be saved.
     func changed(_ user: String?) {
         guard store != nil else { return }
         state.withLock { $0.saved[user]?.changes += 1 }
     }
 
-    /// Saves a user's state unless a save that began after the last change did so already. An error is logged once.
-    /// - Throws: `CancellationError` if the task is cancelled before.
+    /// Saves a user's state, unless a save that began after the last change has done so. Consecutive errors are logged once.
+    ///
+    /// - Throws: `CancellationError` if the task is canceled before the end.
     func save(_ user: String?) async throws {
         guard let store, let mine = state.withLock({ $0.saved[user]?.changes }) else { return }
         try await saving.run {
@@ -107,12 +110,12 @@ extension Throttler {
                     defer { state.saved[user]?.isFailing = true }
                     return state.saved[user]?.isFailing ?? false
                 }
-                if !wasFailing { logger.warning("Counts can't be saved", metadata: ["error": "\(type(of: error))"]) }
+                if !wasFailing { logger.warning("Saving call counts failed", metadata: ["error": "\(type(of: error))"]) }
             }
         }
     }
 
-    /// Makes sure that a call which was let through is known after a restart, before it goes out.
+    /// Saves the count of an admitted call before it is sent, so that it is known after a restart.
     func saved(_ call: Call) async throws -> Call {
         do {
             try await save(call.key.user)

@@ -5,10 +5,16 @@ public import RateLimiting
 import Synchronization
 import Timekeeping
 
-/// Holds an app's calls back, so that it keeps its own quotas and the server's: per user and endpoint, exactly, over restarts.
+/// Limits the rate of an app's calls, by its own quotas and by those of the server: per user and endpoint, exactly, and over
+/// restarts.
 ///
-/// Put a ``ThrottleMiddleware`` over it into the client; everything else here is for what an app shows and for calls that don't
-/// go through the client. A decision is O(1) but for the logarithm of the calls that still count.
+/// Add a ``ThrottleMiddleware`` with it to the client. The other members are for displays in the app, and for calls that the
+/// client doesn't make. A decision takes O(log n) in the number of calls that still count.
+///
+/// ```swift
+/// let throttler = Throttler(policy: policy, store: ThrottleFile(folder: folder))
+/// let middleware = ClientPipeline.standard(throttle: ThrottleMiddleware(throttler))
+/// ```
 public final class Throttler: Sendable {
     struct State: Sendable {
         var table: ThrottleTable
@@ -16,7 +22,7 @@ public final class Throttler: Sendable {
         var saved: [String?: SavedUser] = [:]
     }
 
-    /// A call that was let through.
+    /// A call that was admitted.
     struct Call: Sendable {
         var key: ThrottleKey
         var admitted: AdmittedCall
@@ -29,7 +35,7 @@ public final class Throttler: Sendable {
     let logger: Logger
     let store: (any ThrottleStore)?
     let snapshotTime: @Sendable () -> SnapshotTime
-    /// One load and one save at a time.
+    /// Allows one load and one save at a time.
     let loading = ConcurrencyLimiter(1, maximumWaiters: .max)
     let saving = ConcurrencyLimiter(1, maximumWaiters: .max)
     private let routes: RouteTable
@@ -37,16 +43,15 @@ public final class Throttler: Sendable {
 
     /// Creates a throttler.
     /// - Parameters:
-    ///   - policy: How many calls go to which endpoint.
-    ///   - routes: Further routes that the app knows, so that requests to them are told apart by their templates.
-    ///   - basePath: The path of the client's base address, such as `/v2`, which templates are relative to.
-    ///   - capacity: The largest number of endpoints, of all users together, that have quotas of their own; newcomers past that
-    ///     share one.
-    ///   - store: Where the counts survive a restart; nowhere if `nil`.
-    ///   - logger: Gets every decision at debug level: the endpoint, the count and the limit, or the wait.
+    ///   - policy: The quotas by endpoint.
+    ///   - routes: Further routes of the app, so that requests to them are distinguished by their templates.
+    ///   - basePath: The path of the client's base address, such as `/v2`, to which templates are relative.
+    ///   - capacity: The maximum number of endpoints, of all users together, with separate quotas. Further endpoints share one.
+    ///   - store: The store in which the counts survive a restart; `nil` for none.
+    ///   - logger: Logs every decision at debug level: the endpoint, the count and the limit, or the delay.
     ///   - clock: A monotonic clock.
     ///   - randomness: The source of the jitter.
-    ///   - snapshotTime: The time on the clocks that outlive a process.
+    ///   - snapshotTime: Returns the time on the clocks that outlive a process.
     /// - Precondition: `capacity` is positive.
     public init(
         policy: ThrottlePolicy = .appsInTheField,
@@ -75,8 +80,9 @@ public final class Throttler: Sendable {
     /// The endpoint of a request.
     public func endpoint(of request: HTTPRequest) -> Endpoint { routes.endpoint(of: request) }
 
-    /// Decides about a call that doesn't go through the client; one that may go counts from now on.
-    /// - Throws: `CancellationError` if the task is cancelled before the decision.
+    /// Decides about a call that the client doesn't make. If it is admitted, it is counted.
+    ///
+    /// - Throws: `CancellationError` if the task is canceled before the decision.
     public func decide(_ endpoint: Endpoint, user: String? = nil) async throws -> ThrottleDecision {
         switch try await enter(ThrottleKey(user: user, endpoint: endpoint), waitingUpTo: .zero) {
         case .admitted(let call):
@@ -89,12 +95,12 @@ public final class Throttler: Sendable {
         }
     }
 
-    /// How far an endpoint's quotas are used. Writes nothing.
+    /// Returns the usage of an endpoint's quotas. Changes nothing.
     public func status(of endpoint: Endpoint, user: String? = nil) -> ThrottleStatus {
         status(at: ThrottleKey(user: user, endpoint: endpoint))
     }
 
-    /// How far the quotas of all endpoints are used that a user called lately, in the order of their names. O(endpoints).
+    /// Returns the usage of all endpoints that a user called lately, in the order of their names. O(endpoints).
     public func statuses(user: String? = nil) -> [ThrottleStatus] {
         state.withLock { state in
             let now = nanoseconds
@@ -105,8 +111,9 @@ public final class Throttler: Sendable {
         }.sorted { $0.endpoint.description < $1.endpoint.description }
     }
 
-    /// The refusals from now on. Whoever doesn't keep up loses the oldest.
-    /// - Parameter size: How many are kept for a listener that is slow.
+    /// Returns a stream of the refusals from now on. A slow consumer loses the oldest ones.
+    ///
+    /// - Parameter size: The number of refusals that are buffered for a slow consumer.
     public func refusals(buffering size: Int = 100) -> AsyncStream<ThrottleRefusal> {
         streams.listen(buffering: max(1, size))
     }
@@ -118,7 +125,7 @@ public final class Throttler: Sendable {
         }
     }
 
-    /// Tells the log that a call may go.
+    /// Logs that a call is admitted.
     func announce(_ key: ThrottleKey) {
         guard logger.logLevel <= .debug else { return }
         let status = status(at: key)
@@ -128,10 +135,10 @@ public final class Throttler: Sendable {
         )
     }
 
-    /// Tells the log, and those who listen, that a call was held back.
+    /// Logs that a call is refused, and sends the refusal to the listeners.
     func announce(_ refusal: ThrottleRefusal) {
         logger.debug(
-            "Call held back",
+            "Call throttled",
             metadata: [
                 "endpoint": "\(refusal.endpoint)", "count": "\(refusal.count)", "limit": "\(refusal.limit)",
                 "reason": "\(refusal.hold.reason.rawValue)", "wait": "\(refusal.hold.wait)",

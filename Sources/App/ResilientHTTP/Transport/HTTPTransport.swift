@@ -1,37 +1,40 @@
 import Foundation
 public import HTTPTypes
 
-/// Carries one request to a server and brings its answer back: one of the client's two seams.
+/// An HTTP engine: it sends one request to a server and returns the response.
 ///
-/// Write a transport to use another HTTP engine or to script answers in a test. To change requests, answers or when they
-/// are sent, write a ``ClientMiddleware`` instead.
+/// Implement it to use another HTTP engine, or to return prepared responses in a test. To change requests and responses, or to
+/// delay requests, use ``ClientMiddleware`` instead.
 public protocol HTTPTransport: Sendable {
-    /// Sends a request once. A transport never repeats a request by itself.
+    /// Sends a request once. A transport never retries a request itself.
     /// - Parameters:
-    ///   - request: The head, with scheme, authority and path.
+    ///   - request: The request without its body, with scheme, authority and path.
     ///   - body: The body, if there is one.
-    ///   - timeout: The time that the exchange may take, from now to the last byte of the answer's body. When it is up, the transport ends
-    ///     the exchange with the code ``TransportError/Code/timeout``, thrown here or by the body.
-    /// - Returns: The head of the answer, whatever its status, and the body as it arrives.
-    /// - Throws: ``TransportError`` if no head of an answer came.
+    ///   - timeout: The maximum duration of the exchange, from the call to the last byte of the response's body. After it, the
+    ///     transport ends the exchange with the code ``TransportError/Code/timeout``, thrown by this function or by the body.
+    /// - Returns: The head of the response with any status, and the body as it arrives.
+    /// - Throws: ``TransportError`` if no head of a response is received.
     func send(
         _ request: HTTPRequest,
         body: RequestBody?,
         timeout: Duration
     ) async throws(TransportError) -> (HTTPResponse, ResponseBody)
 
-    /// Sends a request once and returns the response as soon as its head has arrived, for a body of any size that is read slowly or never ends.
+    /// Sends a request once and returns the response when its head has arrived, for a body of any size that may be read slowly
+    /// or never end.
     ///
-    /// The transport stores a bounded part of the body: a reader that pauses pauses the server. A body that is released before its end closes
-    /// the connection. The default implementation calls ``send(_:body:timeout:)``, so that the time until the head bounds the body as well.
+    /// The transport buffers a bounded part of the body, so a reader that pauses also pauses the server. If the body is
+    /// released before its end, the connection closes. The default implementation calls ``send(_:body:timeout:)``, so that
+    /// `timeout` limits the body as well.
     /// - Parameters:
-    ///   - request: The head, with scheme, authority and path.
+    ///   - request: The request without its body, with scheme, authority and path.
     ///   - body: The body, if there is one. It is sent before the response is returned, unless the server refuses the request earlier.
     ///   - timeout: The time until the head of a success, or until the last byte of any other response.
-    ///   - idleTimeout: The longest time without a byte in either direction. Time in which the reader of the response takes no bytes
-    ///     does not count.
-    /// - Returns: The head of the response, whatever its status, and the body.
-    /// - Throws: ``TransportError`` if no head of a response arrived.
+    ///   - timeout: The maximum time until the head of a success, or until the last byte of any other response.
+    ///   - idleTimeout: The maximum time without a byte in either direction. Time in which the reader of the response takes no
+    ///     bytes doesn't count.
+    /// - Returns: The head of the response with any status, and the body.
+    /// - Throws: ``TransportError`` if no head of a response is received.
     func stream(
         _ request: HTTPRequest,
         body: RequestBody?,
@@ -51,16 +54,17 @@ extension HTTPTransport {
     }
 }
 
-/// Where a redirect leads: the rules that all transports keep.
+/// The rules for redirects, which all transports follow.
 ///
-/// Only GET and HEAD are sent on, for who sends anything else must decide whether it may happen twice. `Authorization` and `Cookie`
-/// stay on the same origin and are dropped on any other (RFC 9110 §15.4).
+/// Only GET and HEAD requests are redirected, because the caller must decide whether any other request may be sent twice.
+/// `Authorization` and `Cookie` are only sent to the same origin (RFC 9110 §15.4).
 public enum Redirection {
-    /// How many redirects of one request are followed; the next one is the response.
+    /// The maximum number of redirects of one request. The next one is returned as the response.
     public static let most = 10
 
-    /// The request that a redirect asks for.
-    /// - Returns: `nil` if the response is no redirect, or one that is not followed.
+    /// Returns the redirected request.
+    ///
+    /// - Returns: `nil` if the response is not a redirect, or if the redirect is not followed.
     public static func request(after response: HTTPResponse, to request: HTTPRequest) -> HTTPRequest? {
         guard [301, 302, 303, 307, 308].contains(response.status.code), [.get, .head].contains(request.method),
             let location = response.headerFields[.location], !location.isEmpty,
@@ -82,7 +86,7 @@ public enum Redirection {
         return next
     }
 
-    /// Scheme, host and port, the latter filled in.
+    /// The scheme, the host and the port, where a missing port becomes the default.
     private static func origin(_ request: HTTPRequest) -> String {
         let (scheme, authority) = (request.scheme?.lowercased() ?? "", request.authority?.lowercased() ?? "")
         let hasPort = authority.split(separator: "]", omittingEmptySubsequences: false).last?.contains(":") == true

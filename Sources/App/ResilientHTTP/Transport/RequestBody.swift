@@ -4,36 +4,39 @@ import Synchronization
 
 /// The body of a request: bytes in memory, a file, or a stream.
 ///
-/// A file and a stream are sent in chunks, so that the memory in use does not depend on the size of the body.
+/// A file and a stream are sent in chunks, so that the memory use doesn't depend on the size of the body.
 ///
 /// ```swift
 /// let photo = RequestBody(file: url, contentType: "image/jpeg").reportingProgress { print($0.completed, $0.total ?? 0) }
 /// let value: Photo = try await api.upload(.put, "/photos/7", photo)
 /// ```
 public struct RequestBody: Sendable {
-    /// Writes a body, chunk by chunk. `write` returns when the transport can take more. Throws if the body can't be produced, and throws the
-    /// error of `write`, with which the transport reports that it takes no more. It must end when its task is canceled: the call waits for it.
+    /// Writes a body chunk by chunk.
+    ///
+    /// `write` returns when the transport accepts the next chunk. The function throws if the body can't be produced, and
+    /// rethrows the error of `write`, by which the transport reports that it accepts no more. It must end when its task is
+    /// canceled, because the call waits for it.
     public typealias Writer = @Sendable (_ write: @Sendable ([UInt8]) async throws -> Void) async throws -> Void
 
-    /// Where the bytes come from.
+    /// The source of the bytes.
     public enum Content: Sendable {
         /// Memory.
         case bytes([UInt8])
         /// A file, which is read again for each attempt.
         case file(URL)
-        /// A function that produces the bytes, called once for each attempt. Without a length the body is sent with `Transfer-Encoding: chunked`
-        /// (RFC 9112 §7.1); with one, the function must write exactly that many bytes.
+        /// A function that produces the bytes, called once for each attempt. Without a length, the body is sent with
+        /// `Transfer-Encoding: chunked` (RFC 9112 §7.1). With a length, the function must write exactly that number of bytes.
         case stream(length: Int64?, write: Writer)
     }
 
-    /// Where the bytes come from.
+    /// The source of the bytes.
     public var content: Content
     /// The value of `Content-Type`.
     public var contentType: String
-    /// Whether the body must not be sent a second time, such as a one-time code, or can't be, such as a stream that is read once: a call with
-    /// it is never repeated.
+    /// Whether the body must not be sent a second time, such as a one-time code, or can't be, such as a stream that can only be
+    /// read once. A call with it is never retried.
     public var isOneShot: Bool
-    /// Called as the transport takes the bytes, on any thread, and again from 0 when the body is sent again.
+    /// Called as the transport takes the bytes, on any thread. It starts at 0 again if the body is sent again.
     public var progress: (@Sendable (TransferProgress) -> Void)?
 
     /// Creates a body from bytes in memory.
@@ -46,11 +49,11 @@ public struct RequestBody: Sendable {
         self.init(.file(file), contentType: contentType)
     }
 
-    /// Creates a body from a sequence that can be made again for each attempt.
+    /// Creates a body from a sequence that can be created again for each attempt.
     /// - Parameters:
-    ///   - length: The number of bytes of the whole sequence; `nil` if it is not known.
+    ///   - length: The number of bytes of the whole sequence; `nil` if it is unknown.
     ///   - contentType: The value of `Content-Type`.
-    ///   - chunks: Returns the sequence from its beginning.
+    ///   - chunks: Returns a new sequence from its beginning.
     public init<Chunks: AsyncSequence & SendableMetatype>(
         length: Int64? = nil,
         contentType: String,
@@ -60,7 +63,7 @@ public struct RequestBody: Sendable {
         self.init(.stream(length: length, write: write), contentType: contentType)
     }
 
-    /// Creates a body from a sequence that can be read once. A call with it is never repeated.
+    /// Creates a body from a sequence that can only be read once. A call with it is never retried.
     public init<Chunks: AsyncSequence & Sendable>(
         oneShot chunks: Chunks,
         length: Int64? = nil,
@@ -77,13 +80,13 @@ public struct RequestBody: Sendable {
         self.isOneShot = isOneShot
     }
 
-    /// The bytes of a body in memory; `nil` for a file and for a stream.
+    /// The bytes of a body in memory; `nil` for a file or a stream.
     public var bytes: [UInt8]? { if case .bytes(let bytes) = content { bytes } else { nil } }
 
-    /// Whether the bytes are in memory, and no function observes how they are sent.
+    /// Whether the bytes are in memory and no progress is reported.
     var isInMemory: Bool { if case .bytes = content { progress == nil } else { false } }
 
-    /// The number of bytes, if it is known before the body is sent. For a file it is read from the file system.
+    /// The number of bytes, if it is known before the body is sent. That of a file is read from the file system.
     public var length: Int64? {
         switch content {
         case .bytes(let bytes): Int64(bytes.count)
@@ -92,7 +95,7 @@ public struct RequestBody: Sendable {
         }
     }
 
-    /// The same body with a function that is called as the transport takes its bytes.
+    /// Returns the same body with a function that is called as the transport takes its bytes.
     public func reportingProgress(_ progress: @escaping @Sendable (TransferProgress) -> Void) -> RequestBody {
         var body = self
         body.progress = progress
@@ -100,11 +103,11 @@ public struct RequestBody: Sendable {
     }
 }
 
-/// How far a transfer has come.
+/// The progress of a transfer.
 public struct TransferProgress: Hashable, Sendable {
-    /// The number of bytes that were transferred, including those of an earlier download that was resumed.
+    /// The number of transferred bytes, including those of an earlier download that was resumed.
     public var completed: Int64
-    /// The number of bytes of the whole transfer; `nil` if it is not known.
+    /// The number of bytes of the whole transfer; `nil` if it is unknown.
     public var total: Int64?
 
     /// Creates a progress.
@@ -113,7 +116,7 @@ public struct TransferProgress: Hashable, Sendable {
         self.total = total
     }
 
-    /// The part that was transferred, from 0 to 1; `nil` if the total is not known.
+    /// The transferred part, from 0 to 1; `nil` if the total is unknown.
     public var fraction: Double? { total.map { $0 > 0 ? min(1, Double(completed) / Double($0)) : 1 } }
 }
 
@@ -121,13 +124,14 @@ extension RequestBody {
     /// The size of the chunks of bytes in memory and of files.
     public static let chunkSize = 65_536
 
-    /// Writes the body for one attempt, for a transport whose engine takes chunks. It doesn't report progress: the transport does, which knows
-    /// what its engine has sent.
-    /// - Throws: ``TransportError`` with the code ``TransportError/Code/invalidRequest`` if the body can't be read or does not have the length
-    ///   that was announced; otherwise the error of `write`.
+    /// Writes the body for one attempt, for a transport whose engine accepts chunks. It doesn't report progress: the transport
+    /// knows better which bytes its engine has sent.
+    ///
+    /// - Throws: ``TransportError`` with the code ``TransportError/Code/invalidRequest`` if the body can't be read or has
+    ///   another length than specified; otherwise the error of `write`.
     public func write(to write: @escaping @Sendable ([UInt8]) async throws -> Void) async throws {
         let written = Atomic<Int64>(0)
-        // Which errors are the engine's and which are the body's.
+        // Distinguishes errors of the engine from those of the body.
         let refusal = Mutex<(any Error)?>(nil)
         let length = length
         let count: @Sendable ([UInt8]) async throws -> Void = { chunk in
@@ -166,7 +170,7 @@ extension RequestBody {
     }
 }
 
-/// The bytes of a file, read in chunks on a separate queue: reading a file blocks its thread.
+/// Reads the bytes of a file in chunks on a separate queue, because reading a file blocks the thread.
 public final class FileChunks: Sendable {
     private let queue = DispatchQueue(label: "holdfast.file", autoreleaseFrequency: .workItem)
     private let handle: Mutex<FileHandle>
@@ -188,7 +192,7 @@ public final class FileChunks: Sendable {
         }
     }
 
-    /// Returns the next chunk, or `nil` at the end of the file. It blocks its thread.
+    /// Returns the next chunk, or `nil` at the end of the file. Blocks the thread.
     public func read(upTo count: Int = RequestBody.chunkSize) throws -> [UInt8]? {
         let data = try handle.withLock { try $0.read(upToCount: count) }
         return data.flatMap { $0.isEmpty ? nil : [UInt8]($0) }

@@ -1,4 +1,4 @@
-/// The body of an answer, in chunks as they arrive.
+/// The body of a response, in chunks as they arrive.
 public struct ResponseBody: AsyncSequence, Sendable {
     /// A chunk.
     public typealias Element = [UInt8]
@@ -11,24 +11,24 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     private let source: Source
 
-    /// Creates a body from a stream; the stream's errors should be ``TransportError``.
+    /// Creates a body from a stream, whose errors should be ``TransportError``.
     public init(_ chunks: AsyncThrowingStream<[UInt8], any Error>) {
         source = .stream(chunks)
     }
 
     /// Creates a body from a function that returns the next chunk, or `nil` at the end.
     ///
-    /// It costs less than a stream. The function is called by one reader at a time and should throw ``TransportError``.
+    /// This is cheaper than a stream. Only one reader at a time calls the function, which should throw ``TransportError``.
     public init(next: @escaping @Sendable () async throws -> [UInt8]?) {
         source = .pull(next)
     }
 
-    /// Creates a body that is there already.
+    /// Creates a body from bytes in memory.
     public init(_ bytes: [UInt8] = []) {
         source = .whole(bytes)
     }
 
-    /// Reads the chunks; a body that comes from a stream can be read once.
+    /// Creates an iterator of the chunks. A body from a stream or a function can only be read once.
     public func makeAsyncIterator() -> Iterator {
         switch source {
         case .whole(let bytes): Iterator(source: .whole(bytes))
@@ -37,7 +37,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Hands out the chunks of one body.
+    /// Returns the chunks of one body.
     public struct Iterator: AsyncIteratorProtocol {
         enum Source {
             case whole([UInt8])
@@ -47,7 +47,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
         var source: Source
 
-        /// The next chunk, or `nil` at the end.
+        /// Returns the next chunk, or `nil` at the end.
         public mutating func next() async throws -> [UInt8]? {
             switch source {
             case .whole(let bytes):
@@ -61,15 +61,17 @@ public struct ResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// The bytes of a body that has arrived and has at most a number of bytes; `nil` for any other, which must be collected.
+    /// Returns the bytes of a body that is in memory and has at most `limit` bytes; `nil` for any other, which must be
+    /// collected.
     func whole(upTo limit: Int) -> [UInt8]? {
         if case .whole(let bytes) = source, bytes.count <= limit { bytes } else { nil }
     }
 
-    /// Reads the body whole.
-    /// - Parameter limit: The number of bytes past which reading stops.
+    /// Reads the whole body.
+    ///
+    /// - Parameter limit: The maximum number of bytes that are read.
     /// - Returns: The bytes, and whether there were more than the limit.
-    /// - Throws: The stream's error; `CancellationError` if the task was cancelled before the body was complete.
+    /// - Throws: The stream's error; `CancellationError` if the task is canceled before the body is complete.
     public func collect(upTo limit: Int) async throws -> (bytes: [UInt8], isTruncated: Bool) {
         if case .whole(let bytes) = source {
             return bytes.count <= limit ? (bytes, false) : (Array(bytes.prefix(limit)), true)
@@ -83,7 +85,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
             // Small bodies have one chunk, which need not be copied.
             if bytes.isEmpty { bytes = chunk } else { bytes.append(contentsOf: chunk) }
         }
-        // A stream ends without an error when its reader is cancelled: what is there would look complete.
+        // A stream ends without an error if its reader is canceled. The body would then appear to be complete.
         try Task.checkCancellation()
         return (bytes, false)
     }

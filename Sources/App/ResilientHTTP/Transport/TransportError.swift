@@ -1,13 +1,13 @@
 public import ErrorContract
 
-/// No answer came.
+/// An error that reports that no response was received.
 public struct TransportError: Error, Sendable, CustomStringConvertible {
-    /// Why no answer came.
+    /// The reason why no response was received.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The name of the code.
         public let rawValue: String
 
-        /// Creates a code, such as an engine's own.
+        /// Creates a code, such as one of an engine.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -18,21 +18,21 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         public static let unreachable = Self(rawValue: "unreachable")
         /// The connection broke.
         public static let connectionLost = Self(rawValue: "connectionLost")
-        /// The time was up.
+        /// The timeout was reached.
         public static let timeout = Self(rawValue: "timeout")
-        /// The caller gave up.
+        /// The caller canceled the request.
         public static let cancelled = Self(rawValue: "cancelled")
-        /// The server's certificate was not accepted.
+        /// The server's certificate was refused.
         public static let untrusted = Self(rawValue: "untrusted")
         /// The request could not be built.
         public static let invalidRequest = Self(rawValue: "invalidRequest")
-        /// Anything else.
+        /// Any other reason.
         public static let other = Self(rawValue: "other")
     }
 
-    /// Why no answer came.
+    /// The reason why no response was received.
     public var code: Code
-    /// What the engine said, for a log.
+    /// The engine's description, for a log.
     public var message: String
     /// Whether a byte of the request may have reached the server. `false` only if that is certain.
     public var wasSent: Bool
@@ -47,17 +47,18 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         self.cause = cause
     }
 
-    /// The code and what the engine said, for a log.
+    /// The code and the engine's description, for a log.
     public var description: String { "\(code.rawValue): \(message)" }
 }
 
 extension APIError {
-    /// The error for a transport's.
+    /// Creates the error for that of a transport.
+    ///
     /// - Parameters:
     ///   - error: The transport's error.
-    ///   - isSafeToRepeat: Whether the request may be sent again without harm. If not, and a byte of it may have left,
-    ///     it is unknown whether it took effect.
-    ///   - context: Where in the app it happened.
+    ///   - isSafeToRepeat: Whether the request can be sent again without side effects. If not, and if a byte of it may have
+    ///     been sent, it is unknown whether it took effect.
+    ///   - context: The operation of the app.
     public init(_ error: TransportError, isSafeToRepeat: Bool, context: String? = nil) {
         let kind: Kind =
             switch error.code {
@@ -69,11 +70,11 @@ extension APIError {
             }
         let isUnknown = error.wasSent && !isSafeToRepeat && (kind == .network || kind == .timeout)
         self.init(isUnknown ? .unknownOutcome : kind, context: context, underlying: error)
-        // The same certificate will not be trusted a moment later; on another network it may.
+        // A retry would meet the same certificate; another network may present a valid one.
         if error.code == .untrusted { retry = .never }
     }
 
-    /// The error for whatever a call threw.
+    /// Creates the error for any error that a call threw.
     init(_ error: any Error, isSafeToRepeat: Bool, context: String?) {
         if let error = error as? TransportError {
             self.init(error, isSafeToRepeat: isSafeToRepeat, context: context)
@@ -82,7 +83,7 @@ extension APIError {
         }
     }
 
-    /// Whether no byte of the request can have reached a server.
+    /// Whether certainly no byte of the request reached a server.
     var surelyNeverLeft: Bool {
         if let transport = underlying as? TransportError { return !transport.wasSent }
         return isHeldLocally
@@ -93,7 +94,7 @@ extension APIError {
 }
 
 extension TransportError: APIErrorConvertible {
-    /// The error for a request whose effect does not matter: it names the failure of the transport.
+    /// Returns the error for a request whose outcome doesn't matter: it reports the failure of the transport.
     public func apiError(context: String?) -> APIError {
         APIError(self, isSafeToRepeat: true, context: context)
     }

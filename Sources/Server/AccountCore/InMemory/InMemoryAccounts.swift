@@ -28,7 +28,7 @@ struct InMemoryAccounts: AccountRepository {
             if newState != .active {
                 state.endSessions(of: id)
                 state.resetTokens = state.resetTokens.filter { $0.value.token.accountID != id }
-                state.freezeTokens = state.freezeTokens.filter { $0.value.accountID != id }
+                state.accountLockTokens = state.accountLockTokens.filter { $0.value.accountID != id }
             }
             return true
         }

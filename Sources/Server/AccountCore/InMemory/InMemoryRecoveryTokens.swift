@@ -8,7 +8,7 @@ struct InMemoryResetToken: Sendable {
 }
 
 /// A token that locks an account, and whether it was used.
-struct InMemoryFreezeToken: Sendable {
+struct InMemoryAccountLockToken: Sendable {
     let accountID: Account.ID
     let expiresAt: Date
     var isConsumed = false
@@ -54,7 +54,7 @@ struct InMemoryResetTokens: ResetTokenStore {
     ) async throws -> Bool {
         try await stores.perform("resetTokens.confirm") { state in
             guard var account = state.liveResetToken(digest, at: now)?.account else { return false }
-            // The only step that can fail, before anything has changed.
+            // The only step that can fail comes before all changes.
             try state.enqueue(confirmation)
             account.passwordHash = passwordHash
             account.epoch += 1
@@ -75,31 +75,31 @@ struct InMemoryResetTokens: ResetTokenStore {
 }
 
 /// The tokens that lock accounts, in memory.
-struct InMemoryFreezeTokens: FreezeTokenStore {
+struct InMemoryAccountLockTokens: AccountLockTokenStore {
     let stores: InMemoryAccountStores
 
     func insert(_ digest: TokenDigest, account: Account.ID, expiresAt: Date) async throws {
         try await stores.perform("freezeTokens.insert") { state in
             _ = try state.requireAccount(account)
-            state.freezeTokens[digest] = InMemoryFreezeToken(accountID: account, expiresAt: expiresAt)
+            state.accountLockTokens[digest] = InMemoryAccountLockToken(accountID: account, expiresAt: expiresAt)
         }
     }
 
     func discard(_ digest: TokenDigest) async throws {
-        try await stores.perform("freezeTokens.discard") { $0.freezeTokens[digest] = nil }
+        try await stores.perform("freezeTokens.discard") { $0.accountLockTokens[digest] = nil }
     }
 
     func find(_ digest: TokenDigest, at now: Date) async throws -> Account? {
-        try await stores.perform("freezeTokens.find") { $0.accountOfLiveFreezeToken(digest, at: now) }
+        try await stores.perform("freezeTokens.find") { $0.accountOfLiveLockToken(digest, at: now) }
     }
 
-    func freeze(_ digest: TokenDigest, at now: Date) async throws -> Bool {
+    func lock(_ digest: TokenDigest, at now: Date) async throws -> Bool {
         try await stores.perform("freezeTokens.freeze") { state in
-            guard let account = state.accountOfLiveFreezeToken(digest, at: now) else { return false }
-            state.freezeTokens[digest]?.isConsumed = true
-            state.accounts[account.id]?.state = .frozen
+            guard let account = state.accountOfLiveLockToken(digest, at: now) else { return false }
+            state.accountLockTokens[digest]?.isConsumed = true
+            state.accounts[account.id]?.state = .locked
             state.accounts[account.id]?.epoch += 1
-            // A link that was sent may be in the hands of the stranger, who could unlock the account with it.
+            // An intruder may have a sent reset link and could unlock the account with it.
             state.consumeResetTokens(of: account.id)
             state.endSessions(of: account.id)
             return true
@@ -108,7 +108,7 @@ struct InMemoryFreezeTokens: FreezeTokenStore {
 
     func sweep(at now: Date) async throws -> Bool {
         try await stores.perform("freezeTokens.sweep") { state in
-            state.freezeTokens = state.freezeTokens.filter { $0.value.expiresAt >= now }
+            state.accountLockTokens = state.accountLockTokens.filter { $0.value.expiresAt >= now }
             return false
         }
     }
@@ -123,8 +123,8 @@ extension InMemoryState {
         return (stored.token, account)
     }
 
-    fileprivate func accountOfLiveFreezeToken(_ digest: TokenDigest, at now: Date) -> Account? {
-        guard let stored = freezeTokens[digest], !stored.isConsumed, stored.expiresAt > now,
+    fileprivate func accountOfLiveLockToken(_ digest: TokenDigest, at now: Date) -> Account? {
+        guard let stored = accountLockTokens[digest], !stored.isConsumed, stored.expiresAt > now,
             let account = accounts[stored.accountID], account.isRecoverable
         else { return nil }
         return account
@@ -134,7 +134,7 @@ extension InMemoryState {
         let older = resetTokens.values.filter { stored in
             !stored.isConsumed && stored.token.accountID == token.accountID && stored.token.createdAt <= token.createdAt
         }
-        // The newest first; of those of one instant, the given one.
+        // Newest first; the given token precedes others of the same time.
         let sorted = older.map(\.token).sorted { first, second in
             first.createdAt == second.createdAt ? first.digest == token.digest : first.createdAt > second.createdAt
         }

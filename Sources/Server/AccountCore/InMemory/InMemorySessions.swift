@@ -7,7 +7,7 @@ struct InMemorySession: Sendable {
         var usedAt: Date?
     }
 
-    let session: Session
+    let session: StoredSession
     var refreshedAt: Date
     var tokens: [TokenDigest: Token]
 }
@@ -16,7 +16,7 @@ struct InMemorySession: Sendable {
 struct InMemorySessions: SessionStore {
     let stores: InMemoryAccountStores
 
-    func open(_ session: Session, refresh: TokenDigest, epoch: Int) async throws -> Bool {
+    func open(_ session: StoredSession, refresh: TokenDigest, epoch: Int) async throws -> Bool {
         try await stores.perform("sessions.open") { state in
             guard let account = state.accounts[session.accountID], account.epoch == epoch, account.state == .active else {
                 return false
@@ -74,7 +74,7 @@ struct InMemorySessions: SessionStore {
         }
     }
 
-    func isAlive(_ id: Session.ID) async throws -> Bool {
+    func isAlive(_ id: StoredSession.ID) async throws -> Bool {
         try await stores.perform("sessions.isAlive") { $0.sessions[id] != nil }
     }
 
@@ -82,7 +82,7 @@ struct InMemorySessions: SessionStore {
         try await stores.perform("sessions.sweep") { state in
             let idle = now.addingTimeInterval(-(rules.idleLimit / .seconds(1)))
             for (id, found) in state.sessions {
-                // An expired session stays for a week, so that its owner learns that it expired.
+                // An expired session stays for a week, so that its client gets `AUTH_SESSION_EXPIRED`.
                 if found.refreshedAt < idle.addingTimeInterval(-7 * 86_400) {
                     state.endSession(id)
                     continue
@@ -98,11 +98,11 @@ struct InMemorySessions: SessionStore {
 }
 
 extension InMemorySession {
-    /// Marks a token used, and its siblings with it: of two responses to one refresh only one can be in use.
+    /// Marks a token as used, and its siblings with it: only one of two responses to the same refresh can be in use.
     fileprivate mutating func use(_ digest: TokenDigest, parent: TokenDigest?, at now: Date, _ rules: SessionRules) {
         tokens[digest]?.usedAt = now
         guard let parent else { return }
-        // Past the window, so that none of them may be repeated.
+        // Earlier than the window, so that none of them can be repeated.
         let killed = now.addingTimeInterval(-(rules.repeatWindow / .seconds(1)) - 1)
         for (sibling, token) in tokens where token.parent == parent && sibling != digest { tokens[sibling]?.usedAt = killed }
     }

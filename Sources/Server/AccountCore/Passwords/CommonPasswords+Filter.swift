@@ -1,7 +1,7 @@
 // Made by scripts/common-passwords; not to be edited.
 //
-// From the list of Django 5.2.19 (CommonPasswordValidator, BSD 3-clause licence, © Django Software Foundation) and the list of
-// passwords of zxcvbn 4.5.0 (MIT licence, © Daniel Wolf, Dropbox). The filter holds hashes; no password can be read from it.
+// From the list of Django 5.2.19 (CommonPasswordValidator, BSD 3-clause license, © Django Software Foundation) and the list of
+// passwords of zxcvbn 4.5.0 (MIT license, © Daniel Wolf, Dropbox). The filter holds hashes; no password can be read from it.
 
 extension CommonPasswords {
     static let count = 36838

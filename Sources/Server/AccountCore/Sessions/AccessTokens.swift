@@ -1,15 +1,16 @@
+import AccountContract
 import Crypto
 public import Foundation
 import JWTKit
 
 /// Issues and reads access tokens: JWT (RFC 7519) signed with HMAC-SHA256.
 public struct AccessTokens: Sendable {
-    /// What an access token says.
+    /// The contents of an access token.
     public struct Claims: Hashable, Sendable {
-        /// Who is signed in.
+        /// The account that is signed in.
         public let accountID: Account.ID
-        /// By which session.
-        public let sessionID: Session.ID
+        /// The session.
+        public let sessionID: StoredSession.ID
         /// The account's epoch when the token was issued.
         public let epoch: Int
     }
@@ -35,8 +36,8 @@ public struct AccessTokens: Sendable {
         return try? await previous?.verify(token, as: Payload.self)
     }
 
-    /// A token for a session.
-    public func issue(for account: Account, session: Session.ID, at now: Date, lifetime: Duration) async throws -> String {
+    /// Returns a signed token for a session.
+    public func issue(for account: Account, session: StoredSession.ID, at now: Date, lifetime: Duration) async throws -> String {
         let payload = Payload(
             sub: account.id.description,
             sid: session.description,
@@ -47,8 +48,9 @@ public struct AccessTokens: Sendable {
         return try await keys.sign(payload)
     }
 
-    /// Reads a token.
-    /// - Throws: ``AccountError`` with the code `AUTH_TOKEN_INVALID` or, if it is ours but has run out, `AUTH_TOKEN_EXPIRED`.
+    /// Verifies a token and returns its contents.
+    /// - Throws: ``AccountError`` with the code `AUTH_TOKEN_EXPIRED` if the token was issued by this server and has expired, otherwise
+    ///   `AUTH_TOKEN_INVALID`.
     public func read(_ token: String, at now: Date) async throws -> Claims {
         guard token.utf8.count <= 2_048, token.isCanonicalJWT, let payload = await verified(token),
             let account = UUID(text: payload.sub), let session = UUID(text: payload.sid)
@@ -56,15 +58,15 @@ public struct AccessTokens: Sendable {
         guard Double(payload.exp) > now.timeIntervalSince1970 else { throw AccountError.tokenExpired }
         return Claims(
             accountID: Account.ID(rawValue: account),
-            sessionID: Session.ID(rawValue: session),
+            sessionID: StoredSession.ID(rawValue: session),
             epoch: payload.epoch
         )
     }
 }
 
 extension String {
-    /// Whether the text is three parts of canonical base64url. Decoders accept other texts for the same bytes: with padding, with `+`
-    /// and `/`, or with unused bits set. One token has one text.
+    /// Whether the text is three parts of canonical base64url, so that each token has exactly one text. Decoders accept other texts for the
+    /// same bytes: with padding, with `+` and `/`, or with unused bits set.
     fileprivate var isCanonicalJWT: Bool {
         let parts = split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 3 && parts.allSatisfy { !$0.isEmpty && Base64URL.decoded($0) != nil }
@@ -78,6 +80,6 @@ private struct Payload: JWTPayload {
     var iat: Int
     var exp: Int
 
-    /// The time is compared by ``AccessTokens/read(_:at:)``, with the injected clock.
+    /// Does nothing: ``AccessTokens/read(_:at:)`` compares the time with the injected clock.
     func verify(using algorithm: some JWTAlgorithm) {}
 }

@@ -1,16 +1,16 @@
 import ErrorContract
 public import StrictJSON
 
-/// What `holdfast links verify` says: the findings about a file and the answers for links.
+/// The result of `holdfast links verify`: the findings about a file, and the matches of links.
 public struct LinksReport: Hashable, Sendable {
     /// The file's name or address.
     public let source: String
-    /// What the lint found, errors first.
+    /// The findings, errors first.
     public let findings: [AssociationFinding]
-    /// One answer for each link, in their order.
-    public let answers: [LinkAnswer]
+    /// The result for each link, in their order.
+    public let answers: [LinkMatch]
 
-    /// Verifies a file that was fetched; links must be of its domain.
+    /// Verifies a fetched file. Links must belong to its domain.
     public init(_ retrieval: Retrieval, links: [String] = []) {
         let isFile = (200..<300).contains(retrieval.status)
         self.init(
@@ -26,7 +26,7 @@ public struct LinksReport: Hashable, Sendable {
     /// - Parameters:
     ///   - file: The path, for the report.
     ///   - bytes: The content of the file.
-    ///   - domain: The domain that will serve the file; `nil` takes links of any host.
+    ///   - domain: The domain that will serve the file; `nil` accepts links of any host.
     ///   - links: The links that are matched against the file.
     public init(file: String, bytes: [UInt8], domain: String? = nil, links: [String] = []) {
         self.init(source: file, findings: AssociationLint.findings(in: bytes), bytes: bytes, domain: domain, links: links)
@@ -39,19 +39,19 @@ public struct LinksReport: Hashable, Sendable {
             let matcher = try AssociationMatcher(bytes, domain: domain)
             answers = links.map { matcher.answer($0) }
         } catch {
-            let refusal = LinkRefusal(code: .unreadableFile, message: "The file can't be read; correct it first.")
-            answers = links.map { LinkAnswer(link: $0, outcome: .refused(refusal)) }
+            let refusal = LinkMismatch(code: .unreadableFile, message: "The file can't be read; fix it first.")
+            answers = links.map { LinkMatch(link: $0, outcome: .refused(refusal)) }
         }
     }
 
-    /// Whether there is no error and every link opens an app.
+    /// Whether there are no errors and every link opens an app.
     public var isGood: Bool {
         !findings.contains { $0.severity == .error } && answers.allSatisfy { !$0.apps.isEmpty }
     }
 }
 
 extension LinksReport {
-    /// The report for programs: `source`, `ok`, `findings` and `links`.
+    /// The report as JSON: `source`, `ok`, `findings` and `links`.
     public var json: JSONValue {
         [
             "source": .string(source),
@@ -71,7 +71,7 @@ extension LinksReport {
     }
 }
 
-extension LinkAnswer {
+extension LinkMatch {
     fileprivate var json: JSONValue {
         var members: [(String, JSONValue)] = [("link", .string(link))]
         switch outcome {
@@ -85,7 +85,7 @@ extension LinkAnswer {
     }
 }
 
-extension LinkAnswer.Rule {
+extension LinkMatch.Rule {
     fileprivate var members: [(String, JSONValue)] {
         [
             ("apps", .array(apps.map { .string($0) })),
@@ -96,17 +96,17 @@ extension LinkAnswer.Rule {
     }
 }
 
-extension LinkAnswer.Miss {
+extension LinkMatch.Miss {
     fileprivate var json: JSONValue {
         ["details": .integer(Int64(entry)), "component": .integer(Int64(component)), "key": .string(key)]
     }
 }
 
 extension LinksReport {
-    /// How many findings and misses the text lists; ``json`` has them all.
+    /// The number of findings and misses that the text lists; ``json`` has all of them.
     private static var listed: Int { 50 }
 
-    /// The report for a terminal, without control characters, whatever the file and the links hold.
+    /// The report as text for a terminal, without control characters of the file and the links.
     public var text: String {
         var lines = [source, "  " + summary]
         for finding in findings.prefix(Self.listed) {
@@ -125,7 +125,7 @@ extension LinksReport {
         return parts.isEmpty ? "no findings" : parts.joined(separator: ", ")
     }
 
-    /// Escape sequences and characters that turn the direction of writing would let a file fake a report.
+    /// Escape sequences and characters that change the direction of writing could fake a report.
     private static func printable(_ line: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in line.unicodeScalars {
@@ -138,7 +138,7 @@ extension LinksReport {
     }
 }
 
-extension LinkAnswer {
+extension LinkMatch {
     fileprivate func lines(listed: Int) -> [String] {
         switch outcome {
         case .opens(let rule): return ["opens     \(link)", "  \(rule.apps.joined(separator: ", ")) by \(rule.place)"]
@@ -152,14 +152,14 @@ extension LinkAnswer {
     }
 }
 
-extension LinkAnswer.Rule {
+extension LinkMatch.Rule {
     fileprivate var place: String {
         let remark = comment.map { " (\($0))" } ?? ""
         return "details[\(entry)], \(isOldFormat ? "path" : "component") \(component)\(remark)"
     }
 }
 
-extension LinkAnswer.Miss {
+extension LinkMatch.Miss {
     fileprivate var reason: String {
         switch key {
         case "/": "the path differs"

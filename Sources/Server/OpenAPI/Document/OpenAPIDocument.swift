@@ -1,7 +1,12 @@
 import ErrorContract
 public import StrictJSON
 
-/// An ``APIDescription`` as an OpenAPI document.
+/// Writes an ``APIDescription`` as an OpenAPI document.
+///
+/// ```swift
+/// let description = APIDescription(settings: APISettings(appName: "Notes", version: "1.0.0"))
+/// let document = OpenAPIDocument(description).json
+/// ```
 public struct OpenAPIDocument: Sendable {
     let description: APIDescription
     let errors: ErrorComponents
@@ -24,7 +29,7 @@ public struct OpenAPIDocument: Sendable {
                 "title": .string(description.title), "version": .string(description.settings.version),
                 "description": .string(description.introduction.markdown),
             ],
-            // A caller could choose an address that is taken from a request.
+            // Never derived from a request, where a caller could choose the address.
             "servers": [["url": .string(description.settings.baseURL ?? "/")]],
             "tags": .array(
                 description.groups.map { ["name": .string($0.title), "description": .string($0.about.markdown)] }
@@ -69,7 +74,7 @@ public struct OpenAPIDocument: Sendable {
         Set(description.operations.flatMap { $0.codes(description.settings) })
     }
 
-    /// The configured form first, then the routes' own ones.
+    /// The configured format first, then the formats of single routes.
     private var usedForms: [ErrorForm] {
         let forms = [description.settings.errorForm] + description.operations.compactMap { $0.errorForm(description.settings) }
         return ErrorForm.allCases.filter(forms.contains)
@@ -81,13 +86,13 @@ extension APIOperation {
     var mentioned: [NamedSchema] {
         var schemas: [Schema] = parameters.map(\.schema)
         if let request { schemas += [.named(request.schema), .named(request.formSchema)] }
-        schemas += answers.flatMap { $0.contents.map(\.schema) }
+        schemas += responses.flatMap { $0.contents.map(\.schema) }
         return schemas.flatMap(\.mentioned)
     }
 }
 
 extension OpenAPIDocument {
-    /// An operation of the document.
+    /// Returns the JSON of an operation.
     func json(of operation: APIOperation, in group: OperationGroup) -> JSONValue {
         var members: JSONObject = [
             "operationId": .string(operation.id), "summary": .string(operation.summary),
@@ -120,13 +125,13 @@ extension OpenAPIDocument {
         var responses: JSONObject = [:]
         for status in operation.statuses(description.settings).sorted() {
             let ofStatus = codes.filter { ErrorCatalogue.standard[$0]?.status == status }
-            let answer = operation.answers.first { $0.status == status }
+            let answer = operation.responses.first { $0.status == status }
             responses["\(status)"] = response(answer, ofStatus, of: operation)
         }
         return .object(responses)
     }
 
-    private func response(_ answer: APIAnswer?, _ codes: [ErrorCode], of operation: APIOperation) -> JSONValue {
+    private func response(_ answer: DescribedResponse?, _ codes: [ErrorCode], of operation: APIOperation) -> JSONValue {
         let isLimited = !operation.limits(in: description.settings).isEmpty
         if let answer, codes.isEmpty { return json(of: answer, isLimited: isLimited) }
         guard let form = operation.errorForm(description.settings) else { return page(answer, codes, isLimited: isLimited) }
@@ -136,8 +141,8 @@ extension OpenAPIDocument {
         return errors.response(codes, in: form).adding(answer?.contents ?? [])
     }
 
-    /// A page that is an error, or another answer with the same status.
-    private func page(_ answer: APIAnswer?, _ codes: [ErrorCode], isLimited: Bool) -> JSONValue {
+    /// Returns the response with a page for an error or for another response with the same status.
+    private func page(_ answer: DescribedResponse?, _ codes: [ErrorCode], isLimited: Bool) -> JSONValue {
         let about = [answer?.about.markdown, errors.description(codes).markdown].compactMap { $0 }.joined(separator: "\n\n")
         return [
             "description": .string(about),
@@ -146,7 +151,7 @@ extension OpenAPIDocument {
         ]
     }
 
-    private func json(of answer: APIAnswer, isLimited: Bool) -> JSONValue {
+    private func json(of answer: DescribedResponse, isLimited: Bool) -> JSONValue {
         var headers: JSONObject = ["X-Request-Id": ErrorComponents.reference(to: .requestID)]
         if answer.isLocalized {
             headers["Content-Language"] = ErrorComponents.reference(to: .contentLanguage(description.settings.languages))
@@ -163,8 +168,8 @@ extension OpenAPIDocument {
 }
 
 extension JSONValue {
-    /// A response that may have other contents as well.
-    fileprivate func adding(_ contents: [APIAnswer.Content]) -> JSONValue {
+    /// Returns the response with additional contents.
+    fileprivate func adding(_ contents: [DescribedResponse.Content]) -> JSONValue {
         guard var response = objectValue, var all = response["content"]?.objectValue, !contents.isEmpty else { return self }
         for content in contents { all[content.mediaType] = content.json }
         response["content"] = .object(all)
@@ -172,7 +177,7 @@ extension JSONValue {
     }
 }
 
-extension APIAnswer.Content {
+extension DescribedResponse.Content {
     fileprivate var json: JSONValue {
         var members: JSONObject = ["schema": schema.json]
         members["example"] = example
@@ -180,7 +185,7 @@ extension APIAnswer.Content {
     }
 }
 
-extension APIAnswer.Link {
+extension DescribedResponse.Link {
     fileprivate var json: JSONValue {
         ["operationId": .string(operationID), "requestBody": .object(request), "description": .string(about)]
     }

@@ -18,7 +18,7 @@ extension OperationGroup {
         id: "appleAssociation",
         summary: "Apps that open our links, on Apple's systems",
         about: "The association file, from `APPLE_APP_IDS`; never a redirect.",
-        answers: [APIAnswer(200, "The file.", .json(appleFile, example: appleExample))]
+        responses: [DescribedResponse(200, "The file.", .json(appleFile, example: appleExample))]
     )
 
     private static let androidLinks = APIOperation(
@@ -27,7 +27,7 @@ extension OperationGroup {
         id: "androidLinks",
         summary: "Apps that open our links, on Android",
         about: "The statement list, from `ANDROID_PACKAGE` and `ANDROID_CERT_SHA256`; never a redirect.",
-        answers: [APIAnswer(200, "The file.", .json(androidFile, example: androidExample))]
+        responses: [DescribedResponse(200, "The file.", .json(androidFile, example: androidExample))]
     )
 
     private static let changePassword = APIOperation(
@@ -36,7 +36,7 @@ extension OperationGroup {
         id: "changePassword",
         summary: "Where a password is changed",
         about: "Sends password managers to the page that requests a link.",
-        answers: [APIAnswer(302, "The page.", headers: [location])]
+        responses: [DescribedResponse(302, "The page.", headers: [location])]
     )
 
     private static let location = APIHeader(

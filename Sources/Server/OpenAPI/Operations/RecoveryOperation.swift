@@ -2,7 +2,7 @@ import AccountContract
 import ErrorContract
 import StrictJSON
 
-/// Password reset: request, validate, confirm, and the request of apps in the field.
+/// The operations of password reset: request, validate, confirm, and the request route of apps in the field.
 package enum RecoveryOperation: String, AccountOperations {
     case requestPasswordReset, validateResetToken, confirmPasswordReset, legacyPasswordReset
 
@@ -16,20 +16,20 @@ package enum RecoveryOperation: String, AccountOperations {
                 summary: "Request a link",
                 about: "The response is the same for an address with an account and one without, in status, bytes and time.",
                 request: Self.address,
-                answers: [
-                    APIAnswer(
+                responses: [
+                    DescribedResponse(
                         200,
                         Self.requested,
-                        .json(MessageAnswer.self, example: ["message": Self.requestedText, "success": true]),
+                        .json(MessageResponse.self, example: ["message": Self.requestedText, "success": true]),
                         isLocalized: true
                     )
                 ],
-                wrappedAnswers: [
-                    APIAnswer(
+                wrappedResponses: [
+                    DescribedResponse(
                         200,
                         Self.requested,
                         .json(
-                            ResetLinkSentAnswer.self,
+                            ResetLinkSentResponse.self,
                             example: [
                                 "success": true,
                                 "data": [
@@ -56,12 +56,12 @@ package enum RecoveryOperation: String, AccountOperations {
                     ValidateResetTokenRequest.self,
                     example: ["token": .string(AccountExamples.token), "email": "ana@example.com"]
                 ),
-                answers: [
-                    APIAnswer(
+                responses: [
+                    DescribedResponse(
                         200,
                         "The token is valid.",
                         .json(
-                            ValidTokenAnswer.self,
+                            ValidTokenResponse.self,
                             example: [
                                 "email": "ana@example.com", "expires_at": "2026-11-21T11:30:00Z", "first_name": "Ana",
                                 "user_id": "8c3e0b52-0e0b-4c62-9a4d-0c5a8e3b7f10", "valid": true,
@@ -87,8 +87,8 @@ package enum RecoveryOperation: String, AccountOperations {
                     ConfirmPasswordResetRequest.self,
                     example: ["token": .string(AccountExamples.token), "new_password": "another horse battery"]
                 ),
-                answers: [
-                    APIAnswer(
+                responses: [
+                    DescribedResponse(
                         200,
                         "The password has been changed.",
                         .json(
@@ -115,12 +115,12 @@ package enum RecoveryOperation: String, AccountOperations {
                 about:
                     "Does what the request above does. The response is wrapped and flat at once, and errors have the form `success`.",
                 request: Self.address,
-                answers: [
-                    APIAnswer(
+                responses: [
+                    DescribedResponse(
                         200,
                         "The request has been noted.",
                         .json(
-                            LegacyResetAnswer.self,
+                            LegacyResetResponse.self,
                             example: [
                                 "data": ["message": Self.requestedText, "user_exist_status": true],
                                 "message": Self.requestedText, "success": true, "user_exist_status": true,

@@ -19,7 +19,7 @@ package enum RecoveryPageOperation: String, AccountOperations {
                     from the fragment and validates it by the API before it shows either; without a token it offers to send a link.
                     """,
                 parameters: Self.link,
-                answers: [
+                responses: [
                     .page(200, "The form for a new password, or the one that requests a link."),
                     .page(400, "The address is no link: the token is missing, given twice or malformed."), Self.expired,
                 ],
@@ -42,7 +42,7 @@ package enum RecoveryPageOperation: String, AccountOperations {
                     ],
                     isForm: true
                 ),
-                answers: [
+                responses: [
                     .page(200, "The password has been changed.", headers: [Self.deviceCookie]),
                     .page(400, "The form again, with what was wrong; or the token is no token."), Self.expired,
                 ],
@@ -64,7 +64,7 @@ package enum RecoveryPageOperation: String, AccountOperations {
                     example: ["email": "ana@example.com"],
                     isForm: true
                 ),
-                answers: [
+                responses: [
                     .page(200, "The request has been noted. If there is an account, the email is on its way."),
                     .page(400, "The form again: the address is missing or malformed."),
                 ],
@@ -76,13 +76,13 @@ package enum RecoveryPageOperation: String, AccountOperations {
         case .openFreezePage:
             APIOperation(
                 method: .get,
-                path: AccountPath.freezePage,
+                path: AccountPath.accountLockPage,
                 id: rawValue,
                 summary: "The page that asks whether to lock an account",
                 about:
                     "Opened by the link of the email that confirms a change; the account is not locked before its form is sent.",
                 parameters: Self.link,
-                answers: [
+                responses: [
                     .page(200, "The question, or the page that takes the token from behind `#`."), Self.malformed, Self.expired,
                 ],
                 asksStore: true,
@@ -91,17 +91,17 @@ package enum RecoveryPageOperation: String, AccountOperations {
         case .sendFreezeForm:
             APIOperation(
                 method: .post,
-                path: AccountPath.freezePage,
+                path: AccountPath.accountLockPage,
                 id: rawValue,
                 summary: "Lock an account",
                 about: "Ends all sessions; no sign-in succeeds until the password has been reset.",
                 request: RequestContent(
-                    FreezeForm.self,
+                    AccountLockForm.self,
                     named: "FreezePage",
                     example: ["token": .string(AccountExamples.token)],
                     isForm: true
                 ),
-                answers: [.page(200, "The account is locked."), Self.malformed, Self.expired],
+                responses: [.page(200, "The account is locked."), Self.malformed, Self.expired],
                 ownCodes: [.resourceForbidden],
                 asksStore: true,
                 limits: [.tokenIP],
@@ -110,8 +110,11 @@ package enum RecoveryPageOperation: String, AccountOperations {
         }
     }
 
-    private static let malformed = APIAnswer.page(400, "The token is missing, given twice or malformed.")
-    private static let expired = APIAnswer.page(410, "The link is unknown, expired or used; the page offers to send a new one.")
+    private static let malformed = DescribedResponse.page(400, "The token is missing, given twice or malformed.")
+    private static let expired = DescribedResponse.page(
+        410,
+        "The link is unknown, expired or used; the page offers to send a new one."
+    )
 
     private static let deviceCookie = APIHeader(
         name: "Set-Cookie",

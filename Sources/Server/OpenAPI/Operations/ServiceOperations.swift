@@ -2,7 +2,7 @@ import ErrorContract
 import StrictJSON
 
 extension OperationGroup {
-    /// This description.
+    /// The operations that serve this description.
     static let reference = OperationGroup(
         "Reference",
         "This description, for readers and for programs.",
@@ -14,7 +14,7 @@ extension OperationGroup {
                 summary: "The start page",
                 about:
                     "Names the service; in development it links to the reference, the mailbox, the error lab, the error codes and the health.",
-                answers: [.page(200, "The page, unless the client prefers JSON.")],
+                responses: [.page(200, "The page, unless the client prefers JSON.")],
                 ownCodes: [.resourceNotFound]
             ),
             APIOperation(
@@ -23,8 +23,8 @@ extension OperationGroup {
                 id: "openAPI",
                 summary: "This description as OpenAPI 3.1",
                 about: "For generators, mock servers and tests.",
-                answers: [
-                    APIAnswer(
+                responses: [
+                    DescribedResponse(
                         200,
                         "The document.",
                         .json(
@@ -50,7 +50,7 @@ extension OperationGroup {
                 id: "docs",
                 summary: "This description as a page",
                 about: "Needs nothing from elsewhere, and no JavaScript.",
-                answers: [APIAnswer(200, "The page.", .page)]
+                responses: [DescribedResponse(200, "The page.", .page)]
             ),
             APIOperation(
                 method: .get,
@@ -58,7 +58,7 @@ extension OperationGroup {
                 id: "errorCodes",
                 summary: "All error codes as a page",
                 about: "By family; each links to its own page.",
-                answers: [APIAnswer(200, "The page.", .page)]
+                responses: [DescribedResponse(200, "The page.", .page)]
             ),
             APIOperation(
                 method: .get,
@@ -67,9 +67,9 @@ extension OperationGroup {
                 summary: "One error code as a page",
                 about: "What the `type` of problem details leads to. For a code that is none there is a page as well.",
                 parameters: [APIParameter(name: "code", place: .path, schema: .text(), about: "The code.")],
-                answers: [
-                    APIAnswer(200, "The page.", .page),
-                    APIAnswer(404, "No such code; a page unless the client prefers JSON.", .page),
+                responses: [
+                    DescribedResponse(200, "The page.", .page),
+                    DescribedResponse(404, "No such code; a page unless the client prefers JSON.", .page),
                 ],
                 ownCodes: [.resourceNotFound]
             ),
@@ -78,7 +78,7 @@ extension OperationGroup {
 }
 
 extension OperationGroup {
-    /// Liveness, readiness and metrics.
+    /// Returns the operations of liveness, readiness and metrics.
     static func health(_ settings: APISettings) -> OperationGroup {
         OperationGroup(
             "Health",
@@ -93,7 +93,7 @@ extension OperationGroup {
         id: "live",
         summary: "Whether the server lives",
         about: "Depends on nothing else.",
-        answers: [status("live", named: "LiveAnswer", "It does.")],
+        responses: [status("live", named: "LiveResponse", "It does.")],
         isShed: false
     )
 
@@ -103,7 +103,7 @@ extension OperationGroup {
         id: "ready",
         summary: "Whether the server can work",
         about: "Checks everything that the server needs; `details.check` of the error names the check that failed.",
-        answers: [status("ready", named: "ReadyAnswer", "It can.")],
+        responses: [status("ready", named: "ReadyResponse", "It can.")],
         ownCodes: [.serverServiceUnavailable],
         isShed: false
     )
@@ -117,19 +117,25 @@ extension OperationGroup {
             Counters, gauges and histograms in the text format 0.0.4. With `METRICS_TOKEN` the server requires the \
             token as `Authorization: Bearer …`; without one it serves the route in development on a loopback address only.
             """,
-        answers: [APIAnswer(200, "The metrics.", APIAnswer.Content(mediaType: "text/plain", schema: .text(), example: nil))],
+        responses: [
+            DescribedResponse(
+                200,
+                "The metrics.",
+                DescribedResponse.Content(mediaType: "text/plain", schema: .text(), example: nil)
+            )
+        ],
         ownCodes: [.authTokenMissing, .authTokenInvalid],
         isShed: false
     )
 
-    private static func status(_ word: String, named name: String, _ about: Prose) -> APIAnswer {
+    private static func status(_ word: String, named name: String, _ about: Prose) -> DescribedResponse {
         let schema = NamedSchema(name, .object(Field("status", .constant(.string(word)))))
-        return APIAnswer(200, about, .json(schema, example: ["status": .string(word)]))
+        return DescribedResponse(200, about, .json(schema, example: ["status": .string(word)]))
     }
 }
 
 extension OperationGroup {
-    /// The routes that are served in development only, on a loopback address.
+    /// The operations for development, which are only served on a loopback address.
     static let development = OperationGroup(
         "Development",
         """
@@ -145,8 +151,8 @@ extension OperationGroup {
         id: "mailbox",
         summary: "The emails that would have been sent",
         about: "As a page, or as JSON for `Accept: application/json`; newest first, at most 100.",
-        answers: [
-            APIAnswer(
+        responses: [
+            DescribedResponse(
                 200,
                 "The emails.",
                 .page,
@@ -166,7 +172,7 @@ extension OperationGroup {
         summary: "One email as it looks",
         about: "The HTML of the email.",
         parameters: [APIParameter(name: "id", place: .path, schema: .text(), about: "The email's id.")],
-        answers: [APIAnswer(200, "The email.", .page)],
+        responses: [DescribedResponse(200, "The email.", .page)],
         ownCodes: [.resourceNotFound]
     )
 

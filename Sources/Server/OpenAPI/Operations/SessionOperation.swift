@@ -2,15 +2,15 @@ import AccountContract
 import ErrorContract
 import StrictJSON
 
-/// A part of the table of operations: each case is an operation, and the raw value is its name in the document.
+/// A group of the account API's operations. Each case is an operation, and the raw value is its id in the document.
 ///
-/// The router asks for a handler of every case. A case without a handler, or a handler without a case, does not compile.
+/// The router requires a handler for each case: a case without a handler, or a handler without a case, does not compile.
 package protocol AccountOperations: CaseIterable, RawRepresentable<String>, Sendable {
-    /// The row of the table.
+    /// The description of the operation.
     var row: APIOperation { get }
 }
 
-/// Register, sign in, refresh, sign out, and the signed-in account.
+/// The operations of sessions: register, sign in, refresh, sign out, and the signed-in account.
 package enum SessionOperation: String, AccountOperations {
     case register, login, refresh, logout, me
 
@@ -29,7 +29,7 @@ package enum SessionOperation: String, AccountOperations {
                         "email": "ana@example.com", "password": "correct horse battery", "first_name": "Ana", "locale": "es",
                     ]
                 ),
-                answers: [Self.session(201, "The account, signed in.")],
+                responses: [Self.session(201, "The account, signed in.")],
                 ownCodes: [.authEmailExists],
                 asksStore: true,
                 limits: [.registerIP]
@@ -50,7 +50,7 @@ package enum SessionOperation: String, AccountOperations {
                     LoginRequest.self,
                     example: ["email": "ana@example.com", "password": "correct horse battery"]
                 ),
-                answers: [Self.session(200, "The account, signed in.")],
+                responses: [Self.session(200, "The account, signed in.")],
                 ownCodes: [.authInvalidCredentials, .authUserInactive, .authUserSuspended],
                 asksStore: true,
                 limits: [.loginAccount, .loginFailures, .loginDevice, .loginIP]
@@ -63,7 +63,7 @@ package enum SessionOperation: String, AccountOperations {
                 summary: "Refresh a session",
                 about: "Returns a new pair of tokens for a refresh token.",
                 request: Self.refreshToken,
-                answers: [Self.session(200, "The account with new tokens.")],
+                responses: [Self.session(200, "The account with new tokens.")],
                 ownCodes: [.authRefreshFailed, .authSessionExpired],
                 asksStore: true,
                 limits: [.refreshIP]
@@ -76,7 +76,7 @@ package enum SessionOperation: String, AccountOperations {
                 summary: "Sign out",
                 about: "Ends the session of a refresh token. A token that is unknown or ended already is no error.",
                 request: Self.refreshToken,
-                answers: [APIAnswer(204, "The session has ended.")],
+                responses: [DescribedResponse(204, "The session has ended.")],
                 idempotency: .byClient,
                 asksStore: true
             )
@@ -88,7 +88,9 @@ package enum SessionOperation: String, AccountOperations {
                 summary: "The signed-in account",
                 about: "Returns the account of the access token.",
                 needsSession: true,
-                answers: [APIAnswer(200, "The account.", .json(UserAnswer.self, example: ["user": AccountExamples.user]))],
+                responses: [
+                    DescribedResponse(200, "The account.", .json(UserResponse.self, example: ["user": AccountExamples.user]))
+                ],
                 ownCodes: [.authTokenMissing, .authTokenInvalid, .authTokenExpired, .authSessionExpired],
                 asksStore: true
             )
@@ -107,18 +109,18 @@ package enum SessionOperation: String, AccountOperations {
         about: "The device token of a browser, which the page for a new password sets. Any other text counts as none."
     )
 
-    /// A response with a pair of tokens, and the operations that take them.
-    private static func session(_ status: Int, _ about: Prose) -> APIAnswer {
+    /// Returns a response with a pair of tokens, and links to the operations that accept them.
+    private static func session(_ status: Int, _ about: Prose) -> DescribedResponse {
         let token: JSONObject = ["refresh_token": "$response.body#/refresh_token"]
         let example: JSONValue = [
             "access_token": "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiI4QzNFMEI1MiJ9.Zm9yLXNob3ctb25seQ",
             "device_token": AccountExamples.deviceToken, "expires_in": 900, "refresh_token": AccountExamples.refreshToken,
             "token_type": "Bearer", "user": AccountExamples.user,
         ]
-        return APIAnswer(
+        return DescribedResponse(
             status,
             about,
-            .json(SessionAnswer.self, example: example),
+            .json(SessionResponse.self, example: example),
             links: [
                 .init(name: "refresh", operationID: Self.refresh.rawValue, request: token, about: "Refreshes the session."),
                 .init(name: "logout", operationID: Self.logout.rawValue, request: token, about: "Ends the session."),
@@ -139,7 +141,7 @@ extension OperationGroup {
     )
 }
 
-/// The example of the reference: Ana, her account, her tokens.
+/// The values of the reference's examples: the user Ana, her account, her tokens.
 package enum AccountExamples {
     package static let token = "3f0vJ8mQ2cT9xL5rN7bW1yH6dK4sG0pZaEiUoXqVtRg"
     static let refreshToken: JSONValue = "Zc1o3mJ6Xb0uV4kQ9tR2sY7wE5nH8gLd0aPfKiBxMvA"

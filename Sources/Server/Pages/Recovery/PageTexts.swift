@@ -1,6 +1,6 @@
 import ErrorContract
 
-/// The texts that only the web pages have; the others are the contract's.
+/// The texts that only the web pages have; the others belong to the contract.
 enum PageTexts {
     static let show = LocalizedText(
         en: "Show",
@@ -85,7 +85,7 @@ enum PageTexts {
         de: "Kommst du über den Link in einer E-Mail? Diese Seite braucht JavaScript, um ihn zu lesen."
     )
 
-    static let freezeHeading = LocalizedText(
+    static let lockHeading = LocalizedText(
         en: "Was this not you?",
         es: "¿No fuiste tú?",
         he: "לא ביצעת את השינוי?",
@@ -93,7 +93,7 @@ enum PageTexts {
         fr: "Ce n’était pas vous\u{A0}?",
         de: "Warst du das nicht?"
     )
-    static let freezeLead = LocalizedText(
+    static let lockLead = LocalizedText(
         en:
             "Hello {name}, your password was changed. If it was not you, freeze your account: nobody can sign in until you reset the password.",
         es:
@@ -106,7 +106,7 @@ enum PageTexts {
         de:
             "Hallo {name}, dein Passwort wurde geändert. Wenn du das nicht warst, friere dein Konto ein: Niemand kann sich anmelden, bis du das Passwort zurücksetzt."
     )
-    static let freezeLeadUnnamed = LocalizedText(
+    static let lockLeadUnnamed = LocalizedText(
         en: "Your password was changed. If it was not you, freeze your account: nobody can sign in until you reset the password.",
         es:
             "Tu contraseña fue cambiada. Si no fuiste tú, congela tu cuenta: nadie podrá iniciar sesión hasta que restablezcas la contraseña.",
@@ -117,7 +117,7 @@ enum PageTexts {
         de:
             "Dein Passwort wurde geändert. Wenn du das nicht warst, friere dein Konto ein: Niemand kann sich anmelden, bis du das Passwort zurücksetzt."
     )
-    static let freeze = LocalizedText(
+    static let lock = LocalizedText(
         en: "Freeze my account",
         es: "Congelar mi cuenta",
         he: "הקפאת החשבון שלי",
@@ -125,7 +125,7 @@ enum PageTexts {
         fr: "Geler mon compte",
         de: "Mein Konto einfrieren"
     )
-    static let frozenHeading = LocalizedText(
+    static let lockedHeading = LocalizedText(
         en: "Your account is frozen",
         es: "Tu cuenta está congelada",
         he: "החשבון שלך מוקפא",
@@ -133,7 +133,7 @@ enum PageTexts {
         fr: "Votre compte est gelé",
         de: "Dein Konto ist eingefroren"
     )
-    static let frozen = LocalizedText(
+    static let locked = LocalizedText(
         en: "All sessions have been ended. To use your account again, ask for a link and set a new password.",
         es:
             "Todas las sesiones han sido cerradas. Para volver a usar tu cuenta, solicita un enlace y define una nueva contraseña.",

@@ -13,8 +13,8 @@ struct PageWriter {
         case .changed: say(PageTexts.successHeading)
         case .deadLink: say(ContractText.linkExpiredTitle)
         case .invalidLink: say(ContractText.linkInvalidTitle)
-        case .freeze, .freezeUndecided: say(PageTexts.freezeHeading)
-        case .frozen: say(PageTexts.frozenHeading)
+        case .lock, .lockUndecided: say(PageTexts.lockHeading)
+        case .locked: say(PageTexts.lockedHeading)
         case .failure(let title, _): say(title)
         }
     }
@@ -24,7 +24,7 @@ struct PageWriter {
         case .reset(let link, let name, let problem):
             content["reset"] = resetForm(link: link, name: name, problem: problem)
         case .undecided:
-            // The script shows it if the token of the fragment turns out to be expired.
+            // The script shows it if the token after `#` is expired or used.
             content["notice"] = notice("bad", ContractText.linkExpiredTitle, ContractText.linkExpired, hidden: true)
             content["reset"] = resetForm(link: nil, name: nil, problem: nil)
             content["request"] = requestForm(heading: ContractText.resetTitle, lead: PageTexts.requestLead, isUndecided: true)
@@ -45,13 +45,13 @@ struct PageWriter {
                 email: email,
                 problem: problem
             )
-        case .freeze(let token, let name):
-            content["freeze"] = freezeForm(token: token, name: name)
-        case .freezeUndecided:
+        case .lock(let token, let name):
+            content["freeze"] = lockForm(token: token, name: name)
+        case .lockUndecided:
             content["notice"] = notice("bad", ContractText.linkInvalidTitle, ContractText.linkInvalid)
-            content["freeze"] = freezeForm(token: nil, name: nil)
-        case .frozen:
-            content["notice"] = notice("plain", PageTexts.frozenHeading, PageTexts.frozen)
+            content["freeze"] = lockForm(token: nil, name: nil)
+        case .locked:
+            content["notice"] = notice("plain", PageTexts.lockedHeading, PageTexts.locked)
             content["request"] = requestForm(heading: ContractText.resetTitle)
         case .failure(let title, let text):
             content["notice"] = notice("bad", title, text, alert: true)
@@ -94,7 +94,7 @@ struct PageWriter {
             "short": ContractText.passwordTooShort(minimum: minimum),
             "empty": ContractText.fieldsEmpty,
             "openApp": PageTexts.openApp,
-            // The heading over the request for another link, if the token of the fragment is expired.
+            // The heading of the form for another link, if the token after `#` is expired or used.
             "again": ContractText.requestNewLink,
         ]
         var form: TemplateValues = [
@@ -107,7 +107,7 @@ struct PageWriter {
             "minimum": minimum,
             "scheme": settings.appScheme ?? "",
             "appLink": settings.appScheme.flatMap { link?.url(scheme: $0)?.absoluteString },
-            // The script validates a token of the fragment here.
+            // The address at which the script validates a token after `#`.
             "validate": settings.basePath + AccountPath.validateResetToken,
         ]
         for (name, text) in texts { form[name] = say(text) }
@@ -134,15 +134,15 @@ struct PageWriter {
         ]
     }
 
-    private func freezeForm(token: ResetToken?, name: String?) -> TemplateValues {
-        let lead = name.map { PageTexts.freezeLead.filling("name", with: $0) } ?? PageTexts.freezeLeadUnnamed
+    private func lockForm(token: ResetToken?, name: String?) -> TemplateValues {
+        let lead = name.map { PageTexts.lockLead.filling("name", with: $0) } ?? PageTexts.lockLeadUnnamed
         return [
             "hidden": token == nil,
-            "heading": say(PageTexts.freezeHeading),
+            "heading": say(PageTexts.lockHeading),
             "lead": lead.runs(in: language).map(\.values),
-            "action": settings.basePath + AccountPath.freezePage,
+            "action": settings.basePath + AccountPath.accountLockPage,
             "token": token?.rawValue ?? "",
-            "submit": say(PageTexts.freeze),
+            "submit": say(PageTexts.lock),
         ]
     }
 }

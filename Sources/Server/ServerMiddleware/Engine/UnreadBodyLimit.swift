@@ -1,10 +1,11 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// Ends a connection on which the body of a request goes on though the request has been answered: no route reads it, and the engine
-/// would take all of it, however much that is and however slowly it comes.
+/// Closes a connection whose client continues to send a body after the response. No route reads this body, and the engine would accept all
+/// of it at any size and speed.
 ///
-/// What is more than 64 KiB has another second, so that its client can read the answer; what is less has 15 seconds.
+/// If the rest of the body exceeds 64 KiB, the connection closes after 1 s, so that the client can read the response. Otherwise, it closes
+/// after 15 s.
 final class UnreadBodyLimit: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -14,16 +15,16 @@ final class UnreadBodyLimit: ChannelDuplexHandler, RemovableChannelHandler {
     private static let size = 65_536
     private static let time = TimeAmount.seconds(15)
 
-    private var unanswered = 0
+    private var outstanding = 0
     private var isInBody = false
-    /// How many bytes have come since the answer; `nil` if that does not matter.
+    /// The number of bytes since the response; `nil` while no limit applies.
     private var rest: Int?
     private var end: Scheduled<Void>?
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head:
-            unanswered += 1
+            outstanding += 1
             isInBody = true
         case .body(let bytes):
             guard let passed = rest else { break }
@@ -40,8 +41,8 @@ final class UnreadBodyLimit: ChannelDuplexHandler, RemovableChannelHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         context.write(data, promise: promise)
         guard case .end = unwrapOutboundIn(data) else { return }
-        unanswered -= 1
-        guard unanswered == 0, isInBody else { return }
+        outstanding -= 1
+        guard outstanding == 0, isInBody else { return }
         close(context, in: Self.time)
         rest = 0
     }

@@ -3,14 +3,14 @@ import RateLimiting
 import Synchronization
 import Timekeeping
 
-/// Keeps one network from using up a limit that all clients share.
+/// Prevents one network from using up a limit that all clients share.
 ///
-/// A request that only the shared limit refuses is admitted nevertheless if the client's network, a /48 or a /24, has used less than its
-/// `FairShare` of the quota. All other limits of the request still apply. Use it where an admitted request is only noted, and a worker bounds
-/// the rate at which the work is done.
+/// A request that only the shared limit refuses is admitted if the client's network, a /48 or a /24, has used less than its `FairShare` of
+/// the quota. All other limits of the request still apply. Use it where an admitted request only adds to a queue, and a worker limits the
+/// rate of the work.
 ///
-/// The table is in memory and starts empty: after a restart each network has its fair share once more, while the shared limit itself may be
-/// kept by its store.
+/// The table is in memory and starts empty: after a restart, each network has its fair share again, even if the store has kept the usage of
+/// the shared limit.
 public final class FairShares: Sendable {
     private let policy: String
     private let shares: Mutex<FairShare>
@@ -41,25 +41,26 @@ public final class FairShares: Sendable {
     ///   - claims: The claims of the request.
     ///   - client: The client.
     ///   - store: The store of the limits.
-    /// - Returns: The decision, and the claims that it is about: without the shared limit if the fair share decided in its place.
+    /// - Returns: The decision, and the claims that it covers: without the claim of the shared limit if the fair share admitted the
+    ///   request.
     /// - Throws: The error of the store.
     func decide(
         _ claims: [RateLimitClaim],
         of client: ClientAddress,
         by store: any RateLimitStore
-    ) async throws -> (answer: RateLimitAnswer, claims: [RateLimitClaim]) {
-        let answer = try await store.admit(claims)
+    ) async throws -> (answer: RateLimitResult, claims: [RateLimitClaim]) {
+        let response = try await store.admit(claims)
         let network = secret.digest(of: client.network ?? "")
-        guard let refusal = answer.refusal else {
-            if let limit = answer.limits.first(where: { $0.policy.name == policy }) {
+        guard let refusal = response.refusal else {
+            if let limit = response.limits.first(where: { $0.policy.name == policy }) {
                 _ = shares.withLock { $0.record(network, at: clock.now, window: limit.policy.window) }
             }
-            return (answer, claims)
+            return (response, claims)
         }
-        guard refusal.policy.name == policy else { return (answer, claims) }
+        guard refusal.policy.name == policy else { return (response, claims) }
         let (quota, window) = (refusal.policy.quota, refusal.policy.window)
         let reserved = shares.withLock { $0.reserve(network, at: clock.now, quota: quota, window: window) }
-        guard let reserved else { return (answer, claims) }
+        guard let reserved else { return (response, claims) }
         let others = claims.filter { $0.policy != policy }
         do {
             let decision = try await store.admit(others)

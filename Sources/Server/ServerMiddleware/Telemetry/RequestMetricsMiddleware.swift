@@ -16,7 +16,7 @@ public struct RequestMetricsMiddleware<Context: RequestContext>: RouterMiddlewar
     private let metrics: RequestMetrics
 
     /// Creates the middleware.
-    /// - Parameter metrics: Where the figures go; the process's own system if `nil`.
+    /// - Parameter metrics: The factory of the metrics; the process's default if `nil`.
     public init(metrics: (any MetricsFactory)? = nil) {
         self.metrics = RequestMetrics(factory: metrics ?? MetricsSystem.factory)
     }
@@ -43,7 +43,7 @@ public struct RequestMetricsMiddleware<Context: RequestContext>: RouterMiddlewar
     }
 }
 
-/// The handles, each made once.
+/// The handles of the metrics, each created once.
 private final class RequestMetrics: Sendable {
     enum Outcome: Hashable {
         case statusClass(Int)
@@ -65,7 +65,7 @@ private final class RequestMetrics: Sendable {
         let outcome: Outcome
     }
 
-    private struct Figures {
+    private struct Measurements {
         let count: Counter
         let duration: Timer
     }
@@ -74,7 +74,7 @@ private final class RequestMetrics: Sendable {
 
     let inFlight: Meter
     private let factory: any MetricsFactory
-    private let figures = Mutex<[Series: Figures]>([:])
+    private let measurements = Mutex<[Series: Measurements]>([:])
 
     init(factory: any MetricsFactory) {
         self.factory = factory
@@ -87,10 +87,10 @@ private final class RequestMetrics: Sendable {
             route: route,
             outcome: outcome
         )
-        let figures = figures.withLock { all in
+        let measurements = measurements.withLock { all in
             if let known = all[series] { return known }
             let dimensions = [("method", series.method), ("route", series.route), ("status", series.outcome.label)]
-            let new = Figures(
+            let new = Measurements(
                 count: Counter(label: "http_server_requests", dimensions: dimensions, factory: factory),
                 duration: Timer(
                     label: "http_server_request_duration",
@@ -102,7 +102,7 @@ private final class RequestMetrics: Sendable {
             all[series] = new
             return new
         }
-        figures.count.increment()
-        figures.duration.recordNanoseconds(duration.wholeNanoseconds)
+        measurements.count.increment()
+        measurements.duration.recordNanoseconds(duration.wholeNanoseconds)
     }
 }

@@ -1,22 +1,22 @@
 public import ErrorContract
 
-/// A text from outside with a bounded length; being of the type proves that it was checked.
+/// A validated text from a client, with a maximum length. A value of the type proves that the text was validated.
 public protocol BoundedText: Codable, Hashable, Sendable {
     /// The text.
     var rawValue: String { get }
-    /// The longest text, in UTF-8 bytes for tokens and in characters for what people type.
+    /// The maximum length: in UTF-8 bytes for secrets, in characters for names.
     static var maximumLength: Int { get }
-    /// Reads a text.
+    /// Validates a text.
     init(_ text: String) throws(TextRefusal)
 }
 
-/// Why a text was refused.
+/// The reason why a text was refused.
 public enum TextRefusal: Error, Hashable, Sendable, ContractRefusal {
-    /// Nothing, or nothing but spaces where those do not count.
+    /// The text is empty, or consists of spaces where those are ignored.
     case empty
-    /// More than the type's maximum.
+    /// The text is longer than the type's maximum.
     case tooLong
-    /// A control character.
+    /// The text contains a character that is not allowed, such as a control character.
     case forbiddenCharacter
 
     /// The code of the violation.
@@ -30,12 +30,12 @@ public enum TextRefusal: Error, Hashable, Sendable, ContractRefusal {
 }
 
 extension BoundedText {
-    /// Reads a text from its JSON string.
+    /// Decodes and validates the text of a JSON string.
     public init(from decoder: any Decoder) throws {
         try self.init(try decoder.singleValueContainer().decode(String.self))
     }
 
-    /// Writes the text as a JSON string.
+    /// Encodes the text as a JSON string.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)
@@ -44,12 +44,12 @@ extension BoundedText {
 
 /// The token of a reset link, which proves that the user received the email.
 public struct ResetToken: BoundedText {
-    /// The longest token, in UTF-8 bytes.
+    /// The maximum length of a token, in UTF-8 bytes.
     public static let maximumLength = 512
     /// The secret.
     public let rawValue: String
 
-    /// Reads a secret; spaces belong to it.
+    /// Validates a token. Spaces are part of it.
     public init(_ text: String) throws(TextRefusal) {
         rawValue = try Secrets.bounded(text, bytes: Self.maximumLength)
     }
@@ -57,39 +57,39 @@ public struct ResetToken: BoundedText {
 
 /// The token that refreshes a session.
 public struct RefreshToken: BoundedText {
-    /// The longest token, in UTF-8 bytes.
+    /// The maximum length of a token, in UTF-8 bytes.
     public static let maximumLength = 512
     /// The secret.
     public let rawValue: String
 
-    /// Reads a secret; spaces belong to it.
+    /// Validates a token. Spaces are part of it.
     public init(_ text: String) throws(TextRefusal) {
         rawValue = try Secrets.bounded(text, bytes: Self.maximumLength)
     }
 }
 
-/// Proof that a device has signed in to an account before. It does not authenticate: with it, failed attempts of other devices don't
-/// prevent a sign-in.
+/// Proof that a device has signed in to an account before. It does not authenticate the user. A sign-in with it is not blocked
+/// by failed attempts of other devices.
 public struct DeviceToken: BoundedText {
-    /// The longest token, in UTF-8 bytes.
+    /// The maximum length of a token, in UTF-8 bytes.
     public static let maximumLength = 512
     /// The secret.
     public let rawValue: String
 
-    /// Reads a secret; spaces belong to it.
+    /// Validates a token. Spaces are part of it.
     public init(_ text: String) throws(TextRefusal) {
         rawValue = try Secrets.bounded(text, bytes: Self.maximumLength)
     }
 }
 
-/// A password as it was typed. Whether it is strong enough is the server's policy, not this type's.
+/// A password as the user typed it. The server's policy, not this type, determines whether it is strong enough.
 public struct Password: BoundedText {
-    /// Far above every policy; keeps the cost of refusing a password small.
+    /// The maximum length in UTF-8 bytes: far above every policy, to keep the cost of refusing a password small.
     public static let maximumLength = 4_096
     /// The secret.
     public let rawValue: String
 
-    /// Reads a secret; spaces belong to it.
+    /// Validates a password. Spaces are part of it.
     public init(_ text: String) throws(TextRefusal) {
         rawValue = try Secrets.bounded(text, bytes: Self.maximumLength)
     }
@@ -104,15 +104,15 @@ private enum Secrets {
 }
 
 extension BoundedText where Self: SecretText {
-    /// Never the secret: descriptions end up in logs.
+    /// A text without the secret, since descriptions are logged.
     public var description: String { "\(Self.self)(hidden)" }
-    /// Never the secret.
+    /// A text without the secret.
     public var debugDescription: String { description }
-    /// Shows no member.
+    /// A mirror without members.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// A text that must not be printed by accident.
+/// A type whose descriptions never contain its text, so that it can't be logged by mistake.
 public protocol SecretText: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
 extension ResetToken: SecretText {}

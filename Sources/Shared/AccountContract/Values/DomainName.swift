@@ -1,9 +1,9 @@
 import Foundation
 
-/// Internet domain names in the form in which they are looked up.
+/// Internet domain names in the form that is used for lookups.
 enum DomainName {
-    /// The name in lower-case ASCII, labels beyond ASCII in punycode, or `nil` if it is not a name with at least two labels
-    /// and an alphabetic top-level label of 2–63.
+    /// Returns the name in lower-case ASCII, with labels beyond ASCII in punycode, or `nil` if it is not a name with at least
+    /// two labels and an alphabetic top-level label of 2 to 63 characters.
     static func ascii(_ name: String) -> String? {
         var labels: [String] = []
         for label in folded(name).split(separator: ".", omittingEmptySubsequences: false) {
@@ -17,7 +17,8 @@ enum DomainName {
         return text.utf8.count <= 253 ? text : nil
     }
 
-    /// Composed first: what is a capital only behind a compatibility mapping is lowered too, so that folding twice changes nothing.
+    /// Returns the text in lower case after a compatibility mapping. The mapping comes first, because it can yield capital
+    /// letters: applied twice, the result stays the same.
     private static func folded(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
         return text.precomposedStringWithCompatibilityMapping.lowercased().precomposedStringWithCompatibilityMapping
@@ -33,8 +34,8 @@ enum DomainName {
         return ascii.utf8.count <= 63 ? ascii : nil
     }
 
-    /// Whether a label that begins with `xn--` is one that we would write, so that nobody brings in by punycode what is refused in
-    /// clear, or a second spelling of a name.
+    /// Whether a label that begins with `xn--` is canonical punycode. A label that would be refused in Unicode, or a second
+    /// spelling of a name, is not accepted in punycode, either.
     private static func isPunycode(_ label: String) -> Bool {
         guard let text = Punycode.decode(String(label.dropFirst(4))), text.utf8.contains(where: { $0 >= 0x80 }) else {
             return false
@@ -62,9 +63,9 @@ enum DomainName {
     }
 }
 
-/// Punycode (RFC 3492), the way in which labels beyond ASCII are written in domain names.
+/// Punycode (RFC 3492), the encoding of labels beyond ASCII in domain names.
 enum Punycode {
-    /// The label in punycode, without the `xn--`, or `nil` if it overflows. O(n²) in the length of the label.
+    /// Returns the label in punycode, without the `xn--`, or `nil` if it overflows. O(n²) in the length of the label.
     static func encode(_ label: String) -> String? {
         let scalars = label.unicodeScalars.map(\.value)
         let basic = scalars.filter { $0 < 0x80 }
@@ -109,7 +110,7 @@ enum Punycode {
         return output
     }
 
-    /// The label behind punycode without its `xn--`, or `nil` if the text is none (RFC 3492 §6.2). O(n²) in the length of the text.
+    /// Decodes punycode without its `xn--`; `nil` if the text isn't punycode (RFC 3492 §6.2). O(n²) in the length of the text.
     static func decode(_ text: String) -> String? {
         let bytes = Array(text.utf8)
         guard bytes.allSatisfy({ $0 < 0x80 }) else { return nil }
@@ -135,7 +136,7 @@ enum Punycode {
         return String(String.UnicodeScalarView(scalars))
     }
 
-    /// Takes one number of variable length, or `nil` if it does not end or is too large.
+    /// Decodes one number of variable length; `nil` if it is incomplete or too large.
     private static func sum(_ bytes: inout ArraySlice<UInt8>, bias: UInt32) -> UInt32? {
         var (sum, weight, position): (UInt32, UInt32, UInt32) = (0, 1, 36)
         while let digit = bytes.popFirst().flatMap(value(of:)) {

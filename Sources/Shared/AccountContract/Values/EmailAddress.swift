@@ -1,18 +1,25 @@
 public import ErrorContract
 import Foundation
 
-/// An e-mail address that identifies an account; client and server read it by the same rules.
+/// An email address that identifies an account. Client and server validate it by the same rules.
 ///
-/// After NFKC the local part is ASCII of the grammar `[A-Za-z0-9._%+-]+`; the domain is in punycode with a top-level label
-/// of 2–63; the whole has at most 254 bytes. Invisible and bidirectional characters are refused. Two addresses are equal if
-/// they differ in case alone.
+/// After NFKC normalization, the local part consists of the ASCII characters `[A-Za-z0-9._%+-]+`. The domain is in punycode
+/// with a top-level label of 2 to 63 characters. The address has at most 254 bytes. Invisible and bidirectional characters are
+/// refused. Two addresses that only differ in case are equal.
+///
+/// ```swift
+/// let email = try EmailAddress(" Ana@Example.com ")
+/// print(email.text)  // Ana@example.com
+/// print(email.normalized)  // ana@example.com
+/// ```
 public struct EmailAddress: Sendable {
-    /// The address as mail is sent to it: the local part as it was typed, the domain in lower-case ASCII.
+    /// The address to which emails are sent: the local part as the user typed it, the domain in lower-case ASCII.
     public let text: String
-    /// The address as it identifies an account: `text` in lower case.
+    /// The address that identifies the account: `text` in lower case.
     public let normalized: String
 
-    /// Reads an address; spaces around it do not count. O(length).
+    /// Validates an address. Surrounding spaces are ignored. O(length).
+    ///
     /// - Throws: ``EmailRefusal``.
     public init(_ typed: String) throws(EmailRefusal) {
         guard !Self.isPlain(typed) else {
@@ -30,8 +37,8 @@ public struct EmailAddress: Sendable {
         self.normalized = text.lowercased()
     }
 
-    /// Whether a text is an address as it would be written here, which nearly all are: lower-case ASCII without punycode. Everything else
-    /// takes the longer path, whatever is wrong with it.
+    /// Whether a text is already a normalized address, as most are: lower-case ASCII without punycode. All other texts take the
+    /// slow path, valid or not.
     private static func isPlain(_ text: String) -> Bool {
         var (local, label, labels, count) = (0, 0, 0, 0)
         var isLetters = true
@@ -56,7 +63,7 @@ public struct EmailAddress: Sendable {
             case 0x61...0x7A: break
             case 0x30...0x39: isLetters = false
             case UInt8(ascii: "-"):
-                // Third and fourth place: a label of punycode, or one that looks like it.
+                // The third and fourth characters: a label of punycode, or one that resembles it.
                 guard label != 0, label != 2 else { return false }
                 isLetters = false
             default: return false
@@ -67,7 +74,7 @@ public struct EmailAddress: Sendable {
         return (1...64).contains(local) && labels >= 2 && label >= 2 && isLetters && count <= 254 && count - local - 1 <= 253
     }
 
-    /// The text without white space around it, in NFKC. Visible ASCII is that already, as nearly all addresses are.
+    /// Returns the text in NFKC without surrounding white space. Visible ASCII, which most addresses are, needs no change.
     private static func composed(_ typed: String) throws(EmailRefusal) -> String {
         if typed.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
             guard !typed.isEmpty else { throw .empty }
@@ -81,8 +88,8 @@ public struct EmailAddress: Sendable {
         return trimmed.precomposedStringWithCompatibilityMapping
     }
 
-    /// The text without white space around it. Foundation's sets count the zero-width space as white space; here it is an
-    /// invisible character like the others.
+    /// Returns the text without surrounding white space. Foundation's character sets include the zero-width space, which counts
+    /// as an invisible character here.
     private static func trimmed(_ text: String) -> String {
         let scalars = text.unicodeScalars
         guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
@@ -115,12 +122,12 @@ extension EmailAddress: Hashable {
 }
 
 extension EmailAddress: Codable {
-    /// Reads an address from its JSON string.
+    /// Decodes and validates the address of a JSON string.
     public init(from decoder: any Decoder) throws {
         try self.init(try decoder.singleValueContainer().decode(String.self))
     }
 
-    /// Writes ``text`` as a JSON string.
+    /// Encodes ``text`` as a JSON string.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text)
@@ -128,27 +135,27 @@ extension EmailAddress: Codable {
 }
 
 extension EmailAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Never the address: it is personal, and descriptions end up in logs. Use ``text`` to show it.
+    /// A text without the address, which is personal data and must not be logged. Use ``text`` to show it.
     public var description: String { "EmailAddress(hidden)" }
-    /// Never the address.
+    /// A text without the address.
     public var debugDescription: String { description }
-    /// Shows no member.
+    /// A mirror without members.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// Why a text is not an e-mail address that is accepted.
+/// The reason why a text was refused as an email address.
 public enum EmailRefusal: String, Error, Hashable, Sendable, CaseIterable, ContractRefusal {
-    /// Nothing but spaces.
+    /// The text is empty or consists of spaces.
     case empty
-    /// More than 254 bytes.
+    /// The address has more than 254 bytes.
     case tooLong = "too_long"
-    /// A control, invisible, bidirectional or space character.
+    /// The text contains a control, invisible, bidirectional or space character.
     case forbiddenCharacter = "forbidden_character"
-    /// No `@`, or more than one.
+    /// The text contains no `@`, or more than one.
     case notOneAtSign = "not_one_at_sign"
-    /// What stands before the `@` is not of the grammar.
+    /// The part before the `@` contains characters that are not allowed.
     case localPart = "local_part"
-    /// What stands after the `@` is not a domain name with a top-level label of 2–63.
+    /// The part after the `@` is not a domain name with a top-level label of 2 to 63 characters.
     case domain
 
     /// The code of the violation.

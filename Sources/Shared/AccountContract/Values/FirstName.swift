@@ -1,15 +1,16 @@
 import Foundation
 
-/// The name by which emails and screens greet a user: 1 to 60 characters on one line, without spaces around it.
+/// The name by which emails and screens greet a user: 1 to 60 characters on one line, without surrounding spaces.
 ///
-/// A name contains letters, marks, spaces and the characters `'`, `’`, `.` and `-`. A client that registers the address of another user also chooses
-/// the name in the emails to that user, so digits, phone numbers and web addresses are refused.
+/// A name consists of letters, marks, spaces and the characters `'`, `’`, `.` and `-`. A client that registers another user's
+/// address also chooses the name in the emails to that user. Digits, phone numbers and web addresses are therefore refused.
 public struct FirstName: BoundedText {
-    /// The longest name, in characters.
+    /// The maximum length of a name, in characters.
     public static let maximumLength = 60
-    /// The longest name that was accepted by earlier versions and by systems that accounts are imported from, in characters.
+    /// The maximum length of a name that earlier versions, and systems that accounts are imported from, accepted, in
+    /// characters.
     private static let longestStored = 100
-    /// The name, without spaces around it.
+    /// The name, without surrounding spaces.
     public let rawValue: String
 
     /// Validates the name of a new account.
@@ -25,12 +26,13 @@ public struct FirstName: BoundedText {
         else { throw .forbiddenCharacter }
     }
 
-    /// Validates the name of an account that exists already, in the database or in another system: any characters on one line, at most 100 of them.
+    /// Validates the name of an existing account, in the database or in another system: any characters on one line, at most
+    /// 100.
     public init(stored text: String) throws(TextRefusal) {
         rawValue = Self.isLetters(text, atMost: Self.longestStored) ? text : try Self.trimmed(text)
     }
 
-    /// Whether a text consists of letters of ASCII alone, as most names do.
+    /// Whether a text consists of ASCII letters, as most names do.
     private static func isLetters(_ text: String, atMost limit: Int) -> Bool {
         (1...limit).contains(text.utf8.count) && text.utf8.allSatisfy { (0x61...0x7A).contains($0 | 0x20) }
     }
@@ -47,7 +49,7 @@ public struct FirstName: BoundedText {
         switch scalar.properties.generalCategory {
         case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter: true
         case .nonspacingMark, .spacingMark, .enclosingMark: true
-        // The two joiners are part of the spelling of names.
+        // The two joiners are part of the spelling of some names.
         case .format: isJoiner(scalar)
         default: signs.contains(scalar)
         }

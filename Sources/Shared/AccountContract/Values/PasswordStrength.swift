@@ -1,11 +1,11 @@
 public import ErrorContract
 
-/// How well a password would resist guessing, as the meter under the field tells it.
+/// An estimate of how well a password resists guessing, for the meter under the password field.
 ///
-/// One point each for at least 8 characters, at least 12, an upper-case letter together with a lower-case one, a digit, and
-/// one of ``symbols``. A hint for the person who types; what is accepted is the server's policy.
+/// One point each for at least 8 characters, at least 12, an upper-case letter together with a lower-case one, a digit, and one
+/// of ``symbols``. It is a hint for the user; the server's policy determines which passwords are accepted.
 public struct PasswordStrength: Hashable, Sendable {
-    /// What the points come to.
+    /// The level of a score.
     public enum Level: String, Hashable, Sendable, CaseIterable {
         /// 0 or 1 point.
         case weak
@@ -17,13 +17,13 @@ public struct PasswordStrength: Hashable, Sendable {
 
     /// The characters that count as symbols.
     public static let symbols: Set<Character> = Set("!@#$%^&*()_+-=[]{}|;:,.<>?")
-    /// The most points.
+    /// The maximum score.
     public static let maximumScore = 5
 
-    /// The points: 0 to ``maximumScore``.
+    /// The score: 0 to ``maximumScore``.
     public let score: Int
 
-    /// Measures a password. O(length).
+    /// Computes the score of a password. O(length).
     public init(of password: String) {
         let length = password.count
         let hasBothCases = password.contains(where: \.isUppercase) && password.contains(where: \.isLowercase)
@@ -32,7 +32,7 @@ public struct PasswordStrength: Hashable, Sendable {
         score = points.count { $0 }
     }
 
-    /// What the points come to.
+    /// The level of the score.
     public var level: Level {
         switch score {
         case ...1: .weak
@@ -41,7 +41,7 @@ public struct PasswordStrength: Hashable, Sendable {
         }
     }
 
-    /// The level in words.
+    /// The label of the level.
     public var text: LocalizedText {
         switch level {
         case .weak: ContractText.strengthWeak

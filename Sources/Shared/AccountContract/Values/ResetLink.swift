@@ -1,23 +1,25 @@
 public import Foundation
 
-/// The link in a reset mail, and the same link as an app receives it.
+/// The link in a password reset email.
 ///
-/// `https://HOST/reset-password?token=…&email=…`, the same behind `#`, and `SCHEME://reset-password?token=…&email=…`.
+/// It has one of three forms: `https://HOST/reset-password?token=…&email=…`, the same with `#` instead of `?`, or
+/// `SCHEME://reset-password?token=…&email=…`. A server creates it with ``url(base:style:)``; an app parses it with
+/// ``init(_:hosts:scheme:)``.
 public struct ResetLink: Hashable, Sendable {
-    /// Where the token stands in a web link.
+    /// The position of the token in a web link.
     public enum Style: String, Hashable, Sendable, CaseIterable {
-        /// Behind `?`: apps in the field read it, and so do proxies and logs.
+        /// After `?`. Existing apps read it, and so can proxies and logs.
         case query
-        /// Behind `#`: it is not sent to the server when the page is opened.
+        /// After `#`. Browsers don't send it to the server.
         case fragment
     }
 
-    /// The path of the page and the host of the custom scheme.
+    /// The path of the page, and the host in links with the custom scheme.
     public static let page = "reset-password"
 
     /// The token.
     public let token: ResetToken
-    /// The address that the token was sent to, if the link names it.
+    /// The address that the token was sent to, if the link contains it.
     public let email: EmailAddress?
 
     /// Creates a link.
@@ -26,11 +28,12 @@ public struct ResetLink: Hashable, Sendable {
         self.email = email
     }
 
-    /// The web link.
+    /// Returns the web link.
+    ///
     /// - Parameters:
     ///   - base: The configured address of the server or site, never one taken from a request.
-    ///   - style: Where the token stands.
-    /// - Returns: The link, or `nil` if `base` is not an absolute http or https address without user-info.
+    ///   - style: The position of the token.
+    /// - Returns: The link, or `nil` if `base` is not an absolute http or https address without user info.
     public func url(base: URL, style: Style) -> URL? {
         guard var parts = URLComponents(url: base, resolvingAgainstBaseURL: true),
             let scheme = parts.scheme?.lowercased(), scheme == "https" || scheme == "http",
@@ -45,7 +48,7 @@ public struct ResetLink: Hashable, Sendable {
         return parts.url
     }
 
-    /// The link that opens an app by its custom scheme.
+    /// Returns the link that opens an app by its custom scheme.
     public func url(scheme: String) -> URL? {
         URL(string: "\(scheme)://\(Self.page)?\(parameters)")
     }
@@ -63,25 +66,27 @@ public struct ResetLink: Hashable, Sendable {
 }
 
 extension ResetLink {
-    /// Why a link was refused.
+    /// The reason why a link was refused.
     public enum Refusal: String, Error, Hashable, Sendable {
-        /// The link belongs to somebody else.
+        /// The link has another host or scheme than the app's.
         case foreign
         /// The link leads to another page.
         case otherPage
-        /// The token is not there, or is empty.
+        /// The token is missing or empty.
         case missingToken
         /// A parameter occurs twice, or in the query and in the fragment.
         case doubledParameter
-        /// The token or the address has not the right form.
+        /// The token or the address is malformed.
         case malformed
     }
 
-    /// Reads a link that the app was opened with.
+    /// Parses a link that opened the app.
+    ///
     /// - Parameters:
     ///   - url: The link.
-    ///   - hosts: The hosts whose web links are the app's own.
+    ///   - hosts: The hosts of the app's web links.
     ///   - scheme: The app's custom scheme, if it has one.
+    /// - Throws: ``Refusal``.
     public init(_ url: URL, hosts: Set<String>, scheme: String? = nil) throws(Refusal) {
         guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true), let linkScheme = parts.scheme?.lowercased(),
             let host = parts.host?.lowercased(), parts.user == nil, parts.password == nil
@@ -101,7 +106,7 @@ extension ResetLink {
         let emails = pairs.filter { $0.name == "email" }
         guard tokens.count <= 1, emails.count <= 1 else { throw .doubledParameter }
         guard let token = tokens.first?.value, !token.isEmpty else { throw .missingToken }
-        // `URL` escapes the percent sign of a malformed escape instead of refusing it; no token has one.
+        // `URL` escapes the percent sign of a malformed escape instead of refusing it. No token contains one.
         guard token.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "%") }) else { throw .malformed }
         do {
             self.init(token: try ResetToken(token), email: try emails.first.map { try EmailAddress($0.value) })

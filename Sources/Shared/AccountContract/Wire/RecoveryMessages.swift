@@ -7,14 +7,14 @@ extension AccountPath {
     public static let validateResetToken = "/api/validate-reset-token/"
     /// Sets a new password by a link.
     public static let confirmPasswordReset = "/api/confirm-password-reset/"
-    /// The reset request of apps in the field; its response is wrapped and flat at once.
+    /// The reset request of existing apps. Its response is both wrapped and flat.
     public static let legacyPasswordReset = "/reset_password/"
     /// The page behind a reset link.
     package static let resetPage = "/" + ResetLink.page
     /// The target of the form that requests a link.
     package static let resetRequestPage = resetPage + "/request"
-    /// The page behind the link of the email that confirms a change: "This was not me".
-    package static let freezePage = resetPage + "/not-me"
+    /// The page behind the link in the email that confirms a change, by which the user reports that the change was not theirs.
+    package static let accountLockPage = resetPage + "/not-me"
 }
 
 /// `POST /api/request-password-reset/` and `POST /reset_password/`
@@ -48,7 +48,7 @@ public struct ConfirmPasswordResetRequest: Codable, Hashable, Sendable {
     public var token: ResetToken
     /// If given, the token must belong to this address.
     public var email: EmailAddress?
-    /// The password to be set.
+    /// The new password.
     public var newPassword: Password
 
     /// Creates a request.
@@ -65,7 +65,7 @@ public struct ConfirmPasswordResetRequest: Codable, Hashable, Sendable {
 }
 
 /// The response to a reset request.
-public struct MessageAnswer: Codable, Hashable, Sendable {
+public struct MessageResponse: Codable, Hashable, Sendable {
     /// Always true.
     public var success: Bool
     /// The text for the user, in the language of the response; `nil` if another backend sends none.
@@ -77,7 +77,7 @@ public struct MessageAnswer: Codable, Hashable, Sendable {
         self.message = message
     }
 
-    /// Decodes a response; inside a wrapper (`{"success":true,"data":{"message":…}}`) there is no second `success`.
+    /// Decodes a response. Within a wrapper (`{"success":true,"data":{"message":…}}`) there is no second `success`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         success = container.ifReadable(.success) ?? true
@@ -89,15 +89,15 @@ public struct MessageAnswer: Codable, Hashable, Sendable {
     }
 }
 
-/// The response to a reset request where bodies have the success form: wrapped, for apps in the field.
-public struct ResetLinkSentAnswer: Codable, Hashable, Sendable {
-    /// The members that those apps read; the same whether or not there is an account.
+/// The response to a reset request in the success form: wrapped, for existing apps.
+public struct ResetLinkSentResponse: Codable, Hashable, Sendable {
+    /// The members that existing apps read. They don't depend on whether the account exists.
     public struct Facts: Codable, Hashable, Sendable {
         /// The text for the user, in the language of the response.
         public var message: String
         /// Always `email_link`.
         public var resetMethod: String
-        /// Always true, whether or not there is an account.
+        /// Always true, whether or not the account exists.
         public var resetLinkSent: Bool
         /// The lifetime of a link, in seconds.
         public var linkExpiresIn: Int
@@ -116,7 +116,9 @@ public struct ResetLinkSentAnswer: Codable, Hashable, Sendable {
     public var data: Facts
 
     /// Creates a response.
-    /// - Parameter lifetime: The lifetime of a link, which is rounded down to whole seconds.
+    /// - Parameters:
+    ///   - message: The text for the user.
+    ///   - lifetime: The lifetime of a link, which is rounded down to whole seconds.
     public init(message: String, lifetime: Duration) {
         success = true
         let seconds = Int(lifetime.components.seconds)
@@ -124,11 +126,11 @@ public struct ResetLinkSentAnswer: Codable, Hashable, Sendable {
     }
 }
 
-/// The response to `POST /reset_password/`: wrapped and flat at once, for apps in the field.
-public struct LegacyResetAnswer: Codable, Hashable, Sendable {
-    /// The members that those apps read; the same whether or not there is an account.
+/// The response to `POST /reset_password/`: both wrapped and flat, for existing apps.
+public struct LegacyResetResponse: Codable, Hashable, Sendable {
+    /// The members that existing apps read. They don't depend on whether the account exists.
     public struct Facts: Codable, Hashable, Sendable {
-        /// Always true, whether or not there is an account.
+        /// Always true, whether or not the account exists.
         public var userExistStatus: Bool
         /// The text for the user, in the language of the response.
         public var message: String
@@ -149,7 +151,7 @@ public struct LegacyResetAnswer: Codable, Hashable, Sendable {
     public var success: Bool
     /// The wrapped response.
     public var data: Facts
-    /// Always true, whether or not there is an account.
+    /// Always true, whether or not the account exists.
     public var userExistStatus: Bool
     /// The text for the user, in the language of the response.
     public var message: String
@@ -172,8 +174,8 @@ public struct LegacyResetAnswer: Codable, Hashable, Sendable {
 ///
 /// Holdfast's server sends every member. An absent, null or unreadable member of another backend's response decodes to `nil` or to
 /// an empty name.
-public struct ValidTokenAnswer: Codable, Hashable, Sendable {
-    /// Whether the token is usable; true unless the server says otherwise.
+public struct ValidTokenResponse: Codable, Hashable, Sendable {
+    /// Whether the token is usable; `true` if the server doesn't send it.
     public var valid: Bool
     /// The id of the account that the token belongs to.
     public var userID: UserID?
@@ -181,7 +183,7 @@ public struct ValidTokenAnswer: Codable, Hashable, Sendable {
     public var email: EmailAddress?
     /// The name to greet the user by; empty if the server sends none.
     public var firstName: String
-    /// When the token expires.
+    /// The time at which the token expires.
     public var expiresAt: Date?
 
     /// Creates a response.
@@ -227,7 +229,7 @@ public struct PasswordChangedResponse: Codable, Hashable, Sendable {
         self.deviceToken = deviceToken
     }
 
-    /// Decodes a response; inside a wrapper (`{"success":true,"data":{"message":…}}`) there is no second `success`.
+    /// Decodes a response. Within a wrapper (`{"success":true,"data":{"message":…}}`) there is no second `success`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         success = container.ifReadable(.success) ?? true
@@ -241,15 +243,16 @@ public struct PasswordChangedResponse: Codable, Hashable, Sendable {
     }
 }
 
-/// The form of the page for a new password. The page reports what is missing in its own words, so all fields are plain texts.
+/// The form of the page for a new password. All fields are plain strings, because the page itself reports missing and invalid
+/// values.
 package struct ResetForm: Decodable {
     /// The token of the link.
     package let token: String
     /// The address of the link; empty or absent if the link has none.
     package let email: String?
-    /// The password to be set.
+    /// The new password.
     package let newPassword: String
-    /// The same password again.
+    /// The repeated new password.
     package let confirmPassword: String
 
     enum CodingKeys: String, CodingKey {
@@ -266,7 +269,7 @@ package struct ResetRequestForm: Decodable {
 }
 
 /// The form that locks an account.
-package struct FreezeForm: Decodable {
+package struct AccountLockForm: Decodable {
     /// The token of the link.
     package let token: String
 }

@@ -18,7 +18,7 @@ public enum AccountPath {
 public struct RegisterRequest: Codable, Hashable, Sendable {
     /// The address of the account.
     public var email: EmailAddress
-    /// The password as it was typed.
+    /// The password as the user typed it.
     public var password: Password
     /// The name to greet the user by.
     public var firstName: FirstName
@@ -43,9 +43,9 @@ public struct RegisterRequest: Codable, Hashable, Sendable {
 public struct LoginRequest: Codable, Hashable, Sendable {
     /// The address of the account.
     public var email: EmailAddress
-    /// The password as it was typed.
+    /// The password as the user typed it.
     public var password: Password
-    /// The device token of an earlier response to this device, if it has one.
+    /// The device token that this device received in an earlier response, if there is one.
     public var deviceToken: DeviceToken?
 
     /// Creates a request.
@@ -55,7 +55,7 @@ public struct LoginRequest: Codable, Hashable, Sendable {
         self.deviceToken = deviceToken
     }
 
-    /// Decodes a request. A string that is no device token counts as none.
+    /// Decodes a request. A string that isn't a valid device token counts as absent.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         email = try container.decode(EmailAddress.self, forKey: .email)
@@ -84,10 +84,10 @@ public struct RefreshRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// An account as its owner sees it.
+/// An account, as its user sees it.
 ///
-/// Holdfast's server sends every member. Other backends leave some out, or send an id that is an integer: an absent, null or
-/// unreadable member decodes to `nil` or to an empty name, so that it doesn't turn a successful sign-in into an error.
+/// Holdfast's server sends every member. Other backends omit some, or send an integer as the id. An absent, null or unreadable
+/// member decodes to `nil` or to an empty name, so that a successful sign-in doesn't become an error.
 public struct AccountUser: Codable, Hashable, Sendable {
     /// The account's id.
     public var id: UserID?
@@ -125,19 +125,21 @@ public struct AccountUser: Codable, Hashable, Sendable {
 
 /// The response to register, login and refresh.
 ///
-/// Only the access token is required of other backends. They may also send the members of ``user`` beside the tokens.
-public struct SessionAnswer: Codable, Hashable, Sendable {
+/// Of other backends, only the access token is required. They may send the members of ``user`` at the top level, beside the
+/// tokens.
+public struct SessionResponse: Codable, Hashable, Sendable {
     /// The account.
     public var user: AccountUser
-    /// The token that requests carry as `Authorization: Bearer`.
+    /// The token that requests send as `Authorization: Bearer`.
     public var accessToken: String
-    /// The token to refresh the session with, which each refresh replaces; `nil` if the session can't be refreshed.
+    /// The token that refreshes the session, which each refresh replaces; `nil` if the session can't be refreshed.
     public var refreshToken: RefreshToken?
     /// `Bearer`.
     public var tokenType: String
     /// The lifetime of the access token in seconds; `nil` if the server doesn't send it.
     public var expiresIn: Int?
-    /// The token that the device sends with its next sign-in to this account, also after a sign-out; `nil` if the server sends none.
+    /// The token that the device sends with its next sign-in to this account, even after a sign-out; `nil` if the server sends
+    /// none.
     public var deviceToken: DeviceToken?
 
     /// Creates a response.
@@ -179,15 +181,15 @@ public struct SessionAnswer: Codable, Hashable, Sendable {
     }
 }
 
-extension SessionAnswer: CustomStringConvertible, CustomReflectable {
-    /// Never the tokens: descriptions end up in logs.
-    public var description: String { "SessionAnswer(hidden)" }
-    /// Shows no member.
+extension SessionResponse: CustomStringConvertible, CustomReflectable {
+    /// A text without the tokens, since descriptions are logged.
+    public var description: String { "SessionResponse(hidden)" }
+    /// A mirror without members.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 /// The response to `GET /api/auth/me`.
-public struct UserAnswer: Codable, Hashable, Sendable {
+public struct UserResponse: Codable, Hashable, Sendable {
     /// The account.
     public var user: AccountUser
 
@@ -208,12 +210,12 @@ public struct UserAnswer: Codable, Hashable, Sendable {
 }
 
 extension KeyedDecodingContainer {
-    /// The value of a member, or `nil` if the member is absent, null or not of this type.
+    /// Returns the value of a member, or `nil` if the member is absent, null or of another type.
     func ifReadable<Value: Decodable>(_ key: Key) -> Value? {
         (try? decodeIfPresent(Value.self, forKey: key)) ?? nil
     }
 
-    /// A number of seconds, written as a number or as a string of digits.
+    /// Returns a number of seconds that is encoded as a number or as a string of digits.
     func seconds(_ key: Key) -> Int? {
         if let number: Double = ifReadable(key) { return Int(exactly: number.rounded(.down)) }
         return ifReadable(key).flatMap { (text: String) in Int(text) }

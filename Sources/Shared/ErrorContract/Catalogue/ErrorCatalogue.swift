@@ -1,10 +1,23 @@
-/// The table of error codes: the one source from which answers, texts and documents derive.
+/// The error codes that a server or a client knows. Responses, texts and documents derive from it.
 ///
-/// The standard catalogue is append-only. An app or a server adds codes of its own with ``adding(_:)``.
+/// The ``standard`` catalogue is append-only. An app or a server adds its own codes with ``adding(_:)``.
+///
+/// ```swift
+/// let catalogue = try ErrorCatalogue.standard.adding([
+///     ErrorDefinition(
+///         ErrorCode("PAYMENT_DECLINED"),
+///         family: ErrorFamily(rawValue: "PAYMENT"),
+///         status: 402,
+///         summary: "The card was declined",
+///         userAction: "Use another card",
+///         message: LocalizedText(en: "Card declined", es: "Tarjeta rechazada")
+///     )
+/// ])
+/// ```
 public struct ErrorCatalogue: Sendable {
-    /// Every definition, in the order of the table.
+    /// All definitions, in the order in which they were added.
     public let definitions: [ErrorDefinition]
-    /// The app's own words for the texts of codes and of the contract.
+    /// The app's own translations of the texts of codes and of the contract.
     public internal(set) var translations = Translations()
     private let index: [ErrorCode: Int]
 
@@ -18,8 +31,9 @@ public struct ErrorCatalogue: Sendable {
         self.index = Dictionary(uniqueKeysWithValues: definitions.enumerated().map { ($1.code, $0) })
     }
 
-    /// Returns a catalogue with further codes behind the present ones. O(n).
-    /// - Throws: ``DuplicateErrorCode`` if a code is there already, or is given twice.
+    /// Returns a catalogue with additional codes at the end. O(n).
+    ///
+    /// - Throws: ``DuplicateErrorCode`` if the catalogue contains a code already, or if a code is given twice.
     public func adding(_ additions: [ErrorDefinition]) throws(DuplicateErrorCode) -> ErrorCatalogue {
         var known = Set(index.keys)
         for addition in additions where !known.insert(addition.code).inserted {
@@ -30,13 +44,13 @@ public struct ErrorCatalogue: Sendable {
         return sum
     }
 
-    /// The definition of a code, if the catalogue has it. O(1).
+    /// Returns the definition of a code, or `nil` if the catalogue doesn't contain it. O(1).
     public subscript(code: ErrorCode) -> ErrorDefinition? {
         index[code].map { definitions[$0] }
     }
 
-    /// The definition that describes an unknown code best: the one of the longest known code that is a
-    /// prefix of it at an underscore, such as `API_KEY_INVALID` for `API_KEY_INVALID_REGION`. O(length of the code).
+    /// Returns the best definition for an unknown code: that of the longest known code that is a prefix of it up to an
+    /// underscore, such as `API_KEY_INVALID` for `API_KEY_INVALID_REGION`. O(length of the code).
     public func closestDefinition(to code: ErrorCode) -> ErrorDefinition? {
         if let exact = self[code] { return exact }
         var prefix = Substring(code.rawValue)
@@ -47,8 +61,9 @@ public struct ErrorCatalogue: Sendable {
         return nil
     }
 
-    /// What a client may do by itself after an answer: by code, then by the longest known prefix, then by the family,
-    /// then by the class of the status.
+    /// Returns how a client may retry after a response: by code, otherwise by the longest known prefix, by the family, or by
+    /// the class of the status.
+    ///
     /// - Parameters:
     ///   - code: The code that the server sent, if any.
     ///   - status: The HTTP status.
@@ -58,7 +73,7 @@ public struct ErrorCatalogue: Sendable {
         switch code.rawValue {
         case let text where text.hasPrefix("RATE_LIMIT_"): return .afterDelay
         case let text where text.hasPrefix("SERVER_"): return .withBackoff
-        // What other servers call a quota that is used up: it is not back in a moment.
+        // The codes of other servers for a quota that is used up. It doesn't become available again soon.
         case "QUOTA_EXCEEDED", "insufficient_quota": return .onlyAfterNamedDelay
         case let text where Self.families.contains { text.hasPrefix($0 + "_") }: return .never
         default: return Self.retryClass(ofStatus: status)
@@ -77,19 +92,20 @@ public struct ErrorCatalogue: Sendable {
     }
 }
 
-/// A code was added to a catalogue that has it already.
+/// An error that reports a code that the catalogue contains already.
 public struct DuplicateErrorCode: Error, Hashable, CustomStringConvertible {
-    /// The code that is there already.
+    /// The duplicate code.
     public let code: ErrorCode
 
-    /// The code that is there already, for a log.
+    /// A description for a log.
     public var description: String { "the catalogue has \(code) already" }
 }
 
 extension ErrorCatalogue {
-    /// Returns the same codes with an app's own words, which go before those of the codes and of the contract.
+    /// Returns a catalogue with the same codes and an app's own translations, which take precedence over the texts of the codes
+    /// and the contract.
     ///
-    /// ``APIError/presentation(in:now:catalogue:)`` and the screens of `AccountKit` say them, and so does a server whose
+    /// ``APIError/presentation(in:now:catalogue:)`` and the screens of `AccountKit` use them, and so does a server whose
     /// renderer has the catalogue.
     public func saying(_ translations: Translations) -> ErrorCatalogue {
         var speaking = self
@@ -97,13 +113,13 @@ extension ErrorCatalogue {
         return speaking
     }
 
-    /// A text in a language, in the app's own words if there are some.
+    /// Returns a text in a language, using the app's own translation if there is one.
     public func text(_ text: LocalizedText, in language: Language) -> String {
         text.text(in: language, saying: translations)
     }
 
-    /// The English texts of the codes and of the contract that have no text in a language: empty if an app has translated
-    /// everything that it may come to show. For a test of the app's.
+    /// Returns the English texts of the codes and the contract that have no translation in a language. Use it in a test: it is
+    /// empty if the app has translated all texts that it may show.
     public func untranslated(in language: Language) -> [String] {
         var seen: Set<String> = []
         return (definitions.map(\.message) + ContractText.all)

@@ -1,26 +1,27 @@
-/// All that is fixed about one error code.
+/// The definition of one error code: its status, its texts, and what clients do about it.
 public struct ErrorDefinition: Hashable, Sendable {
     /// The code on the wire.
     public let code: ErrorCode
     /// The group that the code belongs to.
     public let family: ErrorFamily
-    /// The HTTP status; a code has one status, everywhere.
+    /// The HTTP status. A code always has the same status.
     public let status: Int
-    /// What happened, for developers, in English.
+    /// A description of the failure for developers, in English.
     public let summary: String
-    /// What to do about it, for developers, in English.
+    /// The advice for developers, in English.
     public let userAction: String
-    /// What a client may do by itself.
+    /// How a client may retry.
     public let retry: RetryClass
-    /// What ends the trouble for the person.
+    /// The action by which the user resolves the error.
     public let recovery: Recovery
-    /// The text shown to the person.
+    /// The text shown to the user.
     public let message: LocalizedText
-    /// More for developers, in English: when the code is said, what to look at; empty if the summary says it all.
+    /// Further documentation for developers, in English: when the code occurs and what to check. Empty if the summary is
+    /// sufficient.
     public let documentation: String
-    /// The version of the catalogue that brought the code.
+    /// The version of the catalogue that introduced the code.
     public let since: String
-    /// Whether an answer with this code may tell that an account exists.
+    /// Whether a response with this code may reveal that an account exists.
     public let mayRevealAccount: Bool
 
     /// Creates a definition.
@@ -57,23 +58,23 @@ public struct ErrorDefinition: Hashable, Sendable {
     }
 }
 
-/// What ends the trouble from the person's point of view.
+/// The action by which the user resolves an error.
 public enum Recovery: String, Hashable, Sendable, Codable, CaseIterable {
-    /// Nothing to do but to take note.
+    /// No action; the user acknowledges the error.
     case dismiss
     /// Correct the input.
     case fixFields = "fix_fields"
     /// Sign in again.
     case signIn = "sign_in"
-    /// Wait, then repeat.
+    /// Wait, then retry.
     case wait
-    /// Repeat.
+    /// Retry.
     case retry
-    /// Find out whether the request took effect, without sending it again.
+    /// Check whether the request took effect, without sending it again.
     case checkAgain = "check_again"
-    /// Ask for a new link.
+    /// Request a new link.
     case requestNewLink = "request_new_link"
-    /// Write to support.
+    /// Contact support.
     case contactSupport = "contact_support"
     /// Change something in the settings: a key, a connected account.
     case openSettings = "open_settings"
@@ -81,23 +82,23 @@ public enum Recovery: String, Hashable, Sendable, Codable, CaseIterable {
     case updateApp = "update_app"
 }
 
-/// What a client may do by itself after an error.
+/// How a client may retry after an error.
 ///
-/// The class belongs to the code, never to the status alone: an `API_KEY_INVALID` is a 401 too, and
-/// must neither refresh a session nor end it.
+/// The class belongs to the code, never to the status alone: an `API_KEY_INVALID` is a 401, too, and must neither refresh a
+/// session nor end it.
 public enum RetryClass: String, Hashable, Sendable, Codable, CaseIterable {
-    /// Nothing; the same request would fail again.
+    /// No retry; the same request would fail again.
     case never
-    /// Refresh the session once, shared by all callers, and repeat the request once.
+    /// Refresh the session once, shared by all callers, and retry once.
     case afterRefresh = "after_refresh"
-    /// Refresh if a refresh token is at hand, else ask the user to sign in; repeat once.
+    /// Refresh if a refresh token is available, otherwise ask the user to sign in; retry once.
     case afterRefreshOrSignIn = "after_refresh_or_sign_in"
-    /// Never refresh: clear the credentials, ask the user to sign in, repeat once.
+    /// Never refresh: remove the credentials, ask the user to sign in, and retry once.
     case afterSignIn = "after_sign_in"
-    /// Wait as told, if the wait fits the cap and the deadline.
+    /// Wait for the delay in the response, if it fits the maximum delay and the deadline.
     case afterDelay = "after_delay"
-    /// Repeat only if the server names a delay and it fits the cap and the deadline.
+    /// Retry only if the server sent a delay, and it fits the maximum delay and the deadline.
     case onlyAfterNamedDelay = "only_after_named_delay"
-    /// Back off and repeat, if the request is safe to repeat.
+    /// Retry with backoff, if the request is safe to repeat.
     case withBackoff = "with_backoff"
 }

@@ -1,22 +1,24 @@
 import Foundation
 
-/// An error that knows which ``APIError`` it is, such as a transport's, or one of the app's own.
+/// An error that can be converted to an ``APIError``, such as a transport's or one of the app.
 public protocol APIErrorConvertible: Error {
-    /// This error as the one typed error.
-    /// - Parameter context: Where in the app it happened, such as `user_login`.
+    /// Returns this error as an ``APIError``.
+    ///
+    /// - Parameter context: The operation of the app that failed, such as `user_login`.
     func apiError(context: String?) -> APIError
 }
 
 extension APIError {
-    /// Creates the one typed error for whatever an app caught.
+    /// Creates an ``APIError`` from any error that an app caught.
     ///
-    /// An `APIError` stays as it is, and gets the context if it has none. ``APIErrorConvertible`` says itself what it is.
-    /// Cancellation, `DecodingError`, `EncodingError`, `URLError`, and the errors of the POSIX and Cocoa domains become the kinds
-    /// that they stand for; what was caught is kept as ``underlying``. Anything else is ``Kind/custom`` with the code `UNKNOWN`, and
-    /// with the text that a `LocalizedError` or `NSError` of the app brings for people.
+    /// An `APIError` stays as it is, and gets the context if it has none. An ``APIErrorConvertible`` converts itself.
+    /// Cancellation, `DecodingError`, `EncodingError`, `URLError`, and the errors of the POSIX and Cocoa domains become the
+    /// matching kinds; the original error is stored in ``underlying``. Any other error becomes ``Kind/custom`` with the code
+    /// `UNKNOWN`, and with the text that a `LocalizedError` or `NSError` has for users.
+    ///
     /// - Parameters:
-    ///   - error: What was caught.
-    ///   - context: Where in the app it happened, such as `user_login`.
+    ///   - error: The error to convert.
+    ///   - context: The operation of the app that failed, such as `user_login`.
     public init(_ error: any Error, context: String? = nil) {
         switch error {
         case let error as APIError: self = error
@@ -29,11 +31,12 @@ extension APIError {
         if self.context == nil { self.context = context }
     }
 
-    /// Creates an error of a kind, with the code, the retry class and the recovery that the kind has by itself.
+    /// Creates an error of a kind, with the default code, retry class and recovery of the kind.
+    ///
     /// - Parameters:
-    ///   - kind: What sort of failure it was.
-    ///   - context: Where in the app it happened.
-    ///   - underlying: The error beneath.
+    ///   - kind: The kind of the failure.
+    ///   - context: The operation of the app that failed.
+    ///   - underlying: The original error.
     public init(_ kind: Kind, context: String? = nil, underlying: (any Error)? = nil) {
         self.init(
             kind: kind,
@@ -73,7 +76,7 @@ extension APIError.Kind {
         }
     }
 
-    /// What a client may do by itself where no code says more.
+    /// How a client may retry if no code determines it.
     var localRetry: RetryClass {
         switch self {
         case .network, .noInternet, .timeout, .server: .withBackoff
@@ -84,7 +87,7 @@ extension APIError.Kind {
     }
 }
 
-/// Errors of the system's domains, by their numbers: so they are known without the module that declares their type.
+/// Errors of the system's domains, identified by number, so that the modules that declare their types are not needed.
 extension APIError {
     init(system error: any Error, context: String?) {
         let coded = error as NSError
@@ -99,16 +102,16 @@ extension APIError {
         switch kind {
         case nil: message = Self.text(for: error, coded)
         case .network? where Self.isUntrusted(coded):
-            // The same certificate will not be trusted a moment later; on another network it may.
+            // A retry would meet the same certificate; another network may present a valid one.
             retry = .never
         default: break
         }
     }
 
-    /// The app's own text for people; the system's are not made for them, and may name files and addresses.
+    /// Returns the app's own text for users. The system's texts are not made for users, and may contain files and addresses.
     private static func text(for error: any Error, _ coded: NSError) -> String? {
         let text = (error as? any LocalizedError)?.errorDescription ?? coded.userInfo[NSLocalizedDescriptionKey] as? String
-        guard let text, !text.isEmpty, !PersonText.isInternal(text) else { return nil }
+        guard let text, !text.isEmpty, !UserFacingText.isInternal(text) else { return nil }
         return text
     }
 
@@ -135,7 +138,7 @@ extension APIError {
         case -1_102 ... -1_100, -3_005 ... -3_000: .custom
         // backgroundSessionRequiresSharedContainer, backgroundSessionInUseByAnotherProcess
         case -996, -995: .invalidRequest
-        // Names, routes, connections, redirects, TLS and certificates; and whatever a later system adds.
+        // Names, routes, connections, redirects, TLS and certificates, and codes that later systems add.
         default: .network
         }
     }

@@ -3,15 +3,16 @@ import Timekeeping
 
 /// Chooses the text for an error.
 extension APIError {
-    /// Whether a session of the user may have ended. A 401 to a request without credentials says nothing about a session, unless its code
+    /// Whether a session of the user may have ended. A 401 to a request without credentials doesn't concern a session, unless its code
     /// shows that the body carried a refresh token.
     var isSessionExpired: Bool {
         guard kind == .unauthorized, recovery == .signIn else { return false }
         return sentCredentials != false || code == .authSessionExpired || code == .authRefreshFailed
     }
 
-    /// The text in a language: an own one for the code, else the server's if it is in that language, else an own one for the first field
-    /// violation of a known kind, else one for the kind of the error.
+    /// Returns the text in a language. The first that exists is used: the library's text for the code; the server's text, if it
+    /// is in that language; the library's text for the first field violation of a known kind; the text for the kind of the
+    /// error.
     func text(in language: Language, catalogue: ErrorCatalogue) -> String {
         let say = { (text: LocalizedText) in catalogue.text(text, in: language) }
         if let presentationText { return say(presentationText) }
@@ -37,14 +38,14 @@ extension APIError {
             ?? say(kindText(in: catalogue))
     }
 
-    /// The own text for a code of the catalogue.
+    /// Returns the library's text for a code of the catalogue.
     private func codeText(in language: Language, catalogue: ErrorCatalogue) -> String? {
         guard let definition = catalogue[code] else { return nil }
         if kind == .unauthorized, recovery == .signIn {
-            // The texts of these codes say that a session has ended.
+            // The texts of these codes report that a session has ended.
             return catalogue.text(Self.signInText(in: catalogue), in: language)
         }
-        // The reason is a fact that only the response has.
+        // Only the response contains the reason.
         if code == .authWeakPassword, let text = serverText(in: language) { return text }
         return catalogue.text(definition.message, in: language)
     }
@@ -53,7 +54,7 @@ extension APIError {
         (catalogue[.authTokenMissing] ?? ErrorCatalogue.standard[.authTokenMissing])?.message ?? ContractText.unknownError
     }
 
-    /// The server's text, or that of its first field violation, if it is in a language.
+    /// Returns the server's text, or that of its first field violation, if it is in the language.
     private func serverText(in language: Language) -> String? {
         guard isServerText(in: language) else { return nil }
         if let message, !message.isEmpty { return message }
@@ -67,7 +68,7 @@ extension APIError {
         return (known ?? general?.message).map { catalogue.text($0, in: language) }
     }
 
-    /// A server's limit. If the time to wait is known, the text says it.
+    /// Returns the text for a limit of the server. It includes the delay if that is known.
     private func limitText(in language: Language, catalogue: ErrorCatalogue) -> String {
         let say = { (text: LocalizedText) in catalogue.text(text, in: language) }
         let isGeneral = [.rateLimitExceeded, .rateLimitTooManyRequests].contains(code)
@@ -83,7 +84,7 @@ extension APIError {
         return sentence + " " + say(ContractText.tryAgain(in: retryAfter))
     }
 
-    /// Whether a text names a wait in seconds, minutes or hours. A rate such as "5 per 1 minute" is no wait.
+    /// Whether a text contains a delay in seconds, minutes or hours. A rate such as "5 per 1 minute" is not a delay.
     private static func tells(_ text: String, wait: Duration, in language: Language, catalogue: ErrorCatalogue) -> Bool {
         let seconds = max(1, wait.wholeSecondsRoundedUp)
         let phrases = [
@@ -92,7 +93,7 @@ extension APIError {
         ]
         let text = text.lowercased()
         return phrases.contains { phrase in
-            // Less than an hour is no hour, and so on.
+            // A delay below an hour is not searched for in hours, and so on.
             guard seconds >= phrase.unit.leastSeconds else { return false }
             let words = catalogue.text(phrase.text, in: language).lowercased()
             return text.ranges(of: words).contains { range in
@@ -105,7 +106,7 @@ extension APIError {
 
     private static let rates = ["per ", "/", "/ ", "por ", "cada ", "par ", "pro ", "every "]
 
-    /// The text for a kind, where the response says nothing that can be shown.
+    /// Returns the text for a kind, if the response contains none that can be shown.
     private func kindText(in catalogue: ErrorCatalogue) -> LocalizedText {
         let code: ErrorCode? =
             switch (kind, status) {
@@ -120,7 +121,7 @@ extension APIError {
 }
 
 extension APIError {
-    /// Whether the server's texts are in a language: by `Content-Language`, or by ``serverTextLanguage``.
+    /// Whether the server's texts are in a language, by `Content-Language` or ``serverTextLanguage``.
     ///
     /// Regions and scripts are not compared: a text in `es-MX` is one in `es`.
     public func isServerText(in language: Language) -> Bool {
@@ -131,8 +132,9 @@ extension APIError {
         }
     }
 
-    /// The text to show at a field: an own one for a code of the app, else the server's if it is in the user's language, else an own one for
-    /// field and kind of problem.
+    /// Returns the text to show at a field. The first that exists is used: the catalogue's text for a code of the app; the
+    /// server's text, if it is in the user's language; the library's text for the field and the kind of problem.
+    ///
     /// - Parameters:
     ///   - violation: One of ``violations``.
     ///   - language: The user's language.
@@ -144,7 +146,7 @@ extension APIError {
             return catalogue.text(definition.message, in: language)
         }
         if !violation.message.isEmpty, isServerText(in: language) { return violation.message }
-        // The value may be fine: the limit is in the way.
+        // The value may be valid; the limit is the problem.
         if kind == .rateLimited { return catalogue.text(ContractText.limited(wait: retryAfter), in: language) }
         let text = violation.text(in: catalogue) ?? violation.code.flatMap { catalogue[$0]?.message } ?? ContractText.valueInvalid
         return catalogue.text(text, in: language)
@@ -162,11 +164,11 @@ extension WaitPhrase.Unit {
 }
 
 extension APIError {
-    /// Returns this error of a sign-in as what it means to the user: wrong credentials, if the server says so in any way.
+    /// Returns this error as the result of a sign-in: as wrong credentials, if the server reports that in any known way.
     ///
-    /// A user who signs in has no session that could have expired. A 401 that names no other reason, and the codes of other servers for wrong
-    /// credentials, become `AUTH_INVALID_CREDENTIALS`. `AccountClient.signIn` does this already; use it if the app signs in through an
-    /// `APIClient`:
+    /// A user who signs in has no session that could have expired. A 401 without another reason, and the codes of other servers
+    /// for wrong credentials, become `AUTH_INVALID_CREDENTIALS`. `AccountClient.signIn` does this already; use it if the app
+    /// signs in through an `APIClient`:
     ///
     /// ```swift
     /// do throws(APIError) {
@@ -175,7 +177,8 @@ extension APIError {
     ///     shown = error.refusingSignIn().presentation(in: .spanish, now: .now)
     /// }
     /// ```
-    /// - Returns: The error with the code and its recovery; an unchanged error if it means anything else. ``message`` stays.
+    /// - Returns: The error with the code and its recovery, and the same ``message``; the unchanged error if it reports
+    ///   something else.
     public func refusingSignIn() -> APIError {
         let isUnexplained = kind == .unauthorized && recovery == .signIn
         let isKnown =
@@ -197,12 +200,12 @@ extension APIError {
     ]
 }
 
-/// A hold that the client itself placed on further calls, as an error reports it.
+/// A delay that the client itself imposes on further calls, as an error reports it.
 ///
-/// A call that was refused locally carries the hold that refused it. A response that made the client hold further calls, such as a 503,
-/// carries the hold that it caused.
+/// A call that was refused locally carries the hold that refused it. A response that made the client delay further calls, such
+/// as a 503, carries the hold that it caused.
 public struct LocalHold: Hashable, Sendable {
-    /// The part of the client that holds calls.
+    /// The part of the client that delays calls.
     public enum Source: String, Hashable, Sendable, CaseIterable {
         /// The gate, after a 503 or a 429.
         case gate
@@ -212,9 +215,9 @@ public struct LocalHold: Hashable, Sendable {
         case throttle
     }
 
-    /// The part of the client that holds calls.
+    /// The part of the client that delays calls.
     public var source: Source
-    /// The time until the next call is let through.
+    /// The time until the next call is sent.
     public var wait: Duration
     /// Whether the request that failed was a probe, sent to find out whether the server has recovered.
     public var isProbe: Bool

@@ -3,30 +3,45 @@ public import HTTPTypes
 public import StrictJSON
 import Timekeeping
 
-/// The one error that a call through Holdfast ends with, whatever went wrong.
+/// The error of every failed call, for all kinds of failures.
+///
+/// Show ``presentation(in:now:catalogue:)`` to the user, and log ``description``, which contains no server text, address or
+/// secret. Use ``code`` to handle a specific error:
+///
+/// ```swift
+/// do {
+///     try await api.post("/orders", order)
+/// } catch where error.code == .resourceNotFound {
+///     reload()
+/// } catch {
+///     show(error.presentation(in: .english, now: Date()))
+/// }
+/// ```
 public struct APIError: Error, Sendable {
-    /// What sort of failure it was.
+    /// The kind of the failure.
     public var kind: Kind
-    /// The server's code, else a local one such as `NETWORK_ERROR`.
+    /// The server's code, or a local one such as `NETWORK_ERROR`.
     public var code: ErrorCode
-    /// The server's text, in whatever language it has; `nil` if the server sent none.
+    /// The server's text, in any language; `nil` if the server sent none.
     ///
-    /// A presentation shows it only if it is in the user's language (``isServerText(in:)``) and no own text for ``code`` exists.
+    /// A presentation shows it only if it is in the user's language (``isServerText(in:)``) and the library has no text for
+    /// ``code``.
     public var message: String?
-    /// The HTTP status, if an answer came.
+    /// The HTTP status, if a response was received.
     public var status: Int?
-    /// The headers of the answer; empty if none came. They may hold what must not be logged.
+    /// The headers of the response; empty if none was received. They may contain secrets and must not be logged.
     public var headers: HTTPFields = [:]
-    /// The bytes of the error response's body, at most 64 KiB of them; empty if no response arrived. ``details(as:)`` decodes them. They may
-    /// contain what must not be logged, and are in no description of the error.
+    /// The body of the error response, at most 64 KiB; empty if no response was received. ``details(as:)`` decodes it.
+    ///
+    /// It may contain secrets and must not be logged. No description of the error contains it.
     public var body: [UInt8] = []
-    /// Makes the decoder for ``body``; `nil` for the default one.
+    /// Creates the decoder for ``body``; `nil` for the default one.
     package var makeBodyDecoder: (@Sendable () -> JSONDecoder)?
-    /// Further facts from the server.
+    /// Further details from the server.
     public var details: JSONObject
     /// Problems with single fields.
     public var violations: [FieldViolation]
-    /// The time to wait before a repeat, if one was named.
+    /// The delay before a retry, if the server or the client specified one.
     public var retryAfter: Duration?
     /// Whether a JSON error body and the headers of the same response name the same ``retryAfter``.
     ///
@@ -34,42 +49,43 @@ public struct APIError: Error, Sendable {
     /// a long delay is applied to calls other than the one that failed. Both delays are compared in whole seconds, rounded up.
     /// `false` if only one of them is present, if they differ, and if the body is not JSON.
     public var isRetryAfterConfirmed = false
-    /// When a repeat makes sense, on the local wall clock; `nil` if no time was named.
+    /// The earliest time of a retry, on the local wall clock; `nil` if none was specified.
     public var retryAt: Date?
-    /// The time of the error by the server's clock, if its body names it as `timestamp`.
+    /// The time of the error by the server's clock, if the body contains it as `timestamp`.
     public var serverTimestamp: Date?
-    /// The id by which the server's log knows the request.
+    /// The id of the request in the server's log.
     public var requestID: String?
-    /// Where in the app it happened, such as `user_login`.
+    /// The operation of the app that failed, such as `user_login`.
     public var context: String?
-    /// How many times the request was sent.
+    /// The number of times that the request was sent.
     public var attempts: Int
-    /// What a client may do by itself.
+    /// How a client may retry.
     public var retry: RetryClass
-    /// What ends the trouble for the person.
+    /// The action by which the user resolves the error.
     public var recovery: Recovery
-    /// The error beneath, if there was one.
+    /// The original error, if there was one.
     public var underlying: (any Error)?
-    /// How long the client itself holds further calls back after this error, and which part of it; `nil` if it does not.
+    /// The delay that the client imposes on further calls after this error, and the part of the client that does so; `nil` if
+    /// there is none.
     public var hold: LocalHold?
-    /// Whether the call failed because its session could not be refreshed for a passing reason, such as a 503 at the refresh endpoint.
+    /// Whether the call failed because its session could not be refreshed for a temporary reason, such as a 503 of the refresh
+    /// endpoint.
     public var isRefreshFailure = false
-    /// Whether the request carried credentials of a session: `Authorization`, `Cookie`, or the refresh token of a refresh. `nil` if
-    /// it is not known.
+    /// Whether the request carried credentials of a session: `Authorization`, `Cookie`, or the refresh token of a refresh.
+    /// `nil` if unknown.
     ///
     /// A 401 to a request without credentials is never presented as an expired session.
     public var sentCredentials: Bool?
-    /// The language of the server's texts by the setting of the client, for responses without `Content-Language`.
+    /// The language of the server's texts for responses without `Content-Language`, as configured in the client.
     public var serverTextLanguage: Language?
-    /// A text that presentations show instead of the one for code and kind, such as one of a screen that knows more.
+    /// A text that presentations show instead of the one for code and kind, such as a more specific one of a screen.
     public var presentationText: LocalizedText?
-    /// The language of the client that made the call, which `localizedDescription` uses; `nil` for that of the device's
-    /// user.
+    /// The language of the client that made the call, which `localizedDescription` uses; `nil` for that of the device's user.
     public var language: Language?
-    /// The codes that the client knows, and the app's own words for them; `nil` for the standard ones.
+    /// The codes that the client knows, with the app's own translations; `nil` for the standard ones.
     public var catalogue: ErrorCatalogue?
 
-    /// Creates an error for a failure that no server answered.
+    /// Creates an error for a failure without a response.
     public init(
         kind: Kind,
         code: ErrorCode,
@@ -90,16 +106,17 @@ public struct APIError: Error, Sendable {
         self.underlying = underlying
     }
 
-    /// Creates an error from an answer.
+    /// Creates an error from a decoded response.
+    ///
     /// - Parameters:
-    ///   - answer: What was read from the answer.
+    ///   - answer: The decoded response.
     ///   - catalogue: The codes that the app knows.
-    ///   - context: Where in the app it happened.
+    ///   - context: The operation of the app that failed.
     public init(_ answer: DecodedError, catalogue: ErrorCatalogue = .standard, context: String? = nil) {
         let definition = answer.code.flatMap { catalogue.closestDefinition(to: $0) }
-        // A form without fields says by its code alone that the input was refused.
+        // A form without fields reports only by its code that the input is invalid.
         let isValidation = !answer.violations.isEmpty || answer.code?.rawValue.hasPrefix("VALIDATION_") == true
-        // A page of somebody else says nothing about the API, whatever its status.
+        // A page of another system is no response of the API, regardless of its status.
         let isForeignPage = answer.family == .notAPI && answer.code == .notAPIResponse
         self.kind = isForeignPage ? .notAPI : Kind(status: answer.status, hasViolations: isValidation)
         self.code = answer.code ?? ErrorCode(localForStatus: answer.status, hasViolations: isValidation)
@@ -116,16 +133,17 @@ public struct APIError: Error, Sendable {
         self.retry = isForeignPage ? .never : catalogue.retryClass(of: answer.code, status: answer.status)
         self.recovery = definition?.recovery ?? Recovery(unknown: answer.code, kind: kind)
         self.catalogue = catalogue
+        if repeatedRequest == .finished { (retry, recovery) = (.never, .checkAgain) }
     }
 
-    /// Whether the client itself refused the call, so that no request was sent: its kind is ``Kind/throttled`` or
+    /// Whether the client itself refused the call, so that no request was sent. Its kind is ``Kind/throttled`` or
     /// ``Kind/unavailable``.
     ///
-    /// Use it instead of ``hold`` to recognize a call that was never sent: a response that made the client hold further calls carries
-    /// a hold, too.
+    /// Use it instead of ``hold`` to recognize a call that was never sent. A response that made the client delay further calls
+    /// has a hold, too.
     public var isHeldLocally: Bool { kind == .throttled || kind == .unavailable }
 
-    /// Whether repeating the same request may succeed without a person doing anything.
+    /// Whether a retry of the same request may succeed without an action of the user.
     public var isRetryable: Bool {
         switch retry {
         case .never, .afterSignIn: false
@@ -179,10 +197,10 @@ extension ErrorCode {
 }
 
 extension Recovery {
-    /// The recovery after a code that the catalogue does not have.
+    /// The recovery for a code that the catalogue doesn't contain.
     init(unknown code: ErrorCode?, kind: APIError.Kind) {
         let text = code?.rawValue ?? ""
-        // A stale key or connected account is not a stale session: nobody is asked to sign in because of it.
+        // An expired key or connected account is not an expired session, so the user is not asked to sign in.
         let isOtherCredential = text.hasPrefix("API_KEY_") || text.hasPrefix("SOCIAL_")
         self =
             switch kind {
@@ -198,11 +216,11 @@ extension Recovery {
 }
 
 extension APIError {
-    /// Decodes the app's own facts from the body of the error response.
+    /// Decodes the app's own details from the body of the error response.
     ///
-    /// The value may be the whole body or be wrapped: the first of `error.details`, `error`, `detail`, `details`, `data` and the whole body
-    /// that it can be decoded from is used. So that the right one is found, give it at least one property that is not optional. A client
-    /// decodes it with its own coding, such as snake case.
+    /// The value may be the whole body or be wrapped. The first of `error.details`, `error`, `detail`, `details`, `data` and
+    /// the whole body from which it can be decoded is used. Give the type at least one property that is not optional, so that
+    /// the right one is found. A client decodes it with its own coding, such as snake case.
     ///
     /// ```swift
     /// struct Shortage: Decodable { var missingAmount: Int }
@@ -242,10 +260,10 @@ private struct WrappedDetails<Value: Decodable>: Decodable {
     }
 }
 
-/// Values that could not be read or written.
+/// Values that could not be decoded or encoded.
 extension APIError {
-    /// The error for a value that an answer did not have in the expected shape: `details` name the place as `path`, such as
-    /// `items[1].name`, and as `problem` one of `missing`, `null`, `type` and `corrupted`.
+    /// Creates the error for a value of a response that could not be decoded. Its `details` contain the location as `path`,
+    /// such as `items[1].name`, and as `problem` one of `missing`, `null`, `type` and `corrupted`.
     init(decoding error: DecodingError, context: String?) {
         self.init(.decoding, context: context, underlying: error)
         let (problem, path): (String, [any CodingKey]) =
@@ -260,7 +278,7 @@ extension APIError {
         details["problem"] = .string(problem)
     }
 
-    /// The error for a value that cannot be sent: `details` name the place as `path`.
+    /// Creates the error for a value that can't be encoded. Its `details` contain the location as `path`.
     init(encoding error: EncodingError, context: String?) {
         self.init(.invalidRequest, context: context, underlying: error)
         if case .invalidValue(_, let place) = error { details = Self.place(place.codingPath) }
@@ -276,8 +294,8 @@ extension APIError {
 extension APIError: Equatable {
     /// Compares all facts of two errors that a caller can see.
     ///
-    /// The errors beneath can't be compared as such: they are equal if both are absent, or if their domain and code as `NSError` are
-    /// equal. ``language`` and ``catalogue`` describe the client, not the error, and are not compared.
+    /// The underlying errors are equal if both are absent, or if their domain and code as `NSError` are equal. ``language`` and
+    /// ``catalogue`` describe the client, not the error, and are not compared.
     public static func == (left: APIError, right: APIError) -> Bool {
         left.kind == right.kind && left.code == right.code && left.status == right.status && left.message == right.message
             && left.details == right.details && left.violations == right.violations && left.headers == right.headers
@@ -302,12 +320,12 @@ extension APIError: Equatable {
     }
 }
 
-/// For code that knows nothing of this library, such as `Text(error.localizedDescription)`.
+/// For code that doesn't know this library, such as `Text(error.localizedDescription)`.
 extension APIError: LocalizedError {
     /// The message of the error's presentation, in the language of the client that made the call.
     ///
-    /// An error that no client made, such as one of `APIError(_:context:)`, is described in the language
-    /// of the device's user (``Language/preferred(from:available:fallback:)``).
+    /// An error that was not made by a client, such as one of `APIError(_:context:)`, is described in the language of the
+    /// device's user (``Language/preferred(from:available:fallback:)``).
     public var errorDescription: String? {
         presentation(in: language ?? .preferred(), now: Date()).message
     }

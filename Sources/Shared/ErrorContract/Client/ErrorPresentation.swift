@@ -1,26 +1,32 @@
 public import Foundation
 import Timekeeping
 
-/// What an app shows for an error: a title, a text and at most two actions. No UI framework is needed.
+/// The texts and actions that an app shows for an error: a title, a message and at most two actions. It needs no UI framework.
+///
+/// ```swift
+/// let shown = error.presentation(in: .english, now: Date())
+/// print(shown.title, shown.message)
+/// if case .retryAt(let date) = shown.primary { enableButton(at: date) }
+/// ```
 public struct ErrorPresentation: Hashable, Sendable {
-    /// Something that the person can do.
+    /// An action that the user can take.
     public enum Action: Hashable, Sendable {
-        /// Take note.
+        /// Acknowledge the error.
         case dismiss
-        /// Repeat.
+        /// Retry.
         case retry
-        /// Repeat, but not before this time.
+        /// Retry, but not before this time.
         case retryAt(Date)
-        /// Find out whether the request took effect, without sending it again. Only the caller knows how: it reloads the data that the
-        /// request was to change, for example.
+        /// Check whether the request took effect, without sending it again. The caller implements it, for example by reloading
+        /// the data that the request was to change.
         case checkAgain
         /// Sign in again.
         case signIn
         /// Correct the input.
         case fixFields
-        /// Ask for a new link.
+        /// Request a new link.
         case requestNewLink
-        /// Write to support.
+        /// Contact support.
         case contactSupport
         /// Change something in the settings.
         case openSettings
@@ -36,10 +42,10 @@ public struct ErrorPresentation: Hashable, Sendable {
     public var primary: Action
     /// The other action, if there are two.
     public var secondary: Action?
-    /// The problems with single fields, in the order of the server: show each at its field.
+    /// The problems with single fields, in the order of the server. Show each at its field.
     public var fields: [FieldText]
-    /// The facts that the user sends to support; present if an action is ``Action/contactSupport``. Show its text below the message, and let
-    /// the user copy it.
+    /// The facts that the user sends to support; present if an action is ``Action/contactSupport``. Show its text below the
+    /// message, and let the user copy it.
     public var supportReference: SupportReference?
 
     /// Creates a presentation.
@@ -59,7 +65,7 @@ public struct ErrorPresentation: Hashable, Sendable {
         self.supportReference = supportReference
     }
 
-    /// The text for a field; `nil` if nothing is wrong with it.
+    /// Returns the text for a field; `nil` if the field is valid.
     /// - Parameter name: The name of the field in the API, such as `email` or `items[1].name`.
     public func text(ofField name: String) -> String? { fields.first { $0.field == name }?.text }
 
@@ -78,15 +84,16 @@ public struct ErrorPresentation: Hashable, Sendable {
 }
 
 extension APIError {
-    /// Returns what to show for this error.
+    /// Returns the texts and actions to show for this error.
     ///
-    /// The message is the first of these that exists: the text of the catalogue for ``code``; the server's text, if it is in the
-    /// user's language; a text for the first of ``violations``, by field and kind of problem; a text for ``kind``. A limit whose delay
-    /// is known always says it.
+    /// The message is the first of these that exists: the text of the catalogue for ``code``; the server's text, if it is in
+    /// the user's language; a text for the first of ``violations``, by field and kind of problem; a text for ``kind``. The text
+    /// for a limit always includes the delay if it is known.
     /// - Parameters:
     ///   - language: The user's language.
-    ///   - now: The wall clock, from which ``ErrorPresentation/Action/retryAt(_:)`` counts.
-    ///   - catalogue: The codes that the app knows, and its own words for them; `nil` for those of the client that made the call.
+    ///   - now: The wall clock, on which ``ErrorPresentation/Action/retryAt(_:)`` is based.
+    ///   - catalogue: The codes that the app knows, with its own translations; `nil` for those of the client that made the
+    ///     call.
     public func presentation(
         in language: Language,
         now: Date,
@@ -118,7 +125,7 @@ extension APIError {
     }
 
     private func actions(now: Date) -> (ErrorPresentation.Action, ErrorPresentation.Action?) {
-        // A repeat could make the change twice, whatever the error's recovery says.
+        // A retry could make the change twice, regardless of the error's recovery.
         if kind == .unknownOutcome { return (.checkAgain, .dismiss) }
         return switch recovery {
         case .dismiss: (.dismiss, nil)
@@ -141,7 +148,7 @@ extension APIError {
 }
 
 extension ErrorPresentation {
-    /// What stands on the button of the main action.
+    /// Returns the label of the main action's button.
     /// - Parameters:
     ///   - language: The user's language.
     ///   - catalogue: The catalogue with the app's own texts.
@@ -149,7 +156,7 @@ extension ErrorPresentation {
         catalogue.text(primary == .dismiss ? ContractText.accept : primary.label, in: language)
     }
 
-    /// What stands on the button of the other action, if there is one.
+    /// Returns the label of the other action's button, if there is one.
     /// - Parameters:
     ///   - language: The user's language.
     ///   - catalogue: The catalogue with the app's own texts.
@@ -159,7 +166,7 @@ extension ErrorPresentation {
 }
 
 extension ErrorPresentation.Action {
-    /// What stands on a button beside another one; alone, ``dismiss`` is an OK rather than a Cancel.
+    /// The label of a button beside another one. A single ``dismiss`` button is an OK rather than a Cancel.
     fileprivate var label: LocalizedText {
         switch self {
         case .dismiss: ContractText.cancel

@@ -1,7 +1,7 @@
 extension FieldViolation {
-    /// The kind of problem with a field, such as a missing value, as far as code and text of the server show it.
+    /// The kind of problem with a field, such as a missing value, as far as the server's code and text identify it.
     ///
-    /// An open struct, so that a later version can distinguish more kinds without breaking a `switch`.
+    /// A struct rather than an enumeration, so that later versions can add kinds without breaking a `switch`.
     public struct Kind: RawRepresentable, Hashable, Sendable {
         /// The name of the kind.
         public let rawValue: String
@@ -21,7 +21,7 @@ extension FieldViolation {
         public static let outOfRange = Self(rawValue: "outOfRange")
         /// The value does not have the format or the type of the field.
         public static let malformed = Self(rawValue: "malformed")
-        /// Another record has the value already.
+        /// Another record already has the value.
         public static let taken = Self(rawValue: "taken")
         /// Two values that must be equal differ.
         public static let mismatch = Self(rawValue: "mismatch")
@@ -35,7 +35,7 @@ extension FieldViolation {
         public static let weak = Self(rawValue: "weak")
     }
 
-    /// The kind of the problem; `nil` if neither ``code`` nor ``message`` shows it.
+    /// The kind of the problem; `nil` if neither ``code`` nor ``message`` identifies it.
     ///
     /// Recognizes the codes of the contract, of FastAPI, Zod, Laravel, Spring and others, and the sentences of Django, FastAPI, Laravel,
     /// Rails and ASP.NET in English and Spanish. O(length of the text).
@@ -46,12 +46,13 @@ extension FieldViolation {
         // `string_too_short`, `STRING.TOO-SHORT` and `stringTooShort` are the same word.
         let word = code.rawValue.lowercased().filter { $0.isLetter || $0.isNumber }
         let byCode = Self.words.first { $0.words.contains { word == $0 || word.hasSuffix($0) && $0.utf8.count > 6 } }?.kind
-        // Zod and Laravel use one code for short texts and small numbers; a text says more than a word for any wrong value.
+        // Zod and Laravel use one code for short texts and small numbers. The text is more specific than a code for any invalid
+        // value.
         if byCode == .outOfRange || byCode == .malformed, let byText { return byText }
         return byCode ?? byText
     }
 
-    /// The number of characters that the server's text names, such as 8 in "at least 8 characters".
+    /// The number of characters in the server's text, such as 8 in "at least 8 characters".
     var namedCount: Int? {
         let digits = message.split { !("0"..."9").contains($0) }
         return digits.first.flatMap { $0.utf8.count <= 6 ? Int($0) : nil }
@@ -92,11 +93,11 @@ extension FieldViolation {
     /// A sentence by which a problem is recognized.
     private struct Sentence: Sendable {
         let kind: Kind
-        /// One of them must occur.
+        /// At least one of these texts must occur.
         let marks: [String]
-        /// One of them must occur as well, if there are any.
+        /// If there are any, at least one of these texts must occur as well.
         var companions: [String] = []
-        /// None of them may occur.
+        /// None of these texts may occur.
         var exceptions: [String] = []
 
         func matches(_ text: String) -> Bool {
@@ -105,7 +106,7 @@ extension FieldViolation {
         }
     }
 
-    /// In the order in which they are tried: "A valid number is required." is no missing value.
+    /// In the order in which they are tried: "A valid number is required." doesn't report a missing value.
     private static let sentences: [Sentence] = [
         Sentence(kind: .common, marks: ["too common", "demasiado común", "data leak", "compromised"]),
         Sentence(kind: .resemblesAccount, marks: ["too similar", "muy similar", "demasiado similar", "se asemeja"]),
@@ -169,7 +170,7 @@ extension FieldViolation {
         ),
     ]
 
-    /// Numbers and lists have a least value as well.
+    /// Numbers and lists have a minimum as well.
     private static let characters = ["character", "caracter", "caráct", "letras"]
 }
 

@@ -13,9 +13,9 @@ public import Foundation
 public struct SupportReference: Hashable, Sendable {
     /// The code of the error.
     public let code: ErrorCode
-    /// The id by which the server's log knows the request, if the server sent one.
+    /// The id of the request in the server's log, if the server sent one.
     public let requestID: String?
-    /// The time of the error: by the server's clock if the server named it, else by the device's.
+    /// The time of the error: by the server's clock if the server sent it, otherwise by the device's.
     public let time: Date
 
     /// Creates a reference.
@@ -26,22 +26,23 @@ public struct SupportReference: Hashable, Sendable {
     /// The reference with its label, such as `Support reference: AUTH_USER_SUSPENDED · r9 · 2025-11-04T10:30:00Z`.
     /// - Parameters:
     ///   - language: The language of the text.
-    ///   - catalogue: The app's own words for the label.
+    ///   - catalogue: The catalogue with the app's own translations of the label.
     public func text(in language: Language, catalogue: ErrorCatalogue = .standard) -> String {
         catalogue.text(ContractText.supportReferenceLine.filling("reference", with: description), in: language)
     }
 }
 
 extension SupportReference: CustomStringConvertible {
-    /// Code, request id and time in UTC, the same in every language: what the user copies.
+    /// Code, request id and time in UTC, the same in every language. This is the text that the user copies.
     public var description: String {
         [code.rawValue, requestID, time.formatted(.iso8601)].compactMap(\.self).joined(separator: " · ")
     }
 }
 
 extension APIError {
-    /// The facts by which support finds the request that failed.
-    /// - Parameter now: The wall clock, used if the server did not name the time of the error.
+    /// Returns the facts by which support finds the failed request.
+    ///
+    /// - Parameter now: The wall clock, used if the server did not send the time of the error.
     public func supportReference(now: Date) -> SupportReference {
         SupportReference(code: code, requestID: requestID, time: serverTimestamp ?? now)
     }

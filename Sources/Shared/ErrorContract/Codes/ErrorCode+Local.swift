@@ -1,12 +1,12 @@
-/// Codes that the client gives to failures for which no server supplied one.
+/// Codes that the client assigns to failures without a code of a server.
 extension ErrorCode {
-    /// The request or its answer was lost on the network.
+    /// The request or its response was lost on the network.
     public static let networkError = Self("NETWORK_ERROR")
     /// The device has no connection.
     public static let noInternet = Self("NO_INTERNET")
-    /// No answer came in time.
+    /// No response was received in time.
     public static let timeout = Self("TIMEOUT")
-    /// The caller gave up.
+    /// The caller canceled the call.
     public static let cancelled = Self("CANCELLED")
     /// Status 401 without a code.
     public static let unauthorized = Self("UNAUTHORIZED")
@@ -22,19 +22,19 @@ extension ErrorCode {
     public static let validationError = Self("VALIDATION_ERROR")
     /// Status 429 without a code.
     public static let rateLimited = Self("RATE_LIMITED")
-    /// Refused by the client's own limiter before anything was sent.
+    /// The client's own limiter refused the call before it was sent.
     public static let throttled = Self("THROTTLED")
-    /// Refused by the client's own gate or circuit breaker because the server is failing, before anything was sent.
+    /// The client's gate or circuit breaker refused the call before it was sent, because the server is failing.
     public static let serviceUnavailableLocally = Self("SERVICE_UNAVAILABLE_LOCALLY")
-    /// The answer did not have the expected shape.
+    /// The response did not have the expected shape.
     public static let decodingError = Self("DECODING_ERROR")
-    /// The request was sent and its answer lost; it may have taken effect.
+    /// The request was sent and its response was lost. It may have taken effect.
     public static let unknownOutcome = Self("UNKNOWN_OUTCOME")
-    /// The answer did not come from the API, such as a captive portal's page.
+    /// The response did not come from the API; it was a captive portal's page, for example.
     public static let notAPIResponse = Self("NOT_API_RESPONSE")
     /// The request could not be built.
     public static let invalidRequest = Self("INVALID_REQUEST")
-    /// Nothing more is known.
+    /// The cause is unknown.
     public static let unknown = Self("UNKNOWN")
 
     /// Status 5xx without a code.

@@ -2,21 +2,23 @@ public import Foundation
 public import Timekeeping
 
 extension HTTPDate {
-    /// Returns the date, or `nil` if the text is not an HTTP-date.
+    /// Parses an HTTP date (RFC 9110 §5.6.7).
+    ///
     /// - Parameters:
-    ///   - text: The field's value.
-    ///   - now: The time that two-digit years are read against.
+    ///   - text: The value of the field.
+    ///   - now: The current time, by which the century of a two-digit year is chosen.
+    /// - Returns: `nil` if the text is not an HTTP date.
     public static func parse(_ text: some StringProtocol, now: Date) -> Date? {
         seconds(text, now: Int64(exactly: now.timeIntervalSince1970.rounded(.down)))
             .map { Date(timeIntervalSince1970: Double($0)) }
     }
 
-    /// Returns a date in the form of RFC 9110 §5.6.7, a fraction of a second left out.
+    /// Returns a date in the format of RFC 9110 §5.6.7, without the fraction of a second.
     public static func text(_ date: Date) -> String { text(Int64(date.timeIntervalSince1970.rounded(.down))) }
 }
 
 extension InternetDate {
-    /// Returns the date, or `nil` if the text is not a timestamp of RFC 3339.
+    /// Parses a timestamp of RFC 3339; `nil` if the text is none.
     package static func parse(_ text: some StringProtocol) -> Date? {
         seconds(text).map { Date(timeIntervalSince1970: Double($0.whole) + $0.fraction) }
     }

@@ -1,30 +1,30 @@
 public import Foundation
 public import StrictJSON
 
-/// What could be read from an error answer.
+/// The content of an error response, as far as ``ErrorDecoder`` could read it.
 public struct DecodedError: Hashable, Sendable {
     /// The HTTP status.
     public var status: Int
-    /// The server's code, if it named one.
+    /// The server's code, if the response contains one.
     public var code: ErrorCode?
-    /// The server's text for the person, if it sent one that is fit to show.
+    /// The server's text for the user, if the response contains one that can be shown.
     public var message: String?
-    /// Further facts.
+    /// Further details.
     public var details: JSONObject
-    /// The delay that the server named.
+    /// The delay that the server requested.
     public var retryAfter: Duration?
-    /// Whether the body and the headers name the same ``retryAfter``; see ``APIError/isRetryAfterConfirmed``.
+    /// Whether the body and the headers contain the same ``retryAfter``; see ``APIError/isRetryAfterConfirmed``.
     public var isRetryAfterConfirmed = false
-    /// The time of the error by the server's clock, if the body names it as `timestamp` (RFC 3339).
+    /// The time of the error by the server's clock, if the body contains it as `timestamp` (RFC 3339).
     public var serverTimestamp: Date?
-    /// The id by which the server's log knows the request.
+    /// The id of the request in the server's log.
     public var requestID: String?
     /// Problems with single fields.
     public var violations: [FieldViolation]
-    /// The shape that the body was read as.
+    /// The format that the body was recognized as.
     public var family: ErrorBodyFamily
 
-    /// Creates what is known of an answer whose body says nothing.
+    /// Creates the error for a body without information.
     public init(status: Int, family: ErrorBodyFamily = .unreadable) {
         self.status = status
         self.details = [:]
@@ -33,7 +33,7 @@ public struct DecodedError: Hashable, Sendable {
     }
 }
 
-/// The shape of an error body that was met in the wild.
+/// A known format of error bodies.
 public struct ErrorBodyFamily: RawRepresentable, Hashable, Sendable {
     /// The name of the family.
     public let rawValue: String
@@ -51,10 +51,10 @@ public struct ErrorBodyFamily: RawRepresentable, Hashable, Sendable {
     public static let success = Self(rawValue: "success")
     /// `{"detail":"…"}`.
     public static let detail = Self(rawValue: "detail")
-    /// JSON of no known shape.
+    /// JSON of no known format.
     public static let otherJSON = Self(rawValue: "other-json")
     /// An empty body.
     public static let empty = Self(rawValue: "empty")
-    /// HTML, text or bytes that mean nothing.
+    /// HTML, text or bytes without recognizable content.
     public static let unreadable = Self(rawValue: "unreadable")
 }

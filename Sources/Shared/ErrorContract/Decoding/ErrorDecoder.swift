@@ -3,36 +3,37 @@ public import HTTPTypes
 import StrictJSON
 import Timekeeping
 
-/// Reads an error answer of any of the contract's forms, and of the shapes that other servers use, into one value.
+/// Decodes an error response in any form of the contract, and in the formats of other servers, into one value.
 ///
-/// The status is looked at before the body; the body counts as JSON if it parses, whatever its content type claims. Never
-/// throws, never traps, never invents a delay: garbage means absent, and a body that means nothing is never shown.
+/// A body counts as JSON if it can be parsed, regardless of its content type. Decoding never throws or traps, and never invents
+/// a delay. An unreadable value counts as absent, and an unrecognized body is never shown.
 public struct ErrorDecoder: Sendable {
-    /// The largest body that is looked at, in bytes.
+    /// The maximum number of bytes of a body that are read.
     public static let maximumBodySize = 65_536
 
     /// Creates a decoder.
     public init() {}
 
-    /// Reads an answer.
+    /// Decodes a response.
+    ///
     /// - Parameters:
     ///   - status: The HTTP status.
     ///   - headers: The response's headers.
-    ///   - body: The body; bytes past ``maximumBodySize`` are not looked at.
+    ///   - body: The body. Bytes beyond ``maximumBodySize`` are ignored.
     ///   - now: The local wall clock.
     public func decode(status: Int, headers: HTTPFields, body: some Collection<UInt8>, now: Date) -> DecodedError {
         let (all, headers) = (headers, headers.facts)
         let start = body.prefix(Self.maximumBodySize)
         let read = { (bytes: UnsafeBufferPointer<UInt8>) in decodeBody(status: status, headers: headers, body: bytes) }
         var error = start.withContiguousStorageIfAvailable(read) ?? Array(start).withUnsafeBufferPointer(read)
-        PersonText.cleanse(&error)
+        UserFacingText.cleanse(&error)
         if let delay = RetryAfter.delay(status: error.status, facts: headers, all: all, now: now) {
-            // Only JSON bodies name a delay, so equal values mean that the API itself wrote both.
+            // Only JSON bodies contain a delay, so equal values mean that the API itself wrote both.
             error.isRetryAfterConfirmed = delay == error.retryAfter
             error.retryAfter = delay
         }
         guard !headers.isEmpty else { return error }
-        // A page says less about its origin than the code that the origin put into a header.
+        // A code that the origin put into a header is more reliable than a page, which may come from a proxy.
         let isPage = error.family == .notAPI || error.family == .cloudflarePage
         if let code = headers.contractCode, error.code == nil || isPage { error.code = code }
         if error.code == nil { error.code = headers.vendorCode }
@@ -40,7 +41,7 @@ public struct ErrorDecoder: Sendable {
         return error
     }
 
-    /// An error is read as well as it can be.
+    /// Lenient: an error is read as far as possible.
     static let parser = JSONParser(duplicates: .lastWins, overflow: .null)
 
     private func decodeBody(status: Int, headers: HTTPFields, body: UnsafeBufferPointer<UInt8>) -> DecodedError {
@@ -58,18 +59,18 @@ public struct ErrorDecoder: Sendable {
         return error
     }
 
-    /// The time of the error by the server's clock: `error.timestamp` or `timestamp`, as RFC 3339 has it.
+    /// Returns the time of the error by the server's clock: `error.timestamp` or `timestamp` in the format of RFC 3339.
     private static func timestamp(in object: JSONObject) -> Date? {
         (object["error"]?.objectValue?["timestamp"] ?? object["timestamp"])?.stringValue.flatMap { InternetDate.parse($0) }
     }
 
-    /// Whether a text is fit to be a code or an id: short, printable and without spaces, so that it can stand in a log.
+    /// Whether a text can be a code or an id: short, printable and without spaces, so that it can be logged.
     static func isCode(_ text: String) -> Bool {
         (1...128).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 }
 
-/// The contract's own forms.
+/// The forms of the contract.
 extension ErrorDecoder {
     /// `{"error":{"code":"…","message":"…","details":{…},"request_id":"…"}}`
     static func standard(_ body: JSONObject, status: Int) -> DecodedError? {

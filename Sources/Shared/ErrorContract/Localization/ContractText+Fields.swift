@@ -1,6 +1,6 @@
-/// Texts for problems with single fields of a request, where the server sent none in the user's language.
+/// Texts for problems with single fields, used if the server sent none in the user's language.
 extension ContractText {
-    /// A value that another record has already.
+    /// A value that another record already has.
     public static let valueTaken = LocalizedText(
         en: "This value is already in use.",
         es: "Este valor ya está en uso.",
@@ -18,7 +18,7 @@ extension ContractText {
         fr: "Cette valeur est hors des limites autorisées.",
         de: "Dieser Wert liegt außerhalb des zulässigen Bereichs."
     )
-    /// A value that is refused for a reason that no text names.
+    /// A value that is invalid for an unknown reason.
     public static let valueInvalid = LocalizedText(
         en: "This value is not valid.",
         es: "Este valor no es válido.",

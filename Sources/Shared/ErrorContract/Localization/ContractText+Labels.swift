@@ -1,6 +1,6 @@
-/// What stands on buttons and beside fields.
+/// Labels of buttons and fields.
 extension ContractText {
-    /// Sends a form.
+    /// Button that sends a form.
     public static let confirm = LocalizedText(
         en: "Confirm",
         es: "Confirmar",
@@ -9,7 +9,7 @@ extension ContractText {
         fr: "Confirmer",
         de: "Bestätigen"
     )
-    /// Leaves without doing anything.
+    /// Button that cancels.
     public static let cancel = LocalizedText(
         en: "Cancel",
         es: "Cancelar",
@@ -18,7 +18,7 @@ extension ContractText {
         fr: "Annuler",
         de: "Abbrechen"
     )
-    /// Takes note.
+    /// Button that acknowledges a message.
     public static let accept = LocalizedText(
         en: "OK",
         es: "OK",
@@ -27,7 +27,7 @@ extension ContractText {
         fr: "OK",
         de: "OK"
     )
-    /// Repeats.
+    /// Button that retries.
     public static let retry = LocalizedText(
         en: "Try Again",
         es: "Reintentar",
@@ -36,7 +36,7 @@ extension ContractText {
         fr: "Réessayer",
         de: "Erneut versuchen"
     )
-    /// Finds out whether a request took effect whose response was lost.
+    /// Button that checks whether a request took effect whose response was lost.
     public static let checkAgain = LocalizedText(
         en: "Check again",
         es: "Comprobar de nuevo",
@@ -45,7 +45,7 @@ extension ContractText {
         fr: "Vérifier à nouveau",
         de: "Erneut prüfen"
     )
-    /// Signs in; also the title of that screen.
+    /// Button that signs in; also the title of that screen.
     public static let signIn = LocalizedText(
         en: "Sign In",
         es: "Iniciar sesión",
@@ -54,7 +54,7 @@ extension ContractText {
         fr: "Se connecter",
         de: "Anmelden"
     )
-    /// Asks for a new reset link.
+    /// Button that requests a new reset link.
     public static let requestNewLink = LocalizedText(
         en: "Request New",
         es: "Solicitar Nuevo",
@@ -63,7 +63,7 @@ extension ContractText {
         fr: "Demander un nouveau lien",
         de: "Neuen Link anfordern"
     )
-    /// Writes to support.
+    /// Button that contacts support.
     public static let contactSupport = LocalizedText(
         en: "Contact Support",
         es: "Contactar a soporte",
@@ -89,7 +89,7 @@ extension ContractText {
         fr: "Référence pour l’assistance\u{A0}: {reference}",
         de: "Referenz für den Support: {reference}"
     )
-    /// Opens the settings.
+    /// Button that opens the settings.
     public static let openSettings = LocalizedText(
         en: "Open Settings",
         es: "Abrir ajustes",
@@ -98,7 +98,7 @@ extension ContractText {
         fr: "Ouvrir les réglages",
         de: "Einstellungen öffnen"
     )
-    /// Gets a newer version of the app.
+    /// Button that installs a newer version of the app.
     public static let updateApp = LocalizedText(
         en: "Update App",
         es: "Actualizar la app",
@@ -126,7 +126,7 @@ extension ContractText {
         fr: "Mot de passe",
         de: "Passwort"
     )
-    /// Makes a password readable.
+    /// Button that makes a password readable.
     public static let showPassword = LocalizedText(
         en: "Show password",
         es: "Mostrar contraseña",
@@ -135,7 +135,7 @@ extension ContractText {
         fr: "Afficher le mot de passe",
         de: "Passwort anzeigen"
     )
-    /// Leads to the request for a reset link; also the title of that screen.
+    /// Button that opens the screen for requesting a reset link; also the title of that screen.
     public static let forgotPassword = LocalizedText(
         en: "Forgot your password?",
         es: "¿Olvidaste tu contraseña?",
@@ -144,7 +144,7 @@ extension ContractText {
         fr: "Mot de passe oublié\u{A0}?",
         de: "Passwort vergessen?"
     )
-    /// Asks for a reset link.
+    /// Button that requests a reset link.
     public static let sendLink = LocalizedText(
         en: "Send Link",
         es: "Enviar enlace",

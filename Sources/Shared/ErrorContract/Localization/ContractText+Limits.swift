@@ -1,6 +1,6 @@
-/// What is said when there were too many requests.
+/// Texts for rate limits and delays.
 extension ContractText {
-    /// Title over a refusal for too many attempts.
+    /// Title of a refusal for too many attempts.
     public static let tooManyAttemptsTitle = LocalizedText(
         en: "Too many attempts",
         es: "Demasiados intentos",
@@ -10,42 +10,42 @@ extension ContractText {
         de: "Zu viele Versuche"
     )
 
-    /// Reset requests refused by a limit.
+    /// Returns the text for a reset request that a limit refused.
     /// - Parameter wait: The time until the next one is admitted, or `nil` if unknown.
     public static func resetLimited(wait: Duration?) -> LocalizedText {
         wait.map { resetLimitedWait.filling("wait", with: WaitPhrase($0).text) } ?? resetLimitedLater
     }
 
-    /// Any other request refused by a limit of the server.
+    /// Returns the text for any other request that a limit of the server refused.
     /// - Parameter wait: The time until the next one is admitted, or `nil` if unknown.
     public static func limited(wait: Duration?) -> LocalizedText {
         wait.map { limitedWait.filling("wait", with: WaitPhrase($0).text) } ?? limitedLater
     }
 
-    /// A sign-in that is refused because too many sign-ins to the address failed. A reset signs in nevertheless.
+    /// Returns the text for a sign-in that is refused because too many sign-ins with the address failed. A password reset still signs in.
     /// - Parameter wait: The time until the next attempt is admitted, or `nil` if unknown.
     public static func signInLimited(wait: Duration?) -> LocalizedText {
         wait.map { signInLimitedWait.filling("wait", with: WaitPhrase($0).text) } ?? signInLimitedLater
     }
 
-    /// A request held back by the client itself.
+    /// Returns the text for a request that the client itself delays.
     /// - Parameter wait: The time until the next one is admitted, or `nil` if unknown.
     public static func throttled(wait: Duration?) -> LocalizedText {
         wait.map { throttledWait.filling("wait", with: WaitPhrase($0).text) } ?? waitShort
     }
 
-    /// A request that the client did not send because the server is failing.
+    /// Returns the text for a request that the client did not send because the server is failing.
     /// - Parameter wait: The time until the next one is sent, or `nil` if unknown.
     public static func unavailable(wait: Duration?) -> LocalizedText {
         wait.map { unavailableWait.filling("wait", with: WaitPhrase($0).text) } ?? unavailableLater
     }
 
-    /// The sentence that follows a text that does not say how long to wait.
+    /// Returns the sentence that follows a text without a delay.
     static func tryAgain(in wait: Duration) -> LocalizedText {
         tryAgainWait.filling("wait", with: WaitPhrase(wait).text)
     }
 
-    /// The short form, where space is tight.
+    /// The short form, for small spaces.
     public static let waitShort = LocalizedText(
         en: "Please wait before trying again.",
         es: "Por favor, espera antes de intentar de nuevo.",

@@ -1,6 +1,6 @@
-/// What is said of a password.
+/// Texts about passwords.
 extension ContractText {
-    /// Title over a refused password.
+    /// Title for a refused password.
     public static let weakPasswordTitle = LocalizedText(
         en: "Weak Password",
         es: "Contraseña Débil",
@@ -10,10 +10,10 @@ extension ContractText {
         de: "Schwaches Passwort"
     )
 
-    /// A password under the minimum.
+    /// Returns the text for a password below the minimum length.
     public static func passwordTooShort(minimum: Int) -> LocalizedText { passwordTooShort.counting(minimum) }
 
-    /// A password over the maximum.
+    /// Returns the text for a password above the maximum length.
     public static func passwordTooLong(maximum: Int) -> LocalizedText { passwordTooLong.counting(maximum) }
 
     static let passwordTooShort = LocalizedText(
@@ -64,7 +64,7 @@ extension ContractText {
         ),
         de: "Das Passwort darf höchstens {count} Zeichen haben"
     )
-    /// A password of letters or digits alone, where the policy asks for both.
+    /// A password of only letters or only digits, if the policy requires both.
     public static let passwordNeedsLettersAndDigits = LocalizedText(
         en: "The password must contain letters and numbers",
         es: "La contraseña debe contener letras y números",
@@ -82,7 +82,7 @@ extension ContractText {
         fr: "Ce mot de passe est trop courant : c’est l’un des premiers que l’on devine",
         de: "Dieses Passwort ist zu verbreitet: Es gehört zu den ersten, die man errät"
     )
-    /// A password that is the address or the name.
+    /// A password that equals the address or the name.
     public static let passwordResemblesAccount = LocalizedText(
         en: "The password must not be your email address or your name",
         es: "La contraseña no puede ser tu correo ni tu nombre",
@@ -91,7 +91,7 @@ extension ContractText {
         fr: "Le mot de passe ne peut être ni votre adresse e-mail ni votre nom",
         de: "Das Passwort darf weder deine E-Mail-Adresse noch dein Name sein"
     )
-    /// A password that anyone guesses.
+    /// The label of a weak password.
     public static let strengthWeak = LocalizedText(
         en: "Weak password",
         es: "Contraseña débil",
@@ -100,7 +100,7 @@ extension ContractText {
         fr: "Mot de passe faible",
         de: "Schwaches Passwort"
     )
-    /// A password that lasts a while.
+    /// The label of a medium password.
     public static let strengthMedium = LocalizedText(
         en: "Medium password",
         es: "Contraseña media",
@@ -109,7 +109,7 @@ extension ContractText {
         fr: "Mot de passe moyen",
         de: "Mittleres Passwort"
     )
-    /// A password that lasts.
+    /// The label of a strong password.
     public static let strengthStrong = LocalizedText(
         en: "Strong password",
         es: "Contraseña fuerte",

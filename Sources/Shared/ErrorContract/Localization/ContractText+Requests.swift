@@ -1,6 +1,6 @@
-/// What the screens say before anything is sent: fields that are not ready, and the pause between two reset requests.
+/// Texts that the screens show before a request is sent: for invalid fields, and for the pause between two reset requests.
 extension ContractText {
-    /// A form that was sent with a field empty.
+    /// A form with an empty field.
     public static let fieldsEmpty = LocalizedText(
         en: "Please fill in all fields",
         es: "Por favor, completa todos los campos",
@@ -9,7 +9,7 @@ extension ContractText {
         fr: "Veuillez remplir tous les champs",
         de: "Bitte fülle alle Felder aus"
     )
-    /// Title over an address that was not typed.
+    /// Title for a missing address.
     public static let emailMissingTitle = LocalizedText(
         en: "Email Required",
         es: "Correo requerido",
@@ -18,7 +18,7 @@ extension ContractText {
         fr: "Adresse e-mail requise",
         de: "E-Mail-Adresse erforderlich"
     )
-    /// Text over an address that was not typed.
+    /// Text for a missing address.
     public static let emailMissing = LocalizedText(
         en: "Please enter your email address",
         es: "Por favor, ingresa tu correo electrónico",
@@ -27,7 +27,7 @@ extension ContractText {
         fr: "Veuillez saisir votre adresse e-mail",
         de: "Bitte gib deine E-Mail-Adresse ein"
     )
-    /// Title over an address that is none.
+    /// Title for an invalid address.
     public static let emailMalformedTitle = LocalizedText(
         en: "Invalid Email",
         es: "Correo inválido",
@@ -36,7 +36,7 @@ extension ContractText {
         fr: "Adresse e-mail non valide",
         de: "Ungültige E-Mail-Adresse"
     )
-    /// Text over an address that is none.
+    /// Text for an invalid address.
     public static let emailMalformed = LocalizedText(
         en: "Please enter a valid email address",
         es: "Por favor, ingresa un correo electrónico válido",
@@ -45,7 +45,7 @@ extension ContractText {
         fr: "Veuillez saisir une adresse e-mail valide",
         de: "Bitte gib eine gültige E-Mail-Adresse ein"
     )
-    /// Title while the reset button rests after a request.
+    /// Title while the reset button is disabled after a request.
     public static let resetCooldownTitle = LocalizedText(
         en: "Too Many Requests",
         es: "Demasiados intentos",
@@ -55,8 +55,8 @@ extension ContractText {
         de: "Zu viele Anfragen"
     )
 
-    /// The reset button rests after a request.
-    /// - Parameter seconds: The seconds until it works again; it is never more than a minute, and always told in seconds.
+    /// Returns the text while the reset button is disabled after a request.
+    /// - Parameter seconds: The seconds until it is enabled again, at most 60. The text always uses seconds.
     public static func resetCooldown(seconds: Int) -> LocalizedText {
         resetCooldown.filling("wait", with: WaitPhrase(count: seconds, unit: .seconds).text)
     }

@@ -1,4 +1,4 @@
-/// What the screen behind a reset link says.
+/// Texts of the screen that a reset link opens.
 extension ContractText {
     /// The screen's title.
     public static let resetTitle = LocalizedText(
@@ -10,8 +10,8 @@ extension ContractText {
         de: "Passwort zurücksetzen"
     )
 
-    /// The line over the fields.
-    /// - Parameter name: The person's first name, or `nil` if it is not known.
+    /// Returns the text above the fields.
+    /// - Parameter name: The user's first name, or `nil` if it is unknown.
     public static func resetGreeting(name: String?) -> LocalizedText {
         name.map { resetGreetingNamed.filling("name", with: $0) } ?? resetGreetingUnnamed
     }
@@ -51,7 +51,7 @@ extension ContractText {
         fr: "Confirmer le mot de passe",
         de: "Passwort bestätigen"
     )
-    /// The two fields are not the same.
+    /// The two fields differ.
     public static let passwordsDiffer = LocalizedText(
         en: "The passwords do not match",
         es: "Las contraseñas no coinciden",
@@ -60,7 +60,7 @@ extension ContractText {
         fr: "Les mots de passe ne correspondent pas",
         de: "Die Passwörter stimmen nicht überein"
     )
-    /// Title over a link that could not be read.
+    /// Title for an unreadable link.
     public static let linkInvalidTitle = LocalizedText(
         en: "Invalid Link",
         es: "Enlace Inválido",
@@ -69,7 +69,7 @@ extension ContractText {
         fr: "Lien non valide",
         de: "Ungültiger Link"
     )
-    /// Text over a link that could not be read.
+    /// Text for an unreadable link.
     public static let linkInvalid = LocalizedText(
         en: "The password reset link is not valid.",
         es: "El enlace de restablecimiento de contraseña no es válido.",
@@ -87,7 +87,7 @@ extension ContractText {
         fr: "C’est fait\u{A0}! Votre mot de passe a été mis à jour. Veuillez vous connecter avec votre nouveau mot de passe.",
         de: "Geschafft! Dein Passwort wurde geändert. Bitte melde dich mit deinem neuen Passwort an."
     )
-    /// The server refuses the link after the response to an earlier attempt was lost: the new password is probably set.
+    /// The server refused the link after the response to an earlier attempt was lost. The new password is probably set.
     public static let resetProbablySucceeded = LocalizedText(
         en: "Try signing in with your new password",
         es: "Intenta iniciar sesión con tu nueva contraseña",

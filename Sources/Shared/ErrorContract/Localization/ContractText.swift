@@ -1,6 +1,6 @@
 /// The texts of the contract that do not belong to one code.
 public enum ContractText {
-    /// The answer to a reset request, whether or not there is an account.
+    /// The response to a reset request, whether or not the account exists.
     public static let resetRequested = LocalizedText(
         en: "If an account exists for this email, you will receive a link to reset your password.",
         es: "Si existe una cuenta con este correo, recibirás un enlace para restablecer tu contraseña.",
@@ -18,7 +18,7 @@ public enum ContractText {
         fr: "Jeton invalide ou expiré",
         de: "Token ungültig oder abgelaufen"
     )
-    /// The answer to a confirmed reset.
+    /// The response to a confirmed reset.
     public static let passwordChanged = LocalizedText(
         en: "Password updated successfully",
         es: "Contraseña actualizada exitosamente",
@@ -27,7 +27,7 @@ public enum ContractText {
         fr: "Mot de passe mis à jour avec succès",
         de: "Passwort erfolgreich geändert"
     )
-    /// Title of an ended session.
+    /// Title for an expired session.
     public static let sessionExpiredTitle = LocalizedText(
         en: "Session Expired",
         es: "Sesión expirada",
@@ -36,7 +36,7 @@ public enum ContractText {
         fr: "Session expirée",
         de: "Sitzung abgelaufen"
     )
-    /// Text of an ended session.
+    /// Text for an expired session.
     public static let sessionExpired = LocalizedText(
         en: "Please sign in again.",
         es: "Por favor, inicia sesión de nuevo.",
@@ -45,7 +45,7 @@ public enum ContractText {
         fr: "Veuillez vous reconnecter.",
         de: "Bitte melde dich erneut an."
     )
-    /// Title over anything else.
+    /// Title for any other error.
     public static let errorTitle = LocalizedText(
         en: "Error",
         es: "Error",
@@ -54,7 +54,7 @@ public enum ContractText {
         fr: "Erreur",
         de: "Fehler"
     )
-    /// Anything unknown.
+    /// Text for an unknown error.
     public static let unknownError = LocalizedText(
         en: "An error occurred. Please try again.",
         es: "Ocurrió un error. Por favor, intenta de nuevo.",
@@ -81,7 +81,7 @@ public enum ContractText {
         fr: "Un problème est survenu. Veuillez réessayer.",
         de: "Etwas ist schiefgelaufen. Bitte versuche es erneut."
     )
-    /// Title over a dead reset link.
+    /// Title for an expired or used reset link.
     public static let linkExpiredTitle = LocalizedText(
         en: "Link Expired",
         es: "Enlace Expirado",
@@ -90,7 +90,7 @@ public enum ContractText {
         fr: "Lien expiré",
         de: "Link abgelaufen"
     )
-    /// Text over a dead reset link.
+    /// Text for an expired or used reset link.
     public static let linkExpired = LocalizedText(
         en: "This reset link has expired. Please request a new one.",
         es: "Este enlace de restablecimiento ha expirado. Por favor, solicita uno nuevo.",
@@ -102,7 +102,7 @@ public enum ContractText {
 }
 
 extension ContractText {
-    /// Every text of the contract that does not belong to one code, its placeholders open.
+    /// All texts of the contract that do not belong to one code, with unfilled placeholders.
     static let all: [LocalizedText] = limits + passwords + screens + labels + fields + general
 
     private static let limits = [

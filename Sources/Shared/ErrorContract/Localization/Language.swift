@@ -1,12 +1,12 @@
 public import Foundation
 
-/// A language of the texts, as a BCP 47 tag in lower case, such as `en` or `es`.
+/// A language of texts, as a BCP 47 tag in lower case, such as `en` or `es`.
 public struct Language: RawRepresentable, Hashable, Sendable, Codable {
     /// The tag, in lower case.
     public let rawValue: String
 
-    /// Creates a language from a tag in any case; `_` counts as `-`, so that POSIX names work too. A language code that was
-    /// renamed is read as what it is called now: `iw` as `he`, `in` as `id`, `ji` as `yi`.
+    /// Creates a language from a tag in any case. `_` counts as `-`, so that POSIX names are accepted. Renamed language codes
+    /// are converted: `iw` to `he`, `in` to `id`, `ji` to `yi`.
     public init(rawValue: String) {
         var tag = rawValue.lowercased()
         if tag.utf8.contains(UInt8(ascii: "_")) { tag = tag.replacing("_", with: "-") }
@@ -24,7 +24,7 @@ public struct Language: RawRepresentable, Hashable, Sendable, Codable {
         self.init(rawValue: tag)
     }
 
-    /// English, the language that every text has.
+    /// English, in which every text exists.
     public static let english = Self("en")
     /// Spanish.
     public static let spanish = Self("es")
@@ -39,8 +39,8 @@ public struct Language: RawRepresentable, Hashable, Sendable, Codable {
 
     /// The languages in which every text of the contract exists.
     ///
-    /// People are addressed in one way throughout: with tú in Spanish and du in German, with vous in French, as você in the
-    /// Portuguese of Brazil, and in Hebrew by forms that have no gender (`נא להזין`).
+    /// Each language addresses users in one form throughout: tú in Spanish, du in German, vous in French, você in Brazilian
+    /// Portuguese, and forms without gender in Hebrew (`נא להזין`).
     public static let supported: [Language] = [.english, .spanish, .hebrew, .portuguese, .french, .german]
 }
 
@@ -52,8 +52,8 @@ extension Language {
     /// The language without its region, script and variants: `pt` for `pt-br`.
     var primary: Substring { rawValue.prefix { $0 != "-" } }
 
-    /// The tag shortened from the right, as RFC 4647 §3.4 does it: a single character that would end it goes as well. `nil` if
-    /// nothing is left.
+    /// The tag shortened from the right, as defined by RFC 4647 §3.4: a single character at the end is removed as well. `nil`
+    /// if nothing remains.
     var parent: Language? {
         guard var end = rawValue.utf8.lastIndex(of: UInt8(ascii: "-")) else { return nil }
         if let before = rawValue[..<end].utf8.lastIndex(of: UInt8(ascii: "-")),
@@ -65,14 +65,14 @@ extension Language {
     }
 }
 
-/// Which way a text runs. Described by its name in HTML: `ltr` or `rtl`.
+/// The direction of a text. Its description is the name in HTML: `ltr` or `rtl`.
 public enum TextDirection: String, Hashable, Sendable, CustomStringConvertible {
     /// From left to right, as in English.
     case leftToRight = "ltr"
     /// From right to left, as in Hebrew.
     case rightToLeft = "rtl"
 
-    /// The direction of the first letter that has one (UAX #9, rule P2); `nil` if none has, as in `42`.
+    /// Creates the direction of the first letter that has one (UAX #9, rule P2); `nil` if none has, as in `42`.
     public init?(of text: some StringProtocol) {
         for scalar in text.unicodeScalars {
             if scalar.isRightToLeft {
@@ -92,12 +92,12 @@ public enum TextDirection: String, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Language {
-    /// Whether the language is written from right to left: by the script that the tag names, else by the one that is usual.
+    /// Whether the language is written from right to left, by the script in the tag, otherwise by the language's usual script.
     public var isRightToLeft: Bool { direction == .rightToLeft }
 
-    /// Which way the language is written.
+    /// The direction in which the language is written.
     public var direction: TextDirection {
-        // What follows a single character is an extension or private (RFC 5646 §2.2).
+        // Subtags after a single character are extensions or for private use (RFC 5646 §2.2).
         let subtags = rawValue.split(separator: "-").prefix { $0.count != 1 }.dropFirst()
         let script = subtags.first { $0.count == 4 && $0.first?.isLetter == true }
         if let script { return Self.rightToLeftScripts.contains(String(script)) ? .rightToLeft : .leftToRight }
@@ -113,8 +113,8 @@ extension Language {
 }
 
 extension Unicode.Scalar {
-    /// Whether the scalar is of a script that runs from right to left: the blocks whose bidirectional class is R or AL, or that
-    /// are kept for such (UAX #9).
+    /// Whether the scalar belongs to a script that is written from right to left: to a block whose bidirectional class is R or
+    /// AL, or that is reserved for such scripts (UAX #9).
     var isRightToLeft: Bool {
         switch value {
         case 0x0590...0x08FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFE, 0x10800...0x10FFF, 0x1E800...0x1EFFF: true
@@ -122,7 +122,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether the scalar only steers the direction of what stands around it.
+    /// Whether the scalar only controls the direction of the surrounding text.
     var isDirectionControl: Bool {
         switch value {
         case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
@@ -132,11 +132,12 @@ extension Unicode.Scalar {
 }
 
 extension Language {
-    /// The plural category that a whole number asks for, by the rules of Unicode CLDR for cardinal numbers.
+    /// Returns the plural category of a whole number, by the rules of Unicode CLDR for cardinal numbers.
     ///
-    /// The rules of the languages below are built in; any other counts as English does: one, and all the rest. That millions have
-    /// a category of their own in Spanish, French and Portuguese is left out, since nothing here is counted in millions.
-    /// - Parameter count: The number; its sign does not matter.
+    /// The rules of the languages below are built in; all others use the English rule: one and other. The separate category for
+    /// millions in Spanish, French and Portuguese is not supported, because no text counts in millions.
+    ///
+    /// - Parameter count: The number. Its sign is ignored.
     public func pluralCategory(of count: Int) -> PluralCategory {
         let number = count.magnitude
         switch primary {
@@ -183,7 +184,7 @@ extension Language {
     /// let api = APIClient(baseURL: url, language: .preferred())
     /// ```
     ///
-    /// A server reads the same from `Accept-Language` with ``LanguagePreference``. O(tags · available).
+    /// A server does the same for `Accept-Language` with ``LanguagePreference``. O(tags · available).
     /// - Parameters:
     ///   - tags: BCP 47 tags, the most preferred one first; by default those of the system settings.
     ///   - available: The languages that the app has texts in; add those of ``Translations`` to ``supported``.

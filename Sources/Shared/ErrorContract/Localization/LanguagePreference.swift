@@ -1,10 +1,15 @@
-/// The languages that a reader accepts, read from an `Accept-Language` header.
+/// The languages that a client accepts, parsed from an `Accept-Language` header.
 ///
 /// Follows RFC 9110 §12.5.4 for the header and RFC 4647 §3.4 (lookup) for the choice.
+///
+/// ```swift
+/// let language = LanguagePreference(acceptLanguage: "es-MX, en;q=0.5").choose(from: Language.supported, fallback: .english)
+/// ```
 public struct LanguagePreference: Hashable, Sendable {
     private let ranges: [String]
 
-    /// Reads a header. Anything that is not a language range is left out; at most 32 ranges are looked at.
+    /// Parses a header. Invalid language ranges are ignored, and so are ranges after the first 32.
+    ///
     /// - Parameter header: The value of `Accept-Language`, or `nil` if there was none.
     public init(acceptLanguage header: String?) {
         var weighted: [(range: String, quality: Double)] = []
@@ -23,11 +28,12 @@ public struct LanguagePreference: Hashable, Sendable {
             .map(\.element.range)
     }
 
-    /// Chooses a language: each range in turn is shortened from the right until one is available. `*` says nothing about a
-    /// language, and is skipped (RFC 4647 §3.4).
+    /// Chooses a language: each range in turn is shortened from the right until a language is available. The range `*` is
+    /// skipped (RFC 4647 §3.4).
+    ///
     /// - Parameters:
-    ///   - available: The languages that there are.
-    ///   - fallback: The answer when none matches.
+    ///   - available: The available languages.
+    ///   - fallback: The language that is returned if none matches.
     public func choose(from available: [Language], fallback: Language) -> Language {
         for range in ranges where range != "*" {
             var subtags = range.split(separator: "-")

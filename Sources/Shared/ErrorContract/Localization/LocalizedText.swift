@@ -1,7 +1,7 @@
-/// One text in every language of the contract, with placeholders such as `{name}` where something is to be put in.
+/// A text in several languages, with placeholders such as `{name}` for values.
 ///
-/// Cheap to copy and to fill: nothing is put together before ``text(in:)`` asks for one language. A text of the contract has all
-/// of ``Language/supported``; an app's own needs only what the app speaks.
+/// Copies and filled placeholders are cheap: the result is built when ``text(in:)`` is called for one language. A text of the
+/// contract has all of ``Language/supported``; a text of an app only needs the languages of the app.
 ///
 /// ```swift
 /// LocalizedText(en: "Card declined", es: "Tarjeta rechazada", others: [Language("it"): "Carta rifiutata"])
@@ -41,7 +41,7 @@ public struct LocalizedText: Hashable, Sendable {
         )
     }
 
-    /// Creates a text that depends on a count; ``counting(_:)`` chooses the forms.
+    /// Creates a text that depends on a count. ``counting(_:)`` chooses the form.
     public init(
         en: PluralForms,
         es: PluralForms? = nil,
@@ -61,35 +61,35 @@ public struct LocalizedText: Hashable, Sendable {
         table = TextTable(english: en, entries: texts)
     }
 
-    /// The text in a language, else in the language that is left when the tag is shortened from the right (`es` for `es-mx`),
-    /// else in English.
+    /// Returns the text in a language, otherwise in the language that remains when the tag is shortened from the right (`es`
+    /// for `es-mx`), otherwise in English.
     ///
-    /// A value whose direction may differ from the text's, such as a Latin name in a Hebrew text, stands between U+2068 and
-    /// U+2069, so that neither changes the order of the other. Where that may not be, use ``runs(in:)``.
+    /// A value whose direction may differ from the text's, such as a Latin name in a Hebrew text, is enclosed in U+2068 and
+    /// U+2069, so that neither changes the order of the other. Use ``runs(in:)`` where these characters are not allowed.
     public func text(in language: Language) -> String {
         text(in: language, saying: Translations())
     }
 
-    /// The text in a language, as ``text(in:)`` finds it, in stretches: its own words, and the values that were put in.
+    /// Returns the text in a language, chosen as by ``text(in:)``, as runs of words and inserted values.
     public func runs(in language: Language) -> [TextRun] {
         runs(in: language, saying: Translations())
     }
 
-    /// The languages that the text exists in.
+    /// The languages in which the text exists.
     public var languages: Set<Language> { Set(table.entries.map(\.language)).union([.english]) }
 
-    /// The text with each occurrence of a placeholder such as `{name}` replaced, in every language. A placeholder in `value` is
-    /// text, and is not replaced in its turn.
+    /// Returns the text with each occurrence of a placeholder such as `{name}` replaced, in every language. Placeholders in
+    /// `value` are not replaced.
     public func filling(_ placeholder: String, with value: String) -> LocalizedText {
         filling(Filling(placeholder: placeholder, value: .inserted(value)))
     }
 
-    /// The text with each occurrence of a placeholder replaced by another text, in every language.
+    /// Returns the text with each occurrence of a placeholder replaced by another text, in every language.
     public func filling(_ placeholder: String, with text: LocalizedText) -> LocalizedText {
         filling(Filling(placeholder: placeholder, value: .text(text)))
     }
 
-    /// The text in the plural that a number asks for, with `{count}` replaced by it.
+    /// Returns the text in the plural form of a number, with `{count}` replaced by the number.
     public func counting(_ count: Int) -> LocalizedText {
         var counted = self
         counted.count = count
@@ -104,7 +104,7 @@ public struct LocalizedText: Hashable, Sendable {
 }
 
 extension LocalizedText {
-    /// What stands in place of a placeholder.
+    /// The value of a placeholder.
     private struct Filling: Hashable, Sendable {
         enum Value: Hashable, Sendable {
             case inserted(String)
@@ -115,20 +115,20 @@ extension LocalizedText {
         let value: Value
     }
 
-    /// ``text(in:)``, with an app's own words first.
+    /// ``text(in:)`` with an app's own translations.
     func text(in language: Language, saying translations: Translations) -> String {
         let (spoken, forms) = forms(for: language, in: translations)
         guard count != nil || !fillings.isEmpty else { return forms.other }
         return runs(of: forms, in: spoken, asked: language, saying: translations).isolated
     }
 
-    /// ``runs(in:)``, with an app's own words first.
+    /// ``runs(in:)`` with an app's own translations.
     func runs(in language: Language, saying translations: Translations) -> [TextRun] {
         let (spoken, forms) = forms(for: language, in: translations)
         return runs(of: forms, in: spoken, asked: language, saying: translations)
     }
 
-    /// Whether there is a text in a language, so that English need not stand in for it.
+    /// Whether a text exists in a language, so that English isn't used as the fallback.
     func exists(in language: Language, saying translations: Translations) -> Bool {
         found(for: language, in: translations) != nil
     }
@@ -137,7 +137,8 @@ extension LocalizedText {
         found(for: language, in: translations) ?? (.english, translations[.english, table.key] ?? table.english)
     }
 
-    /// The text in a language, or in what is left when its tag is shortened (RFC 4647 §3.4), and the language that it is in.
+    /// Returns the text in a language, or in the language that remains when its tag is shortened (RFC 4647 §3.4), with that
+    /// language.
     private func found(for language: Language, in translations: Translations) -> (Language, PluralForms)? {
         var tag: Language? = language
         while let language = tag {
@@ -199,10 +200,10 @@ final class TextTable: Hashable, Sendable {
         self.entries = entries
     }
 
-    /// What the text is known by: its English form for many.
+    /// The key of the text: its English form for `other`.
     var key: String { english.other }
 
-    /// The text in a language. O(number of languages).
+    /// Returns the text in a language. O(number of languages).
     subscript(language: Language) -> PluralForms? {
         entries.first { $0.language == language }?.forms
     }
@@ -216,22 +217,22 @@ final class TextTable: Hashable, Sendable {
 
 /// The plural categories of Unicode CLDR.
 public enum PluralCategory: String, Hashable, Sendable, CaseIterable {
-    /// A category of CLDR, by its name there.
+    /// A category of CLDR, with its name there.
     case zero, one, two, few, many, other
 }
 
-/// A text in the forms that different counts ask for; `{count}` stands for the number.
+/// A text with forms for different counts. `{count}` is the placeholder of the number.
 ///
 /// ```swift
 /// PluralForms(one: "{count} secondo", other: "{count} secondi")
 /// ```
-/// A literal is a text that is the same for every count.
+/// A literal is a text with the same form for every count.
 public struct PluralForms: Hashable, Sendable, ExpressibleByStringLiteral {
-    /// The form that stands for every category without one of its own.
+    /// The form for every category without a separate form.
     public let other: String
     private let special: [PluralCategory: String]
 
-    /// Creates the forms; only those need to be given that differ from `other`.
+    /// Creates the forms. Only forms that differ from `other` are needed.
     public init(
         zero: String? = nil,
         one: String? = nil,
@@ -245,22 +246,22 @@ public struct PluralForms: Hashable, Sendable, ExpressibleByStringLiteral {
         self.other = other
     }
 
-    /// Creates a text that is the same for every count.
+    /// Creates a text with the same form for every count.
     public init(stringLiteral value: String) {
         self.init(other: value)
     }
 
-    /// The form for a category.
+    /// Returns the form for a category.
     public subscript(category: PluralCategory) -> String {
         special.isEmpty ? other : special[category] ?? other
     }
 }
 
-/// A stretch of a text: its own words, or a value that was put into it.
+/// A part of a text: its own words, or an inserted value.
 public struct TextRun: Hashable, Sendable {
-    /// The words.
+    /// The text of the run.
     public let text: String
-    /// The direction of a value that must be kept apart from the text around it, as by `<bdi>`; `nil` for everything else.
+    /// The direction of a value that must be isolated from the surrounding text, as by `<bdi>`; `nil` for any other run.
     public let direction: TextDirection?
 
     /// Creates a run.
@@ -269,16 +270,17 @@ public struct TextRun: Hashable, Sendable {
         self.direction = direction
     }
 
-    /// Creates the run of a value. What steers directions is taken out of it, since it could end its isolation.
-    /// - Parameter surrounding: The direction of the text that it is put into.
+    /// Creates the run of a value. Direction controls are removed from it, because they could end its isolation.
+    ///
+    /// - Parameter surrounding: The direction of the text that the value is inserted into.
     init(value: String, in surrounding: TextDirection) {
         let isSteering = value.unicodeScalars.contains(where: \.isDirectionControl)
         text = isSteering ? String(String.UnicodeScalarView(value.unicodeScalars.filter { !$0.isDirectionControl })) : value
         direction = Self.fits(text, surrounding) ? nil : TextDirection(of: text) ?? .leftToRight
     }
 
-    /// Whether a value can stand in a text without either changing the order of the other: in a text that runs from right to
-    /// left, letters of that direction alone, or a plain number; in any other, whatever has no letter of that direction.
+    /// Whether a value needs no isolation. In a right-to-left text, that is a value with only right-to-left letters, or a plain
+    /// number; in a left-to-right text, a value without right-to-left letters.
     private static func fits(_ value: String, _ surrounding: TextDirection) -> Bool {
         let scalars = value.unicodeScalars
         switch surrounding {
@@ -290,11 +292,11 @@ public struct TextRun: Hashable, Sendable {
 }
 
 extension [TextRun] {
-    /// The runs as plain text: a value that must be kept apart stands between FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE.
+    /// The runs as plain text. A value that must be isolated is enclosed in FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE.
     public var isolated: String {
         reduce(into: "") { text, run in text += run.direction == nil ? run.text : "\u{2068}\(run.text)\u{2069}" }
     }
 
-    /// The runs as plain text without any mark, for what must stay exact, such as a mail's subject.
+    /// The runs as plain text without direction controls, for texts that must stay exact, such as the subject of an email.
     public var bare: String { reduce(into: "") { $0 += $1.text } }
 }

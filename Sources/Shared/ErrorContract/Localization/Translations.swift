@@ -1,6 +1,6 @@
-/// An app's own words for texts of the contract: in a language that the contract does not have, or in place of its words.
+/// An app's own translations of the contract's texts: into a language that the contract doesn't have, or instead of its texts.
 ///
-/// A text is known by its English one, placeholders included, as in a string catalogue:
+/// A text is identified by its English version, including placeholders, as in a string catalog:
 ///
 /// ```swift
 /// let italian = Translations(Language("it"), [
@@ -10,22 +10,22 @@
 /// ])
 /// let catalogue = ErrorCatalogue.standard.saying(italian)
 /// ```
-/// ``ErrorCatalogue/untranslated(in:)`` tells what is missing.
+/// ``ErrorCatalogue/untranslated(in:)`` returns the texts that are missing.
 public struct Translations: Hashable, Sendable {
     private var texts: [Language: [String: PluralForms]] = [:]
 
-    /// No words at all.
+    /// Creates translations without any text.
     public init() {}
 
-    /// Creates the words for one language.
+    /// Creates the translations into one language.
     /// - Parameters:
-    ///   - language: The language of the words.
-    ///   - texts: By the English text; of a text that depends on a count, by its form for many.
+    ///   - language: The language of the texts.
+    ///   - texts: The translations by English text. The key of a text that depends on a count is its form for `other`.
     public init(_ language: Language, _ texts: [String: PluralForms]) {
         self.texts = [language: texts]
     }
 
-    /// Returns these words and others; of two for the same text in the same language, the other.
+    /// Returns the union of two translations. If both have a text in the same language, that of the argument is used.
     public func adding(_ others: Translations) -> Translations {
         var sum = self
         sum.texts.merge(others.texts) { $0.merging($1) { $1 } }

@@ -1,22 +1,22 @@
 import Timekeeping
 
-/// How long to wait, put in words: "45 segundos", "1 minuto", "2 hours".
+/// A delay in words: "45 segundos", "1 minuto", "2 hours".
 ///
-/// Rounds **up** in the unit shown: under a minute in seconds, up to 59 minutes in minutes, from there in hours. So
-/// 3,598 s is one hour and 5,400 s are two.
+/// Rounds **up** in the unit: below a minute in seconds, up to 59 minutes in minutes, from there in hours. For example, 3,598 s
+/// are one hour and 5,400 s are two.
 public struct WaitPhrase: Hashable, Sendable {
-    /// The unit that the wait is told in.
+    /// The unit of the delay.
     public enum Unit: Hashable, Sendable, CaseIterable {
         /// A unit.
         case seconds, minutes, hours
     }
 
-    /// How many units.
+    /// The number of units.
     public let count: Int
     /// The unit.
     public let unit: Unit
 
-    /// Creates the phrase for a wait; a wait of zero or less is told as one second.
+    /// Creates the phrase for a delay. A delay of zero or less becomes one second.
     public init(_ wait: Duration) {
         let seconds = max(1, wait.wholeSecondsRoundedUp)
         let minutes = (seconds - 1) / 60 + 1
@@ -29,12 +29,12 @@ public struct WaitPhrase: Hashable, Sendable {
         }
     }
 
-    /// Creates the phrase for so many units, even where another unit would be usual.
+    /// Creates the phrase for a number of units, even if another unit is usual.
     public init(count: Int, unit: Unit) {
         (self.count, self.unit) = (count, unit)
     }
 
-    /// The phrase in every language, in the plural that the count asks for.
+    /// The phrase in every language, in the plural form of the count.
     public var text: LocalizedText {
         switch unit {
         case .seconds: Self.seconds.counting(count)

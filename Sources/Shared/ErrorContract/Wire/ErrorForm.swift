@@ -1,22 +1,22 @@
 import Foundation
 public import StrictJSON
 
-/// The shape of an error body.
+/// The format of an error body.
 ///
-/// Every form carries the same facts as far as it can; code and request id travel in headers as well, so that a client
-/// reads the same error from each of them.
+/// Every form contains the same information as far as possible. The code and the request id are sent in headers, too, so a
+/// client decodes the same error from each form.
 public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
     /// `{"error":{"code","message","details","timestamp","request_id"}}`, the canonical form.
     case standard
     /// `{"code","message","details","timestamp","request_id"}`, field problems by name in `details.field_errors`.
     case flat
-    /// `{"success":false,"error_code":429,"errors":[{"field","message"}]}`, for apps in the field. With field problems the
-    /// message stands beside them as `message`.
+    /// `{"success":false,"error_code":429,"errors":[{"field","message"}]}`, for existing apps. With field problems, the message
+    /// is in the member `message`.
     case success
     /// `{"detail":"…"}`.
     case detail
     /// RFC 9457: `{"type","title","status","detail","instance"}` with the contract's `code`, `timestamp`, `request_id`,
-    /// `retry_after` and `errors`, and further details as members of their own.
+    /// `retry_after` and `errors`, and further details as separate members.
     case problem
 
     /// The `Content-Type` of the form.
@@ -24,7 +24,7 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
         self == .problem ? "application/problem+json" : "application/json; charset=utf-8"
     }
 
-    /// The body of an answer in this form.
+    /// Returns the body of a response in this form.
     public func body(of payload: ErrorPayload) -> JSONValue {
         switch self {
         case .standard: standardBody(of: payload)
@@ -70,7 +70,7 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
             ["field": .string($0.field), "message": .string($0.message)]
         }
         let field = payload.status == 429 ? "rate_limit" : ""
-        // Apps in the field compare with this very text.
+        // Existing apps compare with this exact text.
         let message = payload.code == .authTokenInvalid ? "Invalid token." : payload.message
         var body: JSONObject = [
             "success": false,
@@ -84,8 +84,8 @@ public enum ErrorForm: String, Hashable, Sendable, CaseIterable {
 
 /// Problem details (RFC 9457).
 extension ErrorForm {
-    /// Names of members that mean something of their own in a problem, or are dropped by careful readers. A detail with such a
-    /// name, or with one that is not fit for a member (RFC 9457 §3.2), stands in `details` instead.
+    /// Names of members with a defined meaning in a problem, or that careful clients ignore. A detail with such a name, or with
+    /// one that isn't a valid member name (RFC 9457 §3.2), is put into `details` instead.
     static let problemMembers: Set<String> = [
         "type", "title", "status", "detail", "instance", "code", "timestamp", "request_id", "retry_after", "errors", "details",
         "error", "message", "success", "exception", "trace", "traceId", "stack", "stackTrace", "debug",
@@ -124,7 +124,7 @@ extension ErrorForm {
         return .object(item)
     }
 
-    /// Three characters or more: a letter, then letters, digits and underscores.
+    /// Whether a name has three characters or more: a letter, then letters, digits and underscores.
     private static func isExtensionName(_ name: String) -> Bool {
         name.utf8.count >= 3 && !problemMembers.contains(name)
             && name.utf8.first.map { (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) } == true
@@ -137,9 +137,10 @@ extension ErrorForm {
     }
 }
 
-/// A value that came from outside was refused while it was read; the code says why.
+/// An error that refuses an external value while it is decoded.
 ///
-/// Thrown from `init(from:)` of a value type, it becomes a ``FieldViolation`` at the value's place in the body.
+/// If it is thrown from `init(from:)` of a value type, it becomes a ``FieldViolation`` with this code at the value's location
+/// in the body.
 public protocol ContractRefusal: Error {
     /// The code of the violation.
     var code: ErrorCode { get }

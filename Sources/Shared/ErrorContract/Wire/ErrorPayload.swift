@@ -1,27 +1,27 @@
 public import Foundation
 public import StrictJSON
 
-/// What one error answer says, before a form is chosen for it.
+/// The content of an error response, independent of its form.
 public struct ErrorPayload: Hashable, Sendable {
     /// The code.
     public var code: ErrorCode
     /// The HTTP status.
     public var status: Int
-    /// The text for the person, in the language of the answer.
+    /// The text for the user, in the language of the response.
     public var message: String
-    /// Further facts, without `retry_after` and `validation_errors`, which have fields of their own here.
+    /// Further details, without `retry_after` and `validation_errors`, which are separate properties.
     public var details: JSONObject
     /// All problems with the input.
     public var violations: [FieldViolation]
-    /// The time after which a repeat makes sense, in whole seconds.
+    /// The delay after which a retry makes sense, in whole seconds.
     public var retryAfterSeconds: Int?
-    /// When the error happened.
+    /// The time of the error.
     public var timestamp: Date
-    /// The id by which the server's log knows the request.
+    /// The id of the request in the server's log.
     public var requestID: String
-    /// What the code means whenever it is said, for developers. Told by ``ErrorForm/problem`` only.
+    /// The general meaning of the code, for developers. Only ``ErrorForm/problem`` contains it.
     public var title: String
-    /// A URI reference that names the code, best the address of its page. Told by ``ErrorForm/problem`` only.
+    /// A URI reference that identifies the code, ideally the address of its page. Only ``ErrorForm/problem`` contains it.
     public var type: String?
 
     /// Creates a payload.
@@ -52,13 +52,13 @@ public struct ErrorPayload: Hashable, Sendable {
 
 /// One problem with one field of a request.
 public struct FieldViolation: Hashable, Sendable {
-    /// The field as a person would name it, such as `email` or `items[1].name`; empty for the whole body.
+    /// The name of the field, such as `email` or `items[1].name`; empty for the whole body.
     public var field: String
-    /// The place in the body as a JSON Pointer in a URI fragment (RFC 6901 §6), such as `#/items/1/name`.
+    /// The location in the body as a JSON Pointer in a URI fragment (RFC 6901 §6), such as `#/items/1/name`.
     public var pointer: String?
-    /// What is wrong.
+    /// The code of the problem.
     public var code: ErrorCode?
-    /// The text for the person.
+    /// The text for the user.
     public var message: String
 
     /// Creates a violation.

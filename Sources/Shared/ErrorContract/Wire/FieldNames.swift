@@ -1,22 +1,22 @@
 public import HTTPTypes
 
-/// Names of fields that the ends of the contract share.
+/// Names of fields that servers and clients of the contract share.
 extension HTTPField.Name {
-    /// `X-Error-Code`: the code, so that it survives an edge that replaces the body.
+    /// `X-Error-Code`: the code, which is available even if a proxy replaces the body.
     public static let errorCode = named("X-Error-Code")
-    /// `X-Request-Id`: the id under which the server logs the request.
+    /// `X-Request-Id`: the id of the request in the server's log.
     public static let requestID = named("X-Request-Id")
-    /// `Idempotency-Key`: by which a server recognizes a repeated request.
+    /// `Idempotency-Key`: identifies a repeated request.
     public static let idempotencyKey = named("Idempotency-Key")
-    /// `Idempotency-Replayed`: `true` on a response that was sent before.
+    /// `Idempotency-Replayed`: `true` on a stored response that is sent again.
     package static let idempotencyReplayed = named("Idempotency-Replayed")
-    /// `X-Retry-Attempt`: how often the request was repeated; absent from the first one.
+    /// `X-Retry-Attempt`: the number of the retry; absent from the first attempt.
     public static let retryAttempt = named("X-Retry-Attempt")
-    /// `X-Request-Timeout-Ms`: the time that the client still waits, in milliseconds.
+    /// `X-Request-Timeout-Ms`: the remaining time that the client waits, in milliseconds.
     public static let requestTimeout = named("X-Request-Timeout-Ms")
     /// `RateLimit-Policy`: the policies of a server.
     public static let rateLimitPolicy = named("RateLimit-Policy")
-    /// `RateLimit`: how much is left under these policies.
+    /// `RateLimit`: the remaining units under these policies.
     public static let rateLimit = named("RateLimit")
     /// `Forwarded` (RFC 7239).
     public static let forwarded = named("Forwarded")
@@ -28,7 +28,7 @@ extension HTTPField.Name {
     package static let cacheStatus = named("Cache-Status")
     /// `Link`: relations to other resources (RFC 8288).
     package static let link = named("Link")
-    /// `Last-Event-ID`: the id of the last event that a client received.
+    /// `Last-Event-ID`: the id of the last event that the client received.
     package static let lastEventID = named("Last-Event-ID")
     /// `Sec-Fetch-Site`: whether another site caused a browser's request.
     package static let secFetchSite = named("Sec-Fetch-Site")
@@ -41,7 +41,7 @@ extension HTTPField.Name {
     }
 }
 
-/// Names of fields of other servers.
+/// Names of fields that other servers use.
 extension HTTPField.Name {
     static let plainRequestID = named("request-id")
     static let cloudflareRay = named("cf-ray")

@@ -1,7 +1,7 @@
 import ErrorContract
 
 extension LabScenario {
-    /// Bodies that are not what they should be.
+    /// Bodies with unexpected content.
     static func bodies(root: String) -> [LabScenario] {
         replaced(root: root) + garbled(root: root) + shaped(root: root)
     }
@@ -13,7 +13,7 @@ extension LabScenario {
                 .bodies,
                 "200 with the page of a captive portal.",
                 advice: "Does not take it for an answer: tells that the network wants something first.",
-                LabAnswer().with { $0.content = .html },
+                LabResponse().with { $0.content = .html },
                 root: root,
                 expected: [.failure(LabFailure(.notAPI, .notAPIResponse, status: 200))]
             ),
@@ -22,7 +22,7 @@ extension LabScenario {
                 .bodies,
                 "503 with a page of HTML, and none of our headers.",
                 advice: "Goes by the status, and shows nothing of the page.",
-                LabAnswer(.code(.serverServiceUnavailable)).with { $0.content = .html },
+                LabResponse(.code(.serverServiceUnavailable)).with { $0.content = .html },
                 root: root,
                 expected: [.failure(LabFailure(.server, .serverError(503), status: 503))]
             ),
@@ -31,7 +31,7 @@ extension LabScenario {
                 .bodies,
                 "504 with a line of text in the place of the body.",
                 advice: "Takes the code from X-Error-Code, and shows nothing of the text.",
-                LabAnswer(.code(.serverTimeout)).with { $0.content = .text },
+                LabResponse(.code(.serverTimeout)).with { $0.content = .text },
                 root: root,
                 expected: [.failure(LabFailure(.server, .serverTimeout, status: 504))]
             ),
@@ -40,7 +40,7 @@ extension LabScenario {
                 .bodies,
                 "404 without a body, and without X-Error-Code.",
                 advice: "Goes by the status.",
-                LabAnswer(.code(.resourceNotFound)).with { ($0.content, $0.isBare) = (.empty, true) },
+                LabResponse(.code(.resourceNotFound)).with { ($0.content, $0.isBare) = (.empty, true) },
                 root: root,
                 expected: [.failure(LabFailure(.notFound, .notFound, status: 404))]
             ),
@@ -49,7 +49,7 @@ extension LabScenario {
                 .bodies,
                 "200 without a body, where one was asked for.",
                 advice: "Tells that the answer can't be read.",
-                LabAnswer().with { $0.content = .empty },
+                LabResponse().with { $0.content = .empty },
                 root: root,
                 expected: [.failure(LabFailure(.decoding, .decodingError, status: 200))]
             ),
@@ -68,7 +68,7 @@ extension LabScenario {
                 .bodies,
                 "An error in Spanish, in \(summary).",
                 advice: "Takes code and delay from the headers, and shows a text of its own.",
-                LabAnswer(.code(.rateLimitExceeded), retryAfter: .seconds(2)).with {
+                LabResponse(.code(.rateLimitExceeded), retryAfter: .seconds(2)).with {
                     ($0.charset, $0.language) = (charset, .spanish)
                 },
                 root: root,
@@ -80,7 +80,7 @@ extension LabScenario {
                 .bodies,
                 "An error in JSON that claims to be text/html.",
                 advice: "Reads it: what parses is JSON, whatever it claims to be.",
-                LabAnswer(.code(.rateLimitExceeded), retryAfter: .seconds(2)).with {
+                LabResponse(.code(.rateLimitExceeded), retryAfter: .seconds(2)).with {
                     ($0.contentType, $0.isBare) = ("text/html", true)
                 },
                 root: root,
@@ -96,7 +96,7 @@ extension LabScenario {
                 .bodies,
                 "200 with a flat body.",
                 advice: "Reads it.",
-                LabAnswer(.ok),
+                LabResponse(.ok),
                 root: root,
                 expected: [.success()]
             ),
@@ -105,7 +105,7 @@ extension LabScenario {
                 .bodies,
                 "200 with a wrapped body.",
                 advice: "Reads the same value from it.",
-                LabAnswer(.wrapped),
+                LabResponse(.wrapped),
                 root: root,
                 expected: [.success()]
             ),
@@ -114,7 +114,7 @@ extension LabScenario {
                 .bodies,
                 "200 whose body says success:false.",
                 advice: "Takes it for the error that it is.",
-                LabAnswer(.code(.validationInvalidEmail)).with { ($0.form, $0.status) = (.success, 200) },
+                LabResponse(.code(.validationInvalidEmail)).with { ($0.form, $0.status) = (.success, 200) },
                 root: root,
                 expected: [.failure(LabFailure(.validation, .validationInvalidEmail, status: 400, fields: ["email"]))]
             ),
@@ -123,7 +123,7 @@ extension LabScenario {
                 .bodies,
                 "403 with a code that this version does not know.",
                 advice: "Keeps the code, and goes by the status.",
-                LabAnswer(.code(ErrorCode("ACCOUNT_NEEDS_PASSKEY"))).with { $0.status = 403 },
+                LabResponse(.code(ErrorCode("ACCOUNT_NEEDS_PASSKEY"))).with { $0.status = 403 },
                 root: root,
                 expected: [.failure(LabFailure(.forbidden, ErrorCode("ACCOUNT_NEEDS_PASSKEY"), status: 403))]
             ),
@@ -132,7 +132,7 @@ extension LabScenario {
                 .bodies,
                 "401 with a text and no code anywhere.",
                 advice: "Refreshes if it has a refresh token, else asks to sign in; repeats once.",
-                LabAnswer(.code(.authTokenInvalid)).with { ($0.form, $0.isBare) = (.detail, true) },
+                LabResponse(.code(.authTokenInvalid)).with { ($0.form, $0.isBare) = (.detail, true) },
                 root: root,
                 expected: [.failure(LabFailure(.unauthorized, .unauthorized, status: 401))]
             ),

@@ -4,7 +4,7 @@ extension LabScenario {
     /// One scenario for each code of a catalogue.
     static func codes(_ catalogue: ErrorCatalogue, root: String) -> [LabScenario] {
         catalogue.definitions.map { definition in
-            var answer = LabAnswer(.code(definition.code))
+            var answer = LabResponse(.code(definition.code))
             if definition.namesDelay { answer.retryAfter = .seconds(2) }
             return LabScenario(
                 definition.code.rawValue,
@@ -17,7 +17,7 @@ extension LabScenario {
         }
     }
 
-    /// What a client does after an answer of a retry class, and what it offers to the person.
+    /// Returns a description of what a client does after an error of a retry class, and what it offers to the user.
     public static func advice(for retry: RetryClass, _ recovery: Recovery) -> String {
         let automatic =
             switch retry {
@@ -47,8 +47,9 @@ extension LabScenario {
 }
 
 extension LabFailure {
-    /// What a client reads from an answer with a code, whatever its form.
-    /// - Parameter hasFields: Whether the form names fields.
+    /// Creates the error that a client decodes from a response with a code, in any form.
+    ///
+    /// - Parameter hasFields: Whether the form contains fields.
     init(_ definition: ErrorDefinition, hasFields: Bool = true) {
         let isValidation = definition.family == .validation
         self.init(
@@ -62,7 +63,7 @@ extension LabFailure {
 }
 
 extension ErrorDefinition {
-    /// Whether answers with the code name a delay.
+    /// Whether responses with the code contain a delay.
     var namesDelay: Bool { status == 429 || status == 503 }
 }
 
@@ -82,12 +83,12 @@ extension APIError.Kind {
 }
 
 extension LabScenario {
-    /// The same facts in every form.
+    /// The same errors in every form.
     static func forms(_ catalogue: ErrorCatalogue, root: String) -> [LabScenario] {
         let codes: [ErrorCode] = [.validationInvalidInput, .rateLimitExceeded, .authTokenExpired]
         return ErrorForm.allCases.flatMap { form in
             codes.compactMap { catalogue[$0] }.map { definition in
-                let answer = LabAnswer(.code(definition.code)).with {
+                let answer = LabResponse(.code(definition.code)).with {
                     $0.form = form
                     if definition.namesDelay { $0.retryAfter = .seconds(2) }
                 }
@@ -112,7 +113,7 @@ extension LabScenario {
                 .families,
                 "An error as \(family.name) writes it.",
                 advice: "Reads status, code, delay and fields; shows no text that was not written for people.",
-                LabAnswer().with { $0.family = family.name },
+                LabResponse().with { $0.family = family.name },
                 root: root,
                 expected: [.failure(family.failure)]
             )

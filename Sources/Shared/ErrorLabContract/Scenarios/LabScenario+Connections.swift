@@ -7,14 +7,14 @@ extension LabScenario {
     private static func slow(root: String) -> [LabScenario] {
         let late = LabFailure(.timeout, .timeout, namesRequest: false)
         var overdue = late
-        overdue.serverMayTell = true
+        overdue.serverMayReport = true
         return [
             LabScenario(
                 "slow",
                 .connections,
                 "The answer takes 0.8 seconds to begin.",
                 advice: "Waits.",
-                LabAnswer().with { $0.delay = 800 },
+                LabResponse().with { $0.delay = 800 },
                 root: root,
                 expected: [.success()]
             ),
@@ -23,7 +23,7 @@ extension LabScenario {
                 .connections,
                 "The answer takes ten seconds to begin, and the client has half a second.",
                 advice: "Ends the call on time; tries again later what is safe to repeat.",
-                LabAnswer().with { $0.delay = 10_000 },
+                LabResponse().with { $0.delay = 10_000 },
                 root: root,
                 timeoutMilliseconds: 500,
                 expected: [.failure(overdue)]
@@ -33,7 +33,7 @@ extension LabScenario {
                 .connections,
                 "The body comes in pieces, one every 40 milliseconds.",
                 advice: "Waits.",
-                LabAnswer().with { $0.dribble = 40 },
+                LabResponse().with { $0.dribble = 40 },
                 root: root,
                 expected: [.success()]
             ),
@@ -42,7 +42,7 @@ extension LabScenario {
                 .connections,
                 "The body comes in pieces, one every four seconds, and the client has half a second.",
                 advice: "Ends the call on time, the body included.",
-                LabAnswer().with { $0.dribble = 4_000 },
+                LabResponse().with { $0.dribble = 4_000 },
                 root: root,
                 timeoutMilliseconds: 500,
                 expected: [.failure(late)]
@@ -66,7 +66,7 @@ extension LabScenario {
                 .connections,
                 "The connection is \(summary).",
                 advice: "Tries again: a GET is safe to repeat.",
-                LabAnswer().with { ($0.drop, $0.close) = (drop, close) },
+                LabResponse().with { ($0.drop, $0.close) = (drop, close) },
                 root: root,
                 expected: [lost]
             )
@@ -77,7 +77,7 @@ extension LabScenario {
                 "The connection is closed before the answer to a POST.",
                 advice: "Does not repeat it: nobody knows whether it took effect. Looks, or asks the person.",
                 method: "POST",
-                LabAnswer().with { $0.drop = .before },
+                LabResponse().with { $0.drop = .before },
                 root: root,
                 expected: [unknown]
             )
@@ -91,7 +91,7 @@ extension LabScenario {
                 .connections,
                 "The connection is closed in the middle of an error's body.",
                 advice: "Reads what status and headers say: only the server's words are lost.",
-                LabAnswer(.code(.serverDatabaseError)).with { $0.drop = .body },
+                LabResponse(.code(.serverDatabaseError)).with { $0.drop = .body },
                 root: root,
                 expected: [.failure(LabFailure(.server, .serverDatabaseError, status: 500))]
             ),
@@ -100,7 +100,7 @@ extension LabScenario {
                 .connections,
                 "A success whose JSON ends after 12 bytes, with a Content-Length that fits.",
                 advice: "Repeats nothing: the request took effect, its answer can't be read.",
-                LabAnswer().with { $0.truncate = 12 },
+                LabResponse().with { $0.truncate = 12 },
                 root: root,
                 expected: [.failure(LabFailure(.decoding, .decodingError, status: 200))]
             ),
@@ -109,7 +109,7 @@ extension LabScenario {
                 .connections,
                 "An error whose JSON ends after 24 bytes.",
                 advice: "Takes the code from X-Error-Code.",
-                LabAnswer(.code(.authTokenExpired)).with { $0.truncate = 24 },
+                LabResponse(.code(.authTokenExpired)).with { $0.truncate = 24 },
                 root: root,
                 expected: [.failure(LabFailure(.unauthorized, .authTokenExpired, status: 401))]
             ),

@@ -1,11 +1,11 @@
 import ErrorContract
 
 extension LabScenario {
-    /// Failures that pass.
+    /// Temporary failures.
     static func sequences(root: String) -> [LabScenario] {
         let unavailable = LabFailure(.server, .serverServiceUnavailable, status: 503, retryAfter: 1...1)
         let database = LabFailure(.server, .serverDatabaseError, status: 500)
-        let flaky = LabAnswer(.code(.serverDatabaseError), session: LabPath.sessionPlace).with {
+        let flaky = LabResponse(.code(.serverDatabaseError), session: LabPath.sessionPlace).with {
             ($0.flaky, $0.seed) = (0.5, 7)
         }
         return [
@@ -14,7 +14,7 @@ extension LabScenario {
                 .sequences,
                 "503 twice, with Retry-After: 1; then a success.",
                 advice: "Waits and repeats; the person sees a success that took two seconds.",
-                LabAnswer(
+                LabResponse(
                     .code(.serverServiceUnavailable),
                     retryAfter: .seconds(1),
                     times: 2,
@@ -28,7 +28,7 @@ extension LabScenario {
                 .sequences,
                 "429 once, with Retry-After: 2; then a success.",
                 advice: "Waits two seconds, no less, and repeats.",
-                LabAnswer(.code(.rateLimitExceeded), retryAfter: .seconds(2), times: 1, session: LabPath.sessionPlace),
+                LabResponse(.code(.rateLimitExceeded), retryAfter: .seconds(2), times: 1, session: LabPath.sessionPlace),
                 root: root,
                 expected: [
                     .failure(LabFailure(.rateLimited, .rateLimitExceeded, status: 429, retryAfter: 2...2)), .success(),
@@ -39,7 +39,7 @@ extension LabScenario {
                 .sequences,
                 "The connection breaks once; then a success.",
                 advice: "Repeats a GET.",
-                LabAnswer(times: 1, session: LabPath.sessionPlace).with { $0.drop = .before },
+                LabResponse(times: 1, session: LabPath.sessionPlace).with { $0.drop = .before },
                 root: root,
                 expected: [.failure(LabFailure(.network, .networkError, namesRequest: false)), .success()]
             ),
@@ -57,7 +57,7 @@ extension LabScenario {
                 .sequences,
                 "500 once; then 410.",
                 advice: "Repeats after the first, not after the second.",
-                LabAnswer(.code(.serverDatabaseError), times: 1, session: LabPath.sessionPlace).with {
+                LabResponse(.code(.serverDatabaseError), times: 1, session: LabPath.sessionPlace).with {
                     $0.then = .code(.resourceDeleted)
                 },
                 root: root,
@@ -66,7 +66,7 @@ extension LabScenario {
         ]
     }
 
-    /// Limits.
+    /// Rate limits.
     static func limits(root: String) -> [LabScenario] {
         [
             LabScenario(
@@ -82,7 +82,7 @@ extension LabScenario {
                 expected: [
                     .success(), .success(),
                     .failure(LabFailure(.rateLimited, .rateLimitExceeded, status: 429, retryAfter: 1...60)),
-                    // Repeated when it was told.
+                    // Retried after the delay.
                     .success(),
                 ]
             )
@@ -91,11 +91,11 @@ extension LabScenario {
 }
 
 extension LabScenario {
-    /// When to come back, said in all ways.
+    /// Delays in all formats.
     static func delays(root: String) -> [LabScenario] {
         let ways: [(String, String, LabRetryAfter, ClosedRange<Int>?)] = [
             ("seconds", "Retry-After: 2", .seconds(2), 2...2),
-            // The Date field, which it is measured against, is a second behind, or more on a busy machine.
+            // The `Date` field, with which it is compared, is a second behind, or more on a busy machine.
             ("date", "Retry-After is an HTTP-date, five seconds ahead", .date(secondsAhead: 5), 5...65),
             ("past", "Retry-After is an HTTP-date, a minute ago", .date(secondsAhead: -60), 0...0),
             ("decimal", "Retry-After: 1.5", .raw("1.5"), 2...2),
@@ -115,7 +115,7 @@ extension LabScenario {
                         ? "Does not sleep so long: ends the call and says when to try again."
                         : "Waits as told, never less; then repeats."
                 } ?? "Takes it for no delay at all, and backs off as it would without one.",
-                LabAnswer(.code(.rateLimitExceeded), retryAfter: delay),
+                LabResponse(.code(.rateLimitExceeded), retryAfter: delay),
                 root: root,
                 expected: [.failure(LabFailure(.rateLimited, .rateLimitExceeded, status: 429, retryAfter: expected))]
             )
@@ -125,7 +125,7 @@ extension LabScenario {
                 .delays,
                 "429 for a quota that is used up, without a delay.",
                 advice: "Repeats nothing: no wait that it could guess would help.",
-                LabAnswer(.code(.rateLimitQuotaExceeded), retryAfter: .absent),
+                LabResponse(.code(.rateLimitQuotaExceeded), retryAfter: .absent),
                 root: root,
                 expected: [.failure(LabFailure(.rateLimited, .rateLimitQuotaExceeded, status: 429))]
             ),
@@ -134,7 +134,7 @@ extension LabScenario {
                 .delays,
                 "503 for maintenance that takes an hour.",
                 advice: "Ends the call and says when to try again; repeats by itself only after a short delay.",
-                LabAnswer(.code(.serverMaintenance), retryAfter: .seconds(3_600)),
+                LabResponse(.code(.serverMaintenance), retryAfter: .seconds(3_600)),
                 root: root,
                 expected: [.failure(LabFailure(.server, .serverMaintenance, status: 503, retryAfter: 3_600...3_600))]
             ),

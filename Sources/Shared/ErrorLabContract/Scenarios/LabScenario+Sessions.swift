@@ -8,7 +8,7 @@ extension LabScenario {
             _ name: String,
             _ summary: String,
             _ advice: String,
-            _ credentials: Credentials,
+            _ credentials: Authorization,
             _ expected: [LabExpectation]
         ) -> LabScenario {
             LabScenario(
@@ -62,7 +62,7 @@ extension LabScenario {
                 .redirects,
                 "302 to another path of the same origin.",
                 advice: "Follows a GET, with its credentials.",
-                LabAnswer().with { $0.redirect = .same },
+                LabResponse().with { $0.redirect = .same },
                 root: root,
                 credentials: .valid,
                 expected: [.success(authorized: true)]
@@ -72,7 +72,7 @@ extension LabScenario {
                 .redirects,
                 "302 to another origin.",
                 advice: "Follows a GET without its credentials: they are for the origin that they were sent to.",
-                LabAnswer().with { $0.redirect = .cross },
+                LabResponse().with { $0.redirect = .cross },
                 root: root,
                 credentials: .valid,
                 expected: [.success(authorized: false)]
@@ -83,7 +83,7 @@ extension LabScenario {
                 "302 in answer to a POST.",
                 advice: "Does not follow: the redirect is the answer.",
                 method: "POST",
-                LabAnswer().with { $0.redirect = .same },
+                LabResponse().with { $0.redirect = .same },
                 root: root,
                 expected: [.failure(LabFailure(.badRequest, .badRequest, status: 302))]
             ),

@@ -1,14 +1,14 @@
-/// What an ``AdaptiveLimit`` says about one call.
+/// The decision of an ``AdaptiveLimit`` about one call.
 public enum AdaptiveDecision: Hashable, Sendable {
-    /// The call may go; it counts, and is to be handed back when it has ended.
+    /// The call may be sent. It is counted. Report its end with ``AdaptiveLimit/end(_:with:at:using:)``.
     case admitted(AdmittedCall)
-    /// The call may not go now, and doesn't count.
+    /// The call must not be sent now. It is not counted.
     case held(Hold)
 }
 
-/// Why a call is held back, and how long.
+/// Why and how long a call is delayed.
 public struct Hold: Hashable, Sendable {
-    /// What holds a call back. An open struct, so that a later version can tell more apart.
+    /// The reason of a delay. A struct rather than an enumeration, so that later versions can add reasons.
     public struct Reason: RawRepresentable, Hashable, Sendable {
         /// The name of the reason.
         public let rawValue: String
@@ -18,25 +18,25 @@ public struct Hold: Hashable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// One of the client's own quotas is used up.
+        /// A quota of the client is used up.
         public static let quota = Self(rawValue: "quota")
-        /// A limit that the server told is used up.
+        /// A limit that the server reported is used up.
         public static let serverLimit = Self(rawValue: "server_limit")
-        /// The server asked to wait.
+        /// The server requested a delay.
         public static let retryAfter = Self(rawValue: "retry_after")
-        /// The network is bad.
+        /// Recent calls failed to reach the server, or its responses are slow.
         public static let network = Self(rawValue: "network")
-        /// The caller asked again and again.
+        /// The caller has been refused several times in a row, and a ``RefusalPenalty`` applies.
         public static let repeatedRefusals = Self(rawValue: "repeated_refusals")
-        /// Others wait already, and they come first.
+        /// Other callers wait already, and they come first.
         public static let line = Self(rawValue: "line")
     }
 
-    /// What holds the call back longest.
+    /// The reason of the longest delay.
     public var reason: Reason
-    /// The name of the quota or of the server's limit, if it is one.
+    /// The name of the quota or of the server's limit, if the reason is one.
     public var limit: String?
-    /// The time until the call may go, by what is known now: exact for the client's own quotas.
+    /// The time until the call may be sent, as far as is known now. It is exact for the client's own quotas.
     public var wait: Duration
 
     /// Creates a hold.
@@ -45,51 +45,51 @@ public struct Hold: Hashable, Sendable {
     }
 }
 
-/// How far a limit is used.
+/// The current usage of an ``AdaptiveLimit``.
 public struct AdaptiveStatus: Hashable, Sendable {
-    /// How far one of the client's own quotas is used.
+    /// The current usage of one of the client's own quotas.
     public struct Use: Hashable, Sendable {
         /// The quota.
         public var policy: RateLimitPolicy
-        /// How many units its window holds.
+        /// The number of units that count in the current window.
         public var count: Int
-        /// How many more it would admit.
+        /// The number of further units that the quota would admit now.
         public var remaining: Int
     }
 
     /// The client's own quotas, in the order of the policy.
     public var quotas: [Use]
-    /// How many more calls would go at once, all limits taken together.
+    /// The number of further calls that all limits together would admit now.
     public var remaining: Int
-    /// The time until the next call may go; zero for now.
+    /// The time until the next call is admitted; zero if it would be admitted now.
     public var nextAdmission: Duration
-    /// How many calls are in flight.
+    /// The number of calls in flight.
     public var inFlight: Int
 }
 
-/// A call that an ``AdaptiveLimit`` let through, to be handed back when it has ended.
+/// A call that an ``AdaptiveLimit`` admitted. Pass it to ``AdaptiveLimit/end(_:with:at:using:)`` when the call has ended.
 public struct AdmittedCall: Hashable, Sendable {
     let id: UInt64
-    /// When it was let through, in nanoseconds.
+    /// The time of the admission, in nanoseconds.
     let sent: Int64
-    /// How many calls had ended and counted by then.
+    /// The number of counted calls that had ended by then.
     let endedBefore: Int
 }
 
-/// How a call ended, as far as a limit cares.
+/// How a call ended, as far as it matters for an ``AdaptiveLimit``.
 public enum CallEnd: Hashable, Sendable {
-    /// The server answered, and took the call into account.
-    /// - limits: What the answer says about the server's limits.
-    /// - retryAfter: The time that the answer asks to wait, as a busy server does.
+    /// The server responded and counted the call.
+    /// - limits: The limits that the response reports.
+    /// - retryAfter: The delay that the response requests, such as from a busy server.
     case answered(limits: [ServerLimit] = [], retryAfter: Duration? = nil)
     /// The server refused the call because of a limit.
     case refused(limits: [ServerLimit] = [], retryAfter: Duration? = nil)
-    /// No answer came; the server may have counted the call.
+    /// No response was received. The server may have counted the call.
     case lost
-    /// The call surely never reached the server, and that is the network's fault.
+    /// The call certainly did not reach the server, because of the network.
     case unreachable
-    /// The call surely never left, for a reason that says nothing about the network.
+    /// The call was certainly not sent, for a reason that is unrelated to the network.
     case withdrawn
-    /// The caller gave up; the server may have counted the call.
+    /// The caller canceled the call. The server may have counted it.
     case abandoned
 }

@@ -1,7 +1,8 @@
 extension AdaptiveLimit {
-    /// Takes a call back that has ended, and learns from how it did. A call that was handed back already is ignored.
+    /// Ends a call and learns from its outcome. Does nothing if the call has ended already.
+    ///
     /// - Parameters:
-    ///   - call: The call that ended, as it was admitted.
+    ///   - call: The call, as it was admitted.
     ///   - end: How the call ended.
     ///   - now: Nanoseconds on a monotonic clock.
     ///   - generator: The source of the jitter.
@@ -68,7 +69,7 @@ extension AdaptiveLimit {
             )
             if let known { learned[known] = limit } else { learned.append(limit) }
         }
-        // A limit that no answer has told for two of its windows is gone.
+        // Limits that no response has mentioned for twice their window are removed.
         let fallbackWindow = fallbackWindow
         learned.removeAll { now - $0.mentioned >= 2 * min($0.window(atLeast: fallbackWindow), .max / 4) }
     }

@@ -1,13 +1,28 @@
 import Timekeeping
 
-/// How a client holds itself back at one endpoint: its own quotas, exactly, and below them what the server's answers teach.
+/// Limits a client's calls to one endpoint: by the client's own quotas, and by the limits that the server reports.
 ///
-/// A pure value: no clock, no lock, no I/O. What a server says only ever holds calls back longer. Calls in flight count against
-/// what the server said remains, so that many callers at once don't spend it twice. A decision is O(limits · log calls).
+/// The client's own quotas are counted exactly. Limits reported by the server can only delay calls further; they never raise a
+/// quota. Calls in flight count against what the server reported as remaining, so that concurrent calls don't use the same
+/// units twice.
+///
+/// This is a pure value without a clock, a lock or I/O: the caller passes the time. A decision takes O(limits · log calls).
+///
+/// ```swift
+/// var limit = AdaptiveLimit(AdaptivePolicy([.requests(5, per: .seconds(1))]))
+/// var generator = SystemRandomNumberGenerator()
+/// switch limit.admit(at: now) {
+/// case .admitted(let call):
+///     let response = try await send()
+///     limit.end(call, with: .answered(limits: response.limits), at: later, using: &generator)
+/// case .held(let hold):
+///     print("Wait for \(hold.wait)")
+/// }
+/// ```
 public struct AdaptiveLimit: Sendable {
-    /// The most limits of one server that are kept.
+    /// The maximum number of stored limits of one server.
     static let maximumLearned = 8
-    /// The longest name of a limit that is kept, in bytes.
+    /// The maximum length of the name of a stored limit, in bytes.
     static let longestName = 128
 
     /// The policy.
@@ -26,12 +41,13 @@ public struct AdaptiveLimit: Sendable {
         windows = policy.quotas.map { _ in SlidingWindow() }
     }
 
-    /// How many calls were refused since the last admission.
+    /// The number of refusals since the last admission.
     public var refusalsInARow: Int { run.count }
 
-    /// What would be decided about a call. Writes nothing.
+    /// Returns the delay of a call that would be made now. Changes nothing.
+    ///
     /// - Parameter now: Nanoseconds on a monotonic clock.
-    /// - Returns: `nil` if the call might go.
+    /// - Returns: `nil` if the call would be admitted.
     public func hold(at now: Int64) -> Hold? {
         let natural = naturalHold(at: now)
         let penalty = run.delay(at: now)
@@ -39,14 +55,15 @@ public struct AdaptiveLimit: Sendable {
         return Hold(.repeatedRefusals, wait: .nanoseconds(penalty))
     }
 
-    /// Decides about a call. A refusal counts for the penalty alone.
+    /// Decides about a call. A refused call uses no quota, but it counts for the ``RefusalPenalty``.
+    ///
     /// - Parameter now: Nanoseconds on a monotonic clock.
     public mutating func admit(at now: Int64) -> AdaptiveDecision {
         guard let hold = hold(at: now) else { return .admitted(begin(at: now)) }
         return .held(refuse(at: now) ?? hold)
     }
 
-    /// Counts a call that ``hold(at:)`` lets go; any other call as well, so ask first.
+    /// Counts a call without checking the limits. Call ``hold(at:)`` first.
     package mutating func begin(at now: Int64) -> AdmittedCall {
         for index in windows.indices {
             windows[index].charge(at: now, policy: policy.quotas[index], cost: policy.quotas[index].cost)
@@ -56,20 +73,20 @@ public struct AdaptiveLimit: Sendable {
         return ledger.begin(at: now)
     }
 
-    /// Notes a refusal, adds the penalty if it is due, and says how long the wait is then.
+    /// Records a refusal, adds the penalty if it is due, and returns the resulting delay.
     package mutating func refuse(at now: Int64) -> Hold? {
         run.refused(wait: naturalHold(at: now)?.wait.wholeNanosecondsRoundedUp ?? 0, penalty: policy.penalty, at: now)
         return hold(at: now)
     }
 
-    /// Forgets everything. Calls in flight are ignored when they are handed back.
+    /// Removes all state. The ends of calls that are in flight are then ignored.
     public mutating func reset() {
         let ledger = ledger.forgotten
         self = AdaptiveLimit(policy)
         self.ledger = ledger
     }
 
-    /// How far the limit is used. O(limits · log calls).
+    /// Returns the current usage. O(limits · log calls).
     public func status(at now: Int64) -> AdaptiveStatus {
         let uses = policy.quotas.indices.map { index in
             let quota = policy.quotas[index]
@@ -85,7 +102,7 @@ public struct AdaptiveLimit: Sendable {
         )
     }
 
-    /// Whether the limit is as good as a new one, so that it may be forgotten.
+    /// Whether the limit has the same state as a new one, so that it can be removed.
     public func isFresh(at now: Int64) -> Bool {
         ledger.inFlightCount == 0 && halved.units == nil && blockedUntil <= now && run.delay(at: now) == 0
             && policy.quotas.indices.allSatisfy { windows[$0].isFresh(at: now, policy: policy.quotas[$0]) }
@@ -94,13 +111,13 @@ public struct AdaptiveLimit: Sendable {
 }
 
 extension AdaptiveLimit {
-    /// The window for which calls are of interest.
+    /// The longest window of all limits, in nanoseconds. Older calls don't matter.
     var longestWindow: Int64 { learned.reduce(fallbackWindow) { max($0, $1.window(atLeast: fallbackWindow)) } }
 
-    /// What a server's window is taken for at least, as long as it hasn't told it.
+    /// The minimum window of a server's limit, as long as the server has not reported it.
     var fallbackWindow: Int64 { policy.quotas[policy.pace].windowNanoseconds }
 
-    /// What is admitted of a quota now: less of the shortest after refusals without a hint.
+    /// Returns the policy that applies now. The quota with the shortest window is lower after refusals without a delay.
     private func effective(_ index: Int) -> RateLimitPolicy {
         let quota = policy.quotas[index]
         guard index == policy.pace, halved.units != nil else { return quota }
@@ -125,8 +142,8 @@ extension AdaptiveLimit {
             if wait > longest.wait { longest = (.serverLimit, limit.name, wait) }
         }
         if blockedUntil > now, blockedUntil - now > longest.wait { longest = (.retryAfter, nil, blockedUntil - now) }
-        let slowAnswer = policy.slowAnswer.wholeNanoseconds(upTo: .max / 4)
-        let spaced = spacing.delay(at: now, policy: policy.quotas[policy.pace], slowAnswer: slowAnswer)
+        let slowResponse = policy.slowResponse.wholeNanoseconds(upTo: .max / 4)
+        let spaced = spacing.delay(at: now, policy: policy.quotas[policy.pace], slowResponse: slowResponse)
         if spaced > longest.wait { longest = (.network, nil, spaced) }
         return longest.wait > 0 ? Hold(longest.reason, limit: longest.limit, wait: .nanoseconds(longest.wait)) : nil
     }
@@ -139,14 +156,15 @@ extension AdaptiveLimit {
 }
 
 extension AdaptiveLimit {
-    /// Why and how long each of several callers would wait, one after the other, if every call ended at once: none waits less.
-    /// O(callers).
-    /// - Returns: One hold per caller; a wait of zero if the call might go now.
+    /// Returns the reason and the delay for each of several callers, one after the other, if every call ended at once. The
+    /// actual delays are at least as long. O(callers).
+    ///
+    /// - Returns: One hold per caller, with a delay of zero if the call would be admitted now.
     package func forecast(callers: Int, at now: Int64) -> [Hold] {
         var (copy, instant) = (self, now)
         return (0..<callers).map { _ in
             var hold = copy.hold(at: instant) ?? Hold(.line, wait: .zero)
-            // Cut, since waits of ten years each add up to more than the clock holds.
+            // Clamped, since repeated delays of ten years would overflow the clock.
             instant = min(now + (1 << 61), instant + min(hold.wait.wholeNanosecondsRoundedUp, 1 << 61))
             let call = copy.begin(at: instant)
             _ = copy.ledger.end(call, counts: true, at: instant, window: copy.longestWindow)

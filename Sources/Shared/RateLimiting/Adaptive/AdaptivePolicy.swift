@@ -1,25 +1,25 @@
 import Timekeeping
 
-/// How a client holds itself back at one endpoint.
+/// The limits that a client applies to its calls of one endpoint. See ``AdaptiveLimit``.
 public struct AdaptivePolicy: Hashable, Sendable {
-    /// The client's own quotas, which a call must all pass; nothing that a server says raises them.
+    /// The client's own quotas. A call must fit into all of them, and no response of a server raises them.
     public let quotas: [RateLimitPolicy]
-    /// The longest wait that is believed when a server names one; after that it is asked again.
+    /// The maximum delay that a server can impose. After that time one call is sent.
     public var longestBlock: Duration = .seconds(3_600)
-    /// From what time on an answer is slow.
-    public var slowAnswer: Duration = .seconds(2)
-    /// What those wait longer who ask again and again; nothing if `nil`.
+    /// The latency from which a response counts as slow.
+    public var slowResponse: Duration = .seconds(2)
+    /// The additional delay for callers that are refused repeatedly; none if `nil`.
     public var penalty: RefusalPenalty?
-    /// The place of the quota with the shortest window: refusals without a hint, and a bad network, slow that one down.
+    /// The index of the quota with the shortest window. Refusals without a delay and a bad network reduce this quota.
     let pace: Int
-    /// The place of the quota with the longest window, which remembers most.
+    /// The index of the quota with the longest window, whose admissions are saved.
     let memory: Int
 
     /// Creates a policy.
     /// - Parameters:
-    ///   - quotas: The client's own quotas. They are counted by exact rings, whatever their algorithm.
-    ///   - penalty: What those wait longer who ask again and again; nothing if `nil`.
-    /// - Precondition: There is at least one quota.
+    ///   - quotas: The client's own quotas. They are counted by exact sliding windows, even if their algorithm is another.
+    ///   - penalty: The additional delay for callers that are refused repeatedly; none if `nil`.
+    /// - Precondition: `quotas` is not empty.
     public init(_ quotas: [RateLimitPolicy], penalty: RefusalPenalty? = nil) {
         precondition(!quotas.isEmpty, "a policy needs a quota")
         self.quotas = quotas.map {
@@ -31,13 +31,13 @@ public struct AdaptivePolicy: Hashable, Sendable {
     }
 }
 
-/// What is added to the wait of those who ask again and again.
+/// An additional delay for callers that are refused repeatedly.
 public struct RefusalPenalty: Hashable, Sendable {
-    /// The number of refusals in a row from which something is added.
+    /// The number of consecutive refusals from which the penalty applies.
     public var after: Int
-    /// What is added at first; it doubles with each further refusal.
+    /// The first penalty; it doubles with each further refusal.
     public var first: Duration
-    /// The most that is added.
+    /// The maximum penalty.
     public var longest: Duration
 
     /// Creates a penalty.
@@ -50,26 +50,27 @@ public struct RefusalPenalty: Hashable, Sendable {
         (self.after, self.first, self.longest) = (after, first, longest)
     }
 
-    /// The nanoseconds that a refusal adds, by its number in the row.
+    /// Returns the penalty of a refusal in nanoseconds, by its position in the series, starting with 1.
     func nanoseconds(forRefusal number: Int) -> Int64 {
         guard number >= after else { return 0 }
         let longest = longest.wholeNanosecondsRoundedUp
         let first = first.wholeNanosecondsRoundedUp
         let doublings = number - after
-        // Compared before the shift, which would overflow.
+        // Compared before the shift, which could overflow.
         return doublings >= 62 || first > longest >> Int64(doublings) ? longest : first << Int64(doublings)
     }
 }
 
-/// Refusals without an admission between them.
+/// A series of refusals without an admission between them.
 struct RefusalRun: Sendable {
     private(set) var count = 0
     private var penaltyEnds = Int64.min
 
     func delay(at now: Int64) -> Int64 { penaltyEnds > now ? penaltyEnds - now : 0 }
 
-    /// Notes a refusal.
-    /// - Parameter wait: The nanoseconds of the wait without the penalty.
+    /// Records a refusal.
+    ///
+    /// - Parameter wait: The delay without the penalty, in nanoseconds.
     mutating func refused(wait: Int64, penalty: RefusalPenalty?, at now: Int64) {
         count += 1
         guard let extra = penalty?.nanoseconds(forRefusal: count), extra > 0 else { return }

@@ -1,10 +1,11 @@
-/// What an ``AdaptiveLimit`` owes and has learned, in a form that can be saved. It holds no name of an endpoint or a user.
+/// The usage and the learned limits of an ``AdaptiveLimit``, in a form that can be saved. It contains no names of endpoints or
+/// users.
 public struct AdaptiveSnapshot: Hashable, Sendable, Codable {
-    /// A call whose place the server may still hold.
+    /// A call that the server may still count.
     struct Call: Hashable, Sendable, Codable {
-        /// How long ago it was sent, in nanoseconds.
+        /// The time since it was sent, in nanoseconds.
         var sent: Int64
-        /// How long ago it ended, in nanoseconds; `nil` if it was in flight.
+        /// The time since it ended, in nanoseconds; `nil` if it was in flight.
         var ended: Int64?
     }
 
@@ -19,19 +20,20 @@ public struct AdaptiveSnapshot: Hashable, Sendable, Codable {
 
     /// When it was made.
     public var time: SnapshotTime
-    /// The age of each admitted unit that still counts in the longest of the own windows, in nanoseconds, oldest first.
+    /// The age of each admitted unit that still counts in the longest of the client's windows, in nanoseconds, oldest first.
     var ages: [Int64]
     var calls: [Call]
     var learned: [Learned]
-    /// How many nanoseconds the server's wish to wait was still to last.
+    /// The remaining nanoseconds of the delay that the server requested.
     var blocked: Int64
-    /// What was left of the shortest quota after refusals without a hint; `nil` for all of it.
+    /// The rest of the shortest quota after refusals without a delay; `nil` if it is not reduced.
     var halvedTo: Double?
 }
 
 extension AdaptiveLimit {
-    /// What is owed and known, to be saved; `nil` if there is nothing. What a report said of others' use isn't part of it: it is
-    /// learned again with the first answer. O(calls).
+    /// Returns the usage and the learned limits, to save them; `nil` if there are none. O(calls).
+    ///
+    /// The observed usage of other clients isn't included: it is learned again from the first response.
     public func snapshot(at now: Int64, time: SnapshotTime) -> AdaptiveSnapshot? {
         guard !isFresh(at: now) || !learned.isEmpty else { return nil }
         let memory = policy.memory
@@ -53,13 +55,13 @@ extension AdaptiveLimit {
         )
     }
 
-    /// Adds saved debt and knowledge. It never gives anything back: what is owed already stays. Ages from outside are clamped.
+    /// Adds saved usage and learned limits. Current usage stays. Ages and windows outside of their valid ranges are clamped.
     ///
-    /// Calls that were in flight are taken to have ended only now.
+    /// Calls that were in flight count as ended now.
     /// - Parameters:
-    ///   - snapshot: The state that was saved.
+    ///   - snapshot: The saved state.
     ///   - now: Nanoseconds on the monotonic clock of this process.
-    ///   - time: The same instant, on the clocks by which the snapshot was made.
+    ///   - time: The same instant, on the clocks that the snapshot uses.
     public mutating func restore(_ snapshot: AdaptiveSnapshot, at now: Int64, time: SnapshotTime) {
         let elapsed = snapshot.time.nanoseconds(to: time)
         func instant(_ age: Int64) -> Int64 {
@@ -85,7 +87,7 @@ extension AdaptiveLimit {
         if halved.units == nil { halved = HalvedQuota(units: snapshot.halvedTo) }
     }
 
-    /// Counts the shortest quota as used up now, for a start of which nothing is known.
+    /// Counts the shortest quota as used up now, for a start without any saved state.
     package mutating func spendShortest(at now: Int64) {
         let quota = policy.quotas[policy.pace]
         let units = windows[policy.pace].remaining(at: now, policy: quota)

@@ -1,7 +1,7 @@
-/// A client's own calls, as a server may see them: those in flight, and those that ended lately.
+/// A client's own calls as a server may count them: calls in flight and calls that ended lately.
 ///
-/// When the server counted a call isn't known, only that it was between its sending and its end. A call therefore occupies its
-/// place from the one to a window after the other. Bounded: of the ended calls the last 4 096 are kept.
+/// The server counts a call at an unknown time between its sending and its end. A call therefore counts from its sending until
+/// a window after its end. The memory is bounded: the last 4,096 ended calls are stored.
 struct CallLedger: Sendable {
     /// A call that has ended and that the server may have counted.
     struct Ended: Hashable, Sendable {
@@ -15,20 +15,20 @@ struct CallLedger: Sendable {
     /// In the order of their ends.
     private var ended: [Ended] = []
     private var endedEver = 0
-    /// The last call that was sent, and when.
+    /// The number and the time of the last call that was sent.
     private(set) var lastID: UInt64 = 0
     private(set) var lastSent = Int64.min / 4
 
-    /// An empty ledger that gives no number out again.
+    /// An empty ledger that doesn't reuse the numbers of calls.
     var forgotten: CallLedger {
         var ledger = CallLedger()
         ledger.lastID = lastID
         return ledger
     }
 
-    /// How many calls are in flight.
+    /// The number of calls in flight.
     var inFlightCount: Int { inFlight.count }
-    /// How many calls were ever sent and may have been counted.
+    /// The total number of calls that were sent and that the server may have counted.
     var countedEver: Int { endedEver + inFlight.count }
 
     mutating func begin(at now: Int64) -> AdmittedCall {
@@ -38,10 +38,11 @@ struct CallLedger: Sendable {
         return AdmittedCall(id: lastID, sent: now, endedBefore: endedEver)
     }
 
-    /// Ends a call; one that isn't in flight is ignored. O(1), O(kept) at times.
+    /// Ends a call; does nothing if it isn't in flight. O(1) amortized.
+    ///
     /// - Parameters:
     ///   - counts: Whether the server may have counted it.
-    ///   - window: The longest window for which it is of interest.
+    ///   - window: The longest window for which it matters, in nanoseconds.
     /// - Returns: Whether it was in flight.
     mutating func end(_ call: AdmittedCall, counts: Bool, at now: Int64, window: Int64) -> Bool {
         guard inFlight.removeValue(forKey: call.id) != nil else { return false }
@@ -52,13 +53,13 @@ struct CallLedger: Sendable {
         return true
     }
 
-    /// The calls that a window may still hold, to be saved, by their ages.
+    /// Returns the calls that may still count in a window, by their ages, to save them.
     func snapshot(at now: Int64, window: Int64) -> [AdaptiveSnapshot.Call] {
         ended[firstEnd(after: now - window)...].map { .init(sent: now - $0.sent, ended: now - $0.ended) }
             + inFlight.values.sorted().map { .init(sent: now - $0, ended: nil) }
     }
 
-    /// Whether no window of a length may hold a call.
+    /// Whether no call may still count in a window.
     func isEmpty(at now: Int64, window: Int64) -> Bool {
         inFlight.isEmpty && firstEnd(after: now - window) == ended.count
     }
@@ -70,27 +71,28 @@ struct CallLedger: Sendable {
         lastSent = calls.reduce(lastSent) { max($0, $1.sent) }
     }
 
-    /// The instant from which fewer than so many calls occupy a place; the distant future if that never comes. O(log kept).
+    /// Returns the instant from which fewer than `room` calls count; `.max` if there is none. O(log stored calls).
     func instant(withFewerThan room: Int, window: Int64, at now: Int64) -> Int64 {
         guard room > 0 else { return .max }
         let first = firstEnd(after: now - window)
         let surplus = ended.count - first + inFlight.count - room
         guard surplus >= 0 else { return now }
-        // Those in flight stay at least a window, even if they end this instant.
+        // Calls in flight count for at least another window, even if they end now.
         return first + surplus < ended.count ? ended[first + surplus].ended + window : now + window
     }
 
-    /// The most calls that the server may have held in a window when it counted a call that has just ended. O(log kept).
+    /// Returns the maximum number of calls that the server may have counted in a window when it counted a call that has just
+    /// ended. O(log stored calls).
     func mostHeld(sent: Int64, window: Int64) -> Int {
         inFlight.count + ended.count - firstEnd(after: sent - window)
     }
 
-    /// The fewest calls that the server must have held then, the call itself not included. O(kept).
+    /// The minimum number of calls that the server must have counted at that time, without the call itself. O(stored calls).
     func fewestHeld(sent: Int64, ended instant: Int64, window: Int64) -> Int {
         ended.prefix(firstEnd(after: sent - 1)).count { $0.sent > instant - window }
     }
 
-    /// The index of the first end after an instant.
+    /// The index of the first call that ended after an instant.
     private func firstEnd(after instant: Int64) -> Int {
         var (low, high) = (0, ended.count)
         while low < high {
@@ -101,29 +103,32 @@ struct CallLedger: Sendable {
     }
 
     private mutating func dropOld(at now: Int64, window: Int64) {
-        // A call in flight may have been counted when it was sent, and asks what was held then.
+        // The server may have counted a call in flight when it was sent, so the calls of the window before that are still
+        // needed.
         let oldest = inFlight.values.min() ?? now
         let useless = max(firstEnd(after: oldest - window), ended.count - Self.capacity)
         if useless > ended.count / 2 || ended.count > 2 * Self.capacity { ended.removeFirst(useless) }
     }
 }
 
-/// The time that calls keep between them while the network is bad.
+/// The minimum interval between calls while the network is bad.
 ///
-/// From the second call in a row without an answer the time doubles with each; an answer ends that. While answers are slow it is
-/// about the time that one takes, so that a narrow line carries one call at a time.
+/// From the second consecutive call without a response, the interval doubles with each failure. A response ends that. While
+/// responses are slow, the interval is about the time that one takes, so that a slow connection carries one call at a time.
 struct CallSpacing: Sendable {
     private var failures = 0
     private var smoothedLatency: Int64 = 0
     private var lastSent: Int64?
 
-    /// The nanoseconds until the next call may go.
+    /// Returns the nanoseconds until the next call may be sent.
+    ///
     /// - Parameters:
-    ///   - policy: The policy whose even pace is the measure: a quarter of it is the first step, its window the last.
-    ///   - slowAnswer: From what time on answers are slow, in nanoseconds.
-    func delay(at now: Int64, policy: RateLimitPolicy, slowAnswer: Int64) -> Int64 {
+    ///   - policy: The policy whose even pace is the measure. The first interval is a quarter of that pace, the longest is the
+    ///     window.
+    ///   - slowResponse: The latency from which responses count as slow, in nanoseconds.
+    func delay(at now: Int64, policy: RateLimitPolicy, slowResponse: Int64) -> Int64 {
         guard let lastSent else { return 0 }
-        let slow = smoothedLatency >= slowAnswer ? smoothedLatency : 0
+        let slow = smoothedLatency >= slowResponse ? smoothedLatency : 0
         let interval = min(policy.windowNanoseconds, max(slow, unreachable(policy)))
         return max(0, lastSent + interval - now)
     }

@@ -1,42 +1,47 @@
 import Timekeeping
 
-/// One limit of a server, learned from its answers: what it admits, and when a further call surely fits into it.
+/// One limit of a server, learned from its responses.
 ///
-/// A call fits if any of these holds, and each is enough alone. *Own calls*: those that may still occupy a place, with those of
-/// others that were seen lately, leave one free. *What remains*: the last report left more than was sent since. *Reset*: the time
-/// it named is over, and everything that may have been counted since has ended, so there is one more. For a client that has a
-/// limit for itself, whose quota and window are told, the server then never refuses: what it counts at any time is at most what
-/// the client takes for counted.
+/// It determines when a further call certainly fits into the limit. Any one of these conditions is enough:
+///
+/// - Own calls: the client's calls that may still count, plus the usage by other clients that was seen lately, leave a unit
+///   free.
+/// - Remaining: the last report left more units than calls were sent since.
+/// - Reset: the reset time of the report has passed, and all calls that the server may have counted since have ended. One unit
+///   is free.
+///
+/// If the client shares the limit with no other client, and the server reports quota and window, the server never refuses a
+/// call: it counts at most the calls that the client assumes to be counted.
 struct LearnedLimit: Sendable {
-    /// What an answer said, and what followed from it.
+    /// A report in a response, with the values derived from it.
     struct Report: Sendable {
         var call: AdmittedCall
         var remaining: Int
         var ended: Int64
-        /// When there will be more.
+        /// When more units become available.
         var resetAt: Int64
-        /// How many calls the server had surely counted when it said so, the reporting one included.
+        /// The number of calls that the server had certainly counted when it reported, including the reporting call.
         var countedBefore: Int
-        /// How many units others hold.
+        /// The number of units that other clients used.
         var others: Int
     }
 
-    /// The longest window that is believed: ten years.
+    /// The maximum window: ten years. Longer ones are clamped.
     static let longestWindow: Int64 = 315_360_000_000_000_000
 
-    /// The server's name for it.
+    /// The name that the server reports.
     let name: String?
     var toldQuota: Int?
     var toldWindow: Int64?
-    /// The most that was seen to fit.
+    /// The largest number of units that was observed to fit.
     var seenQuota = 0
-    /// Whether calls leave the server's count before their window is over, as from a counter that starts anew.
-    var forgetsEarly = false
-    /// The longest time to a reset that was seen.
+    /// Whether the server removes calls from its count before their window has passed, such as a counter that restarts.
+    var removesEarly = false
+    /// The longest observed time until a reset.
     var seenWindow: Int64 = 0
-    /// When the window was last taken to be longer than seen.
+    /// When the window was last assumed to be longer than observed.
     var widenedAt = Int64.min
-    /// When an answer spoke of it last.
+    /// When a response mentioned the limit last.
     var mentioned: Int64
     var report: Report?
     var others = OthersUse()
@@ -46,22 +51,22 @@ struct LearnedLimit: Sendable {
         mentioned = now
     }
 
-    /// How many units a window admits, as told or at least as seen.
+    /// The number of units per window: as reported, otherwise the largest number that was observed.
     var quota: Int? { toldQuota ?? (seenQuota > 0 ? seenQuota : nil) }
 
-    /// The length of the window: as told, else the longest time to a reset that was seen, but no less than the fallback.
+    /// The length of the window: as reported, otherwise the longest observed time until a reset, but at least the fallback.
     func window(atLeast fallback: Int64) -> Int64 { toldWindow ?? max(seenWindow, fallback) }
 
-    /// The nanoseconds until a further call surely fits. O(log kept calls).
+    /// Returns the nanoseconds until a further call certainly fits. O(log stored calls).
     func delay(at now: Int64, ledger: CallLedger, fallbackWindow: Int64) -> Int64 {
         guard let quota else { return 0 }
         let instant = ownCallsFit(quota: quota, window: window(atLeast: fallbackWindow), ledger: ledger, at: now)
-        // Whatever a server told: after a day in silence it is asked again.
+        // After a day without a call, one call is sent regardless of the server's report.
         let longest = ledger.lastSent + 86_400_000_000_000
         return max(0, min(instant, longest, reportPermits(ledger: ledger, at: now, fallbackWindow: fallbackWindow)) - now)
     }
 
-    /// How many further calls would surely fit now; `nil` as long as the quota isn't known. O(log kept calls).
+    /// Returns how many further calls certainly fit now; `nil` while the quota is unknown. O(log stored calls).
     func remaining(at now: Int64, ledger: CallLedger, fallbackWindow: Int64) -> Int? {
         guard let quota else { return nil }
         let window = window(atLeast: fallbackWindow)
@@ -80,7 +85,7 @@ struct LearnedLimit: Sendable {
         let others = heldByOthers(at: now, window: window)
         let instant = ledger.instant(withFewerThan: quota - others, window: window, at: now)
         guard others > 0, let report, instant > report.ended + window else { return instant }
-        // The others' units that were seen have left by then.
+        // The observed units of other clients have expired by then.
         return max(report.ended + window, ledger.instant(withFewerThan: quota, window: window, at: now))
     }
 
@@ -89,14 +94,14 @@ struct LearnedLimit: Sendable {
         let left = report.remaining - sentSince(report, ledger: ledger)
         if left > 0 { return now }
         if left == 0 { return max(now, report.resetAt) }
-        // Calls that were under way together leave it open which of them the server counted before it made the report. Once all
-        // have ended there is one more than they took, unless one that was sent later told nothing.
+        // Of calls that were in flight together, it is unknown which the server counted before it made the report. When all
+        // have ended, one more unit is free after the reset, unless a call that was sent later got no report.
         guard ledger.inFlightCount == 0 else { return .max }
         let isLast = report.call.id == ledger.lastID
         return max(now, isLast ? report.resetAt : max(report.resetAt, ledger.lastSent + fallbackWindow))
     }
 
-    /// How many calls the server may have counted after it made a report.
+    /// The number of calls that the server may have counted after it made a report.
     private func sentSince(_ report: Report, ledger: CallLedger) -> Int { ledger.countedEver - report.countedBefore }
 }
 
@@ -109,12 +114,13 @@ extension LearnedLimit {
         seenWindow = max(0, min(saved.seenWindow, Self.longestWindow))
     }
 
-    /// Takes over what an answer says.
+    /// Learns from the report in a response.
+    ///
     /// - Parameters:
-    ///   - told: What it says about this limit.
-    ///   - call: The call, which has ended in the ledger just now.
-    ///   - isRefusal: Whether the server refused the call, and therefore didn't count it.
-    ///   - longestBlock: The longest time to a reset that is believed, in nanoseconds.
+    ///   - told: The report about this limit.
+    ///   - call: The call, which has just ended in the ledger.
+    ///   - isRefusal: Whether the server refused the call and therefore did not count it.
+    ///   - longestBlock: The maximum time until a reset, in nanoseconds. Longer ones are clamped.
     mutating func learn(
         _ told: ServerLimit,
         from call: AdmittedCall,
@@ -135,14 +141,14 @@ extension LearnedLimit {
         let isExhausted = isRefusal && remaining == 0
         let itself = isRefusal ? 0 : 1
         if isExhausted {
-            // More was thought to fit than does: this server forgets calls before their window is over.
-            if seenQuota > max(1, most) { forgetsEarly = true }
+            // More units were assumed to fit than do: the server removes calls before their window has passed.
+            if seenQuota > max(1, most) { removesEarly = true }
             seenQuota = max(1, min(seenQuota, most))
         }
-        let fewest = forgetsEarly || toldQuota != nil ? 0 : ledger.fewestHeld(sent: call.sent, ended: now, window: window)
+        let fewest = removesEarly || toldQuota != nil ? 0 : ledger.fewestHeld(sent: call.sent, ended: now, window: window)
         seenQuota = max(seenQuota, remaining + fewest + itself)
         let unknown = max(0, (quota ?? 0) - remaining - most)
-        // Units that nobody is known to hold may be own ones of a longer window than was thought.
+        // Units that no client is known to use may be the client's own, if the window is longer than assumed.
         if isExhausted, unknown > 0, call.sent >= widenedAt {
             seenWindow = max(seenWindow, min(2 * window, longestBlock))
             widenedAt = now
@@ -169,12 +175,12 @@ extension Duration {
     }
 }
 
-/// What is left of a quota after refusals that named no delay: at least halved by each, regained a tenth per window.
+/// The rest of a quota after refusals without a delay. Each refusal at least halves it; each window restores a tenth.
 ///
-/// The half has a jitter, so that clients that were refused together don't come back together. Calls that were under way when the
-/// quota was halved say nothing about what is left of it.
+/// The factor is random, so that clients that were refused together don't retry together. Outcomes of calls that were sent
+/// before the quota was halved are ignored.
 struct HalvedQuota: Sendable {
-    /// What is left; `nil` for all of it.
+    /// The remaining quota; `nil` if it is not reduced.
     private(set) var units: Double?
     private var halvedAt = Int64.min
 
@@ -189,7 +195,7 @@ struct HalvedQuota: Sendable {
         return max(policy.cost, min(policy.quota, Int(min(units, Double(policy.quota)))))
     }
 
-    /// Halves what is left, or what the last window held if that is less.
+    /// Reduces the quota to 40 to 50 percent of its current value, or of the usage in the last window if that is lower.
     mutating func refused(
         _ call: AdmittedCall,
         used: Int,
@@ -203,7 +209,7 @@ struct HalvedQuota: Sendable {
         halvedAt = now
     }
 
-    /// Regains a share: with each place of a window used, that is a tenth of the quota or one unit, whichever is more.
+    /// Restores a part: when a whole window is used, that is a tenth of the quota or one unit, whichever is more.
     mutating func admitted(_ call: AdmittedCall, policy: RateLimitPolicy) {
         guard let units, call.sent >= halvedAt else { return }
         let regained = units + max(1, Double(policy.quota) / 10) / max(1, units.rounded(.down))
@@ -211,10 +217,10 @@ struct HalvedQuota: Sendable {
     }
 }
 
-/// How many units of a server's limit others were seen to hold: the most of the current and the last period.
+/// The number of units that other clients were observed to use: the maximum of the current and the last period.
 ///
-/// Who shares a limit with others and takes every place that becomes free is refused as often as he is outrun. What others held
-/// lately is therefore left to them, for one to two periods.
+/// A client that takes each unit as soon as it becomes free is refused whenever another client is faster. The units that other
+/// clients used lately are therefore left to them, for one to two periods.
 struct OthersUse: Sendable {
     private var recent = 0
     private var earlier = 0
@@ -222,7 +228,8 @@ struct OthersUse: Sendable {
 
     var most: Int { max(recent, earlier) }
 
-    /// Notes what was seen.
+    /// Records an observation.
+    ///
     /// - Parameter period: The window of the limit, in nanoseconds.
     mutating func note(_ units: Int, at now: Int64, period: Int64) {
         let age = start == .min ? .max : now - start

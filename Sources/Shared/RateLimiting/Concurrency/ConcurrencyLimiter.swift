@@ -1,10 +1,15 @@
 import Synchronization
 
-/// At most so many operations at once; the others wait in a bounded line, first come, first served.
+/// Limits the number of operations that run at once. Further callers wait in a bounded queue, first in, first out.
+///
+/// ```swift
+/// let limiter = ConcurrencyLimiter(4)
+/// let result = try await limiter.run { try await hash(password) }
+/// ```
 public final class ConcurrencyLimiter: Sendable {
-    /// Says that the line is full.
-    public struct LineIsFull: Error, Hashable, Sendable {
-        /// How many were waiting.
+    /// An error that reports that the queue of waiting callers is full.
+    public struct WaitQueueFull: Error, Hashable, Sendable {
+        /// The number of waiting callers.
         public let waiters: Int
     }
 
@@ -13,13 +18,17 @@ public final class ConcurrencyLimiter: Sendable {
         var line = WaiterLine<Void>()
     }
 
-    /// The largest number of operations at once.
+    /// The maximum number of concurrent operations.
     public let limit: Int
-    /// The largest number of waiters.
+    /// The maximum number of waiting callers.
     public let maximumWaiters: Int
     private let state = Mutex(State())
 
-    /// Creates a limit.
+    /// Creates a limiter.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum number of concurrent operations.
+    ///   - maximumWaiters: The maximum number of waiting callers.
     /// - Precondition: `limit` is positive, `maximumWaiters` is not negative.
     public init(_ limit: Int, maximumWaiters: Int = 1_000) {
         precondition(limit > 0, "limit must be positive (is \(limit))")
@@ -28,14 +37,15 @@ public final class ConcurrencyLimiter: Sendable {
         self.maximumWaiters = maximumWaiters
     }
 
-    /// How many operations run.
+    /// The number of running operations.
     public var running: Int { state.withLock(\.running) }
-    /// How many wait.
+    /// The number of waiting callers.
     public var waiting: Int { state.withLock(\.line.count) }
 
-    /// Runs an operation as soon as there is room. O(1) if there is, else O(waiters).
-    /// - Throws: ``LineIsFull`` if too many wait already; `CancellationError` if the task is cancelled before its turn; errors
-    ///   of the operation are passed on.
+    /// Runs an operation as soon as fewer than ``limit`` are running. O(1) if that is the case, otherwise O(waiting callers).
+    ///
+    /// - Throws: ``WaitQueueFull`` if the queue is full; `CancellationError` if the task is canceled while it waits; errors of
+    ///   the operation.
     public func run<Result, Failure>(
         isolation: isolated (any Actor)? = #isolation,
         _ operation: () async throws(Failure) -> Result
@@ -47,12 +57,12 @@ public final class ConcurrencyLimiter: Sendable {
 
     private func enter() async throws {
         try Task.checkCancellation()
-        let id = try state.withLock { state throws(LineIsFull) -> UInt64? in
+        let id = try state.withLock { state throws(WaitQueueFull) -> UInt64? in
             if state.running < limit {
                 state.running += 1
                 return nil
             }
-            guard state.line.count < maximumWaiters else { throw LineIsFull(waiters: state.line.count) }
+            guard state.line.count < maximumWaiters else { throw WaitQueueFull(waiters: state.line.count) }
             return state.line.enter(())
         }
         guard let id else { return }
@@ -61,11 +71,11 @@ public final class ConcurrencyLimiter: Sendable {
         } wake: {
             state.withLock { $0.line.wake(id) }
         }
-        // A waiter that got its turn is not in the line any more.
+        // A waiter whose turn has come is no longer in the queue.
         if state.withLock({ $0.line.leave(id) }) { throw CancellationError() }
     }
 
-    /// Hands the room to the first waiter, or gives it back.
+    /// Passes the slot to the first waiter, or frees it.
     private func leave() {
         state.withLock { state -> WaiterLine<Void>.Wake? in
             if let wake = state.line.removeFirst() { return wake }
@@ -75,19 +85,19 @@ public final class ConcurrencyLimiter: Sendable {
     }
 }
 
-/// A line of tasks that wait for a turn, first come, first served. A value under its owner's lock.
+/// A queue of tasks that wait for their turn, first in, first out. A value that its owner protects with a lock.
 struct WaitingLine: Sendable {
-    /// Resumed with whether the turn came; not if the waiter left.
+    /// Resumed with `true` when the turn has come, with `false` if the waiter left the queue.
     typealias Turn = CheckedContinuation<Bool, Never>
 
     private var waiters: [(id: UInt64, turn: Turn?)] = []
-    /// Those whose turn came between their entering the line and their being parked in it.
+    /// The waiters whose turn came after they entered the queue and before they were parked.
     private var early: Set<UInt64> = []
     private var nextID: UInt64 = 0
 
     var count: Int { waiters.count }
 
-    /// Takes the last place.
+    /// Adds a waiter at the end.
     mutating func enter() -> UInt64 {
         nextID += 1
         waiters.append((nextID, nil))
@@ -95,7 +105,8 @@ struct WaitingLine: Sendable {
     }
 
     /// Parks a waiter until its turn.
-    /// - Returns: `nil` if it is parked; else whether its turn has come, to be told to it outside the lock.
+    ///
+    /// - Returns: `nil` if it is parked; otherwise whether its turn has come. The caller resumes it outside the lock.
     mutating func park(_ id: UInt64, _ turn: Turn) -> Bool? {
         if early.remove(id) != nil { return true }
         guard let place = waiters.firstIndex(where: { $0.id == id }) else { return false }
@@ -103,15 +114,18 @@ struct WaitingLine: Sendable {
         return nil
     }
 
-    /// Leaves the line.
-    /// - Returns: The waiter's turn, to be resumed with `false` outside the lock.
+    /// Removes a waiter.
+    ///
+    /// - Returns: The continuation of the waiter, to be resumed with `false` outside the lock.
     mutating func leave(_ id: UInt64) -> Turn? {
         guard let place = waiters.firstIndex(where: { $0.id == id }) else { return nil }
         return waiters.remove(at: place).turn
     }
 
-    /// Gives the first waiter its turn; it is out of the line then.
-    /// - Returns: `nil` if nobody waits; else the turn to be resumed with `true` outside the lock, if it is parked already.
+    /// Removes the first waiter, whose turn has come.
+    ///
+    /// - Returns: `nil` if no task waits; otherwise the continuation to resume with `true` outside the lock, if it is parked
+    ///   already.
     mutating func grantFirst() -> Turn?? {
         guard let first = waiters.first else { return nil }
         waiters.removeFirst()

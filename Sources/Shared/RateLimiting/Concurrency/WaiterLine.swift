@@ -1,34 +1,34 @@
-/// A line of tasks, each of which waits until it is woken. A value under the lock of its owner.
+/// A queue of tasks, each of which waits until it is woken. A value that its owner protects with a lock.
 ///
-/// A task enters the line, and parks with ``wait(park:wake:)``. A woken waiter stays in the line. It asks its owner again, and then leaves or parks
-/// once more. The owner can also remove the first waiter, which gives it its turn.
+/// A task enters the queue and parks with ``wait(park:wake:)``. A woken waiter stays in the queue: it checks the owner's state
+/// again, and then leaves or parks once more. The owner can also remove the first waiter, which gives it its turn.
 package struct WaiterLine<Tag: Sendable>: Sendable {
-    /// Resumed outside the lock.
+    /// A continuation, to be resumed outside the lock.
     package typealias Wake = CheckedContinuation<Void, Never>
 
     private struct Waiter {
         var id: UInt64
         var tag: Tag
         var wake: Wake?
-        /// Whether it was woken since it parked last.
+        /// Whether it was woken since it last parked.
         var isWoken = false
     }
 
     private var waiters: [Waiter] = []
     private var lastID: UInt64 = 0
 
-    /// Creates an empty line.
+    /// Creates an empty queue.
     package init() {}
 
-    /// How many tasks wait.
+    /// The number of waiting tasks.
     package var count: Int { waiters.count }
     /// Whether no task waits.
     package var isEmpty: Bool { waiters.isEmpty }
 
-    /// How many waiters have a tag of some kind.
+    /// Returns the number of waiters whose tag matches.
     package func count(where isMeant: (Tag) -> Bool) -> Int { waiters.count { isMeant($0.tag) } }
 
-    /// Takes the last place, or the one behind the last waiter that goes before the new one. O(waiters that are overtaken).
+    /// Adds a waiter behind the last one that has precedence; at the end by default. O(overtaken waiters).
     package mutating func enter(_ tag: Tag, behind goesBefore: (Tag) -> Bool = { _ in true }) -> UInt64 {
         lastID += 1
         let place = waiters.lastIndex { goesBefore($0.tag) }.map { $0 + 1 } ?? 0
@@ -36,18 +36,19 @@ package struct WaiterLine<Tag: Sendable>: Sendable {
         return lastID
     }
 
-    /// How many tasks wait before a waiter; `nil` if it is not in the line. O(waiters).
+    /// The number of tasks that wait before a waiter; `nil` if it is not in the queue. O(waiters).
     package func place(of id: UInt64) -> Int? { waiters.firstIndex { $0.id == id } }
 
     /// Parks a waiter until it is woken.
-    /// - Returns: Whether it is parked; if not, it was woken already or is not in the line.
+    ///
+    /// - Returns: Whether it is parked; if not, it was woken already or is not in the queue.
     package mutating func park(_ id: UInt64, _ wake: Wake) -> Bool {
         guard let place = place(of: id), !waiters[place].isWoken else { return false }
         waiters[place].wake = wake
         return true
     }
 
-    /// Lets a waiter that was woken park once more.
+    /// Allows a woken waiter to park once more.
     package mutating func noteAwake(_ id: UInt64) {
         if let place = place(of: id) { waiters[place].isWoken = false }
     }
@@ -55,12 +56,12 @@ package struct WaiterLine<Tag: Sendable>: Sendable {
     /// Wakes one waiter.
     package mutating func wake(_ id: UInt64) -> Wake? { place(of: id).flatMap { wake(at: $0) } }
 
-    /// Wakes the waiters that are meant, given their places and tags. O(waiters).
+    /// Wakes the waiters whose places and tags match. O(waiters).
     package mutating func wakeAll(where isMeant: (_ place: Int, Tag) -> Bool) -> [Wake] {
         waiters.indices.compactMap { isMeant($0, waiters[$0].tag) ? wake(at: $0) : nil }
     }
 
-    /// Wakes the first waiters with a tag of some kind that were not woken yet. O(waiters).
+    /// Wakes the first `count` matching waiters that are not woken yet. O(waiters).
     package mutating func wakeFirst(_ count: Int = 1, where isMeant: (Tag) -> Bool = { _ in true }) -> [Wake] {
         var left = count
         return waiters.indices.compactMap { place in
@@ -71,7 +72,8 @@ package struct WaiterLine<Tag: Sendable>: Sendable {
     }
 
     /// Removes a waiter. O(waiters).
-    /// - Returns: Whether it was in the line.
+    ///
+    /// - Returns: Whether it was in the queue.
     @discardableResult
     package mutating func leave(_ id: UInt64) -> Bool {
         guard let place = place(of: id) else { return false }

@@ -1,8 +1,9 @@
-/// Counts the admissions of networks under a limit that all of them share, so that one network cannot use up the quota of the others.
+/// Counts the admissions of networks that share a limit, so that one network cannot use up the quota of the others.
 ///
-/// The fair share of a network is the quota divided by the number of networks with an admission in the window, and at least 1. A network that
-/// used less than its fair share is admitted even if the shared limit refuses. Of a quota `q` and `n` networks at most `q + max(q, n)` requests
-/// are therefore admitted in a window; a caller that must do the work at the rate `q` puts the excess into a queue.
+/// The fair share of a network is the quota divided by the number of networks with an admission in the window, and at least 1.
+/// A network that used less than its fair share is admitted even if the shared limit refuses. Of a quota `q` and `n` networks
+/// at most `q + max(q, n)` requests are therefore admitted in a window. If the caller must do the work at the rate `q`, it
+/// queues the excess.
 ///
 /// ```swift
 /// var shares = FairShare()
@@ -12,9 +13,10 @@
 /// }
 /// ```
 ///
-/// The window slides exactly: an admission counts for `window`, and not a nanosecond longer. Memory is bounded by `capacity` admissions. When
-/// more are recorded, the oldest are removed early. Their networks are then admitted too often, by the number of removed admissions at most;
-/// no network is ever refused because of others: one without an admission in the window is always admitted.
+/// The window slides exactly: an admission counts for `window`, and not a nanosecond longer. At most `capacity` admissions are
+/// recorded. When more are recorded, the oldest are removed early, and their networks may be admitted too often, at most by the
+/// number of removed admissions. No network is refused because of others: a network without an admission in the window is
+/// always admitted.
 ///
 /// All operations are O(1) amortized.
 package struct FairShare: Sendable {
@@ -109,7 +111,7 @@ package struct FairShare: Sendable {
         usage[network] = count > 1 ? count - 1 : nil
     }
 
-    /// Doubles the ring. The places of all admissions depend on its length.
+    /// Doubles the ring. The index of each admission depends on the length.
     private mutating func grow() {
         let length = min(capacity, max(16, records.count * 2))
         var larger = [Record](repeating: Record(time: .zero, network: nil), count: length)

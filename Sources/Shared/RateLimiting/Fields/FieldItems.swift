@@ -1,20 +1,22 @@
 import Timekeeping
 
-/// The comma-separated items of a field with their parameters, read leniently: quoted or bare, names in any case.
+/// The comma-separated items of a field with their parameters. Reading is lenient: values are quoted or bare, names in any
+/// case.
 ///
-/// It reads bytes, not characters: a combining mark after a comma must not hide it.
+/// It parses bytes rather than characters, because a combining mark after a comma would hide the comma.
 struct FieldItem {
     var value: String
     var parameters: [String: String] = [:]
 
-    /// What is read of a field at most.
+    /// The maximum number of items and bytes that are read of a field.
     private static let (mostItems, mostBytes) = (64, 8_192)
 
-    /// The items of a field's lines. Commas and semicolons in quotes don't part anything; of a repeated parameter the last counts.
+    /// Returns the items of a field's lines. Commas and semicolons within quotes are not separators; of a repeated parameter
+    /// the last one counts.
     static func items(_ lines: [String]) -> [FieldItem] {
         lines.lazy.flatMap { split(Array($0.utf8.prefix(mostBytes))[...], at: 44) }.prefix(mostItems).compactMap { text in
             let parts = split(text, at: 59)
-            // An inner list names no policy.
+            // An inner list is not the name of a policy.
             guard let first = parts.first, !first.isEmpty, first.first != 40 else { return nil }
             var item = FieldItem(value: unquoted(first))
             for part in parts.dropFirst() {
@@ -63,16 +65,18 @@ struct FieldItem {
     }
 }
 
-/// Numbers as servers write them into fields. What can't be read counts as absent.
+/// Parses the numbers that servers write into fields. Returns `nil` for a value that can't be read.
 enum FieldNumber {
-    /// Digits, of which a fraction such as Reddit's `99.0` is dropped: what is left is never more than said.
+    /// Parses digits. A fraction, such as Reddit's `99.0`, is dropped, so the result never exceeds the reported number.
     static func count(_ text: String?) -> Int? { parts(text)?.whole }
 
-    /// A window in whole seconds, not zero.
+    /// Parses a window in whole seconds, which must not be zero.
     static func window(_ text: String?) -> Duration? { count(text).flatMap { $0 > 0 ? .seconds($0) : nil } }
 
-    /// A time until a reset, rounded up to the second: below 10⁹ from now on, above it since 1970 in seconds, above 10¹² in
-    /// milliseconds; in letters a date (Vimeo's HTTP date, Akamai's ISO 8601) or a length (OpenAI's `1m2.5s`).
+    /// Parses the time until a reset, rounded up to seconds.
+    ///
+    /// A number below 10⁹ is a delay in seconds, a number above it a time since 1970 in seconds, above 10¹² in milliseconds. A
+    /// text is a date (Vimeo's HTTP date, Akamai's ISO 8601) or a duration (OpenAI's `1m2.5s`).
     static func reset(_ text: String?, now: Int64) -> Duration? {
         guard let text else { return nil }
         guard let (count, hasFraction) = parts(text) else {
@@ -93,14 +97,14 @@ enum FieldNumber {
         return Int(String(Substring(parts[0]))).map { ($0, hasFraction) }
     }
 
-    /// Seconds since 1970, a fraction rounded up; `nil` for a date in another zone than UTC.
+    /// Parses a date to seconds since 1970, with a fraction rounded up; `nil` for a date in another time zone than UTC.
     private static func date(_ text: String, now: Int64) -> Int64? {
         if let seconds = HTTPDate.seconds(text, now: now) { return seconds }
         guard let zone = text.utf8.last, zone == UInt8(ascii: "Z") || zone == UInt8(ascii: "z") else { return nil }
         return InternetDate.seconds(text).map { $0.whole + ($0.fraction > 0 ? 1 : 0) }
     }
 
-    /// Numbers with units, as Go writes durations: `6m0s`, `1h2m3.5s`, `20ms`.
+    /// Parses numbers with units, as Go writes durations: `6m0s`, `1h2m3.5s`, `20ms`.
     private static func length(_ text: String) -> Duration? {
         let units: [(name: String, milliseconds: Double)] = [("ms", 1), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)]
         var rest = text.utf8[...]
@@ -120,7 +124,7 @@ enum FieldNumber {
     }
 }
 
-/// Base64 as byte sequences of structured fields have it (RFC 9651, section 3.3.5).
+/// Base64 for byte sequences of structured fields (RFC 9651, section 3.3.5).
 enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
@@ -134,7 +138,8 @@ enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Reads base64 with or without padding, in the plain or the URL alphabet.
+    /// Decodes base64 with or without padding, in the standard or the URL alphabet.
+    ///
     /// - Returns: `nil` if it isn't base64.
     static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []

@@ -1,72 +1,80 @@
 import Timekeeping
 
-/// The fields by which a server tells its limits (draft-ietf-httpapi-ratelimit-headers-10), in strict form.
+/// Encodes the fields by which a server reports its limits (draft-ietf-httpapi-ratelimit-headers-10), in the strict format.
 ///
 /// Times are whole seconds, rounded up. A character of a name that a structured field can't carry becomes `_`.
+///
+/// ```swift
+/// for (name, value) in RateLimitFields.fields(of: limiter.admit(claims)) {
+///     print("\(name): \(value)")
+/// }
+/// ```
 public enum RateLimitFields {
-    /// The name of the field that tells the policies.
+    /// The name of the field with the policies.
     public static let policyName = "RateLimit-Policy"
-    /// The name of the field that tells what is left.
+    /// The name of the field with the remaining units.
     public static let limitName = "RateLimit"
-    /// The name of the field that tells a refused client when to come again (RFC 9110, section 10.2.3).
+    /// The name of the field with the delay of a refusal (RFC 9110, section 10.2.3).
     public static let retryAfterName = "Retry-After"
 
-    /// The fields for an answer: its visible policies and what is left of each, and `Retry-After` if it is a refusal that a wait
-    /// helps. Empty if there is nothing to tell.
-    public static func fields(of answer: RateLimitAnswer) -> [(name: String, value: String)] {
+    /// Returns the fields for a result: the visible policies, their remaining units, and `Retry-After` for a refusal with a
+    /// delay. Empty if there are no visible limits and no delay.
+    public static func fields(of answer: RateLimitResult) -> [(name: String, value: String)] {
         [(policyName, policies(of: answer)), (limitName, limits(of: answer)), (retryAfterName, retryAfter(of: answer))]
             .compactMap { name, value in value.map { (name, $0) } }
     }
 
-    /// The value for policies: `"reset-email";q=3;w=3600`.
+    /// Returns the value for policies: `"reset-email";q=3;w=3600`.
     public static func policies(_ policies: [RateLimitPolicy]) -> String {
         FieldText.text(capacity: policies.reduce(0) { $0 + capacity($1, partitionKey: nil) }) { text in
             for policy in policies { add(policy, partitionKey: nil, to: &text) }
         }
     }
 
-    /// The value for one policy: `"bandwidth";q=65535;qu="content-bytes";w=10;pk=:cHJv:`. The unit is left out if it is requests.
+    /// Returns the value for one policy: `"bandwidth";q=65535;qu="content-bytes";w=10;pk=:cHJv:`. The unit is left out if it is
+    /// requests.
     public static func policy(_ policy: RateLimitPolicy, partitionKey: [UInt8]?) -> String {
         FieldText.text(capacity: capacity(policy, partitionKey: partitionKey)) {
             add(policy, partitionKey: partitionKey, to: &$0)
         }
     }
 
-    /// The value for what is left under one policy: `"reset-email";r=2;t=1200`.
+    /// Returns the value for the remaining units of one policy: `"reset-email";r=2;t=1200`.
     /// - Parameters:
     ///   - policy: The policy.
-    ///   - remaining: How many units are left; a negative number counts as 0.
-    ///   - reset: The time until there are more.
-    ///   - partitionKey: What tells the client's quota from others of the policy; it must tell nothing that is secret.
+    ///   - remaining: The number of remaining units; a negative number counts as 0.
+    ///   - reset: The time until more units are available.
+    ///   - partitionKey: The key that distinguishes this quota from others of the policy. It must not contain a secret.
     public static func limit(
         _ policy: RateLimitPolicy,
         remaining: Int,
         reset: Duration,
         partitionKey: [UInt8]? = nil
     ) -> String {
-        let limit = RateLimitAnswer.Limit(policy: policy, remaining: remaining, reset: reset, partitionKey: partitionKey)
+        let limit = RateLimitResult.Limit(policy: policy, remaining: remaining, reset: reset, partitionKey: partitionKey)
         return FieldText.text(capacity: capacity(policy, partitionKey: partitionKey)) { add(limit, to: &$0) }
     }
 
-    /// The value for the visible policies of an answer; `nil` if there are none.
-    public static func policies(of answer: RateLimitAnswer) -> String? {
+    /// Returns the value for the visible policies of a result; `nil` if there are none.
+    public static func policies(of answer: RateLimitResult) -> String? {
         list(answer) { add($0.policy, partitionKey: $0.partitionKey, to: &$1) }
     }
 
-    /// The value for what is left under the visible policies of an answer; `nil` if there are none.
-    public static func limits(of answer: RateLimitAnswer) -> String? {
+    /// Returns the value for the remaining units of the visible policies of a result; `nil` if there are none.
+    public static func limits(of answer: RateLimitResult) -> String? {
         list(answer) { add($0, to: &$1) }
     }
 
-    /// The value of `Retry-After`: the longest wait of those that refuse, so that it is never before the `t` of one that is used
-    /// up; `nil` if the request was admitted or no wait helps.
-    public static func retryAfter(of answer: RateLimitAnswer) -> String? {
+    /// Returns the value of `Retry-After`; `nil` if the request was admitted or is never admitted.
+    ///
+    /// It is the longest delay of all refusals, so it is never before the `t` of a limit that is used up.
+    public static func retryAfter(of answer: RateLimitResult) -> String? {
         answer.refusal?.retryAfter.map { String(max(1, $0.wholeSecondsRoundedUp)) }
     }
 
     private static func list(
-        _ answer: RateLimitAnswer,
-        _ add: (RateLimitAnswer.Limit, inout FieldText) -> Void
+        _ answer: RateLimitResult,
+        _ add: (RateLimitResult.Limit, inout FieldText) -> Void
     ) -> String? {
         var total = 0
         for limit in answer.limits where limit.isVisible { total += capacity(limit.policy, partitionKey: limit.partitionKey) }
@@ -76,7 +84,7 @@ public enum RateLimitFields {
         }
     }
 
-    /// At least as many bytes as a member of either field has, with what stands before it.
+    /// Returns an upper bound of the number of bytes of one member of either field, including its separator.
     private static func capacity(_ policy: RateLimitPolicy, partitionKey: [UInt8]?) -> Int {
         let names = FieldText.quotedCapacity(policy.name) + FieldText.quotedCapacity(policy.unit.rawValue)
         let key = partitionKey.map { 4 * ($0.count / 3 + 1) } ?? 0
@@ -97,7 +105,7 @@ public enum RateLimitFields {
         end(partitionKey, &text)
     }
 
-    private static func add(_ limit: RateLimitAnswer.Limit, to text: inout FieldText) {
+    private static func add(_ limit: RateLimitResult.Limit, to text: inout FieldText) {
         begin(limit.policy, &text)
         text.add(";r=")
         text.add(number: max(0, limit.remaining))
@@ -119,13 +127,13 @@ public enum RateLimitFields {
     }
 }
 
-/// Writes the text of a field byte by byte, into memory that is large enough for all of it.
+/// Writes the text of a field byte by byte into a buffer that is large enough.
 struct FieldText: ~Copyable {
     private let memory: UnsafeMutableBufferPointer<UInt8>
     private var end = 0
 
     /// Returns the text that a closure writes.
-    /// - Parameter capacity: At least as many bytes as it writes.
+    /// - Parameter capacity: At least the number of bytes that the closure writes.
     static func text(capacity: Int, _ write: (inout FieldText) -> Void) -> String {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { memory in
             var text = FieldText(memory)
@@ -134,10 +142,10 @@ struct FieldText: ~Copyable {
         }
     }
 
-    /// The largest number of bytes of a quoted text: each of its bytes may need a backslash.
+    /// The maximum number of bytes of a quoted text: each of its bytes may need a backslash.
     static func quotedCapacity(_ text: String) -> Int { 2 * text.utf8.count + 2 }
 
-    /// The largest number of digits of a number.
+    /// The maximum number of digits of a number.
     static let numberCapacity = 20
 
     private init(_ memory: UnsafeMutableBufferPointer<UInt8>) {
@@ -166,7 +174,7 @@ struct FieldText: ~Copyable {
         memory[start..<end].reverse()
     }
 
-    /// Adds a string of a structured field (RFC 9651, section 3.3.3). A character that it can't carry becomes `_`.
+    /// Adds a string of a structured field (RFC 9651, section 3.3.3). Characters that such a string can't contain become `_`.
     mutating func add(quoted text: String) {
         add(UInt8(ascii: "\""))
         for byte in text.utf8 {
@@ -175,7 +183,7 @@ struct FieldText: ~Copyable {
                 add(UInt8(ascii: "\\"))
                 add(byte)
             case 0x20...0x7E: add(byte)
-            // All but the first byte of a character beyond ASCII.
+            // Continuation bytes of a character beyond ASCII; the first byte became `_`.
             case 0x80...0xBF: continue
             default: add(UInt8(ascii: "_"))
             }

@@ -1,18 +1,18 @@
-/// What a server's answer says about one of its limits.
+/// A server's report about one of its limits, as a response carries it.
 public struct ServerLimit: Hashable, Sendable {
     /// The policy's name, if it has one.
     public var name: String?
-    /// How many units a window admits.
+    /// The number of units that a window admits.
     public var quota: Int?
-    /// What is counted, if the server says it; requests if it doesn't.
+    /// The unit of the quota, if the server reports it; otherwise the unit is requests.
     public var unit: QuotaUnit?
     /// The length of the window.
     public var window: Duration?
-    /// How many units are left.
+    /// The number of units that remain.
     public var remaining: Int?
-    /// The time, from the receipt of the answer, until there are more; never negative.
+    /// The time from the receipt of the response until more units are available; never negative.
     public var reset: Duration?
-    /// What tells this quota of the policy from others, in the server's own form.
+    /// The key that distinguishes this quota from others of the same policy, in the server's own format.
     public var partitionKey: [UInt8]?
 
     /// Creates a limit.
@@ -31,13 +31,16 @@ public struct ServerLimit: Hashable, Sendable {
 }
 
 extension ServerLimit {
-    /// Reads a server's limits from the fields of an answer: draft 10 and all older ones, and the dialects of vendors.
+    /// Decodes a server's limits from the fields of a response.
     ///
-    /// Lenient: what can't be read counts as absent, and so does a limit of which neither quota, rest nor reset can be read.
-    /// `Retry-After`, where there is one, counts before every reset read here; `ErrorContract` reads it in all its dialects.
+    /// Reads draft-ietf-httpapi-ratelimit-headers-10, all earlier drafts, and vendors' dialects. Decoding is lenient: a value
+    /// that can't be read counts as absent, and a limit without a readable quota, remaining count or reset is ignored.
+    ///
+    /// A `Retry-After` field takes precedence over each reset that is read here; `ErrorContract` reads it in all its dialects.
+    ///
     /// - Parameters:
-    ///   - now: Seconds since 1970 by the answer's `Date` field, or by the own clock if it has none.
-    ///   - field: The values of a field, by its name in small letters; empty if the answer has none.
+    ///   - now: Seconds since 1970 by the response's `Date` field, or by the local clock if there is none.
+    ///   - field: Returns the values of a field by its lowercase name; empty if the response has none.
     public static func decode(now: Int64, field: (String) -> [String]) -> [ServerLimit] {
         let items = FieldItem.items(field("ratelimit"))
         let policies = FieldItem.items(field("ratelimit-policy"))
@@ -47,7 +50,8 @@ extension ServerLimit {
         return withoutActuallyEscaping(field) { VendorLimits(now: now, policies: policies, field: $0).limits }
     }
 
-    /// From draft 8 on: `"default";r=50;t=30;pk=:…:`, with a policy of that name, and of that key if it tells one.
+    /// From draft 8 on: `"default";r=50;t=30;pk=:…:`, combined with the policy of the same name, and of the same key if it has
+    /// one.
     private static func structured(_ items: [FieldItem], policies: [FieldItem], now: Int64) -> [ServerLimit] {
         var limits = items.compactMap { item -> ServerLimit? in
             guard let remaining = FieldNumber.count(item.parameters["r"]) else { return nil }

@@ -1,4 +1,4 @@
-/// Limits in fields of their own: drafts up to 6, and what vendors made of the idea.
+/// Limits in separate fields: drafts up to 6, and the dialects of vendors.
 struct VendorLimits {
     private let now: Int64
     private let policies: [FieldItem]
@@ -8,7 +8,7 @@ struct VendorLimits {
         (self.now, self.policies, self.field) = (now, policies, field)
     }
 
-    /// The limits of the first dialect that says something.
+    /// The limits in the first dialect that yields any.
     var limits: [ServerLimit] {
         for prefix in ["ratelimit-", "x-ratelimit-", "x-rate-limit-"] {
             let limits = ["", "-requests", "-tokens"].compactMap { limit(prefix, suffix: $0) }
@@ -31,7 +31,7 @@ struct VendorLimits {
     private func limit(_ prefix: String, suffix: String, name: String? = nil) -> ServerLimit? {
         func first(_ name: String) -> FieldItem? { FieldItem.items(field(prefix + name + suffix)).first }
         let quotas = FieldItem.items(field(prefix + "limit" + suffix))
-        // A date holds a comma: it is not one of a list's items. Discord tells both, its time from now is the finer one.
+        // A date contains a comma, so it is not a list. Discord sends an instant and a duration; the duration is more precise.
         let reset = ["reset-after", "reset", "next", "resettime"].flatMap { field(prefix + $0 + suffix) }.lazy
         var limit = ServerLimit(
             name: name
@@ -44,14 +44,14 @@ struct VendorLimits {
         if limit.quota == nil, let used = FieldNumber.count(first("used")?.value), let remaining = limit.remaining {
             limit.quota = used.addingReportingOverflow(remaining).partialValue
         }
-        // Drafts told the window behind the quota, later in a field of its own.
+        // Earlier drafts appended the window to the quota, later ones use a separate field.
         limit.window =
             (policies + quotas).lazy.filter { FieldNumber.count($0.value) == limit.quota }
             .compactMap { FieldNumber.window($0.parameters["w"]) }.first
         return limit
     }
 
-    /// Shopify's bucket: `32/40`, of which the first are used.
+    /// Shopify's bucket: `32/40`, where the first number is the usage.
     private var shopify: ServerLimit? {
         for name in ["x-shopify-shop-api-call-limit", "x-shopify-api-call-limit"] {
             let parts = (field(name).first ?? "").split(separator: "/", omittingEmptySubsequences: false)

@@ -1,7 +1,7 @@
-/// The 128 secret bits under which keys are hashed.
+/// A secret of 128 bits under which keys are hashed.
 ///
-/// Digests that are saved mean something only under the secret they were made by: keep it as long as they are kept, and not
-/// beside them, or addresses can be guessed from their digests.
+/// Saved digests can only be used with the secret that made them. Store the secret as long as the digests, but in another
+/// place: with both, an attacker can guess addresses from their digests.
 public struct KeySecret: Hashable, Sendable {
     let low: UInt64
     let high: UInt64
@@ -12,8 +12,9 @@ public struct KeySecret: Hashable, Sendable {
         (low, high) = (generator.next(), generator.next())
     }
 
-    /// Takes 16 bytes that were kept.
-    /// - Returns: `nil` if there aren't 16.
+    /// Creates a secret from 16 saved bytes.
+    ///
+    /// - Returns: `nil` if the number of bytes isn't 16.
     public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 16 else { return nil }
         let words = bytes.enumerated().reduce(into: [UInt64](repeating: 0, count: 2)) { words, byte in
@@ -22,19 +23,19 @@ public struct KeySecret: Hashable, Sendable {
         (low, high) = (words[0], words[1])
     }
 
-    /// The secret as 16 bytes, to be kept.
+    /// The secret as 16 bytes, to save it.
     public var bytes: [UInt8] {
         [low, high].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64($0 * 8)) } }
     }
 
-    /// The digest of a key.
+    /// Returns the digest of a key.
     package func digest(of key: some PartitionKey) -> KeyDigest {
         var hasher = KeyHasher(self)
         key.hash(into: &hasher)
         return KeyDigest(hash: hasher.finalize())
     }
 
-    /// The digest of a key of one word.
+    /// Returns the digest of a key that is one word.
     @inline(__always)
     func digest(of word: UInt64) -> KeyDigest {
         var hasher = KeyHasher(self)
@@ -44,35 +45,37 @@ public struct KeySecret: Hashable, Sendable {
 }
 
 extension KeySecret: CustomStringConvertible, CustomReflectable {
-    /// Says nothing of the secret.
+    /// A constant text without the secret.
     public var description: String { "KeySecret" }
-    /// Shows nothing of the secret.
+    /// A mirror without children, so that dumps don't contain the secret.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// What a limiter keeps of a key: 63 bits from which the key can't be read back without the secret.
+/// The stored form of a key: a hash of 63 bits. Without the secret, the key can't be recovered from it.
 ///
-/// Whoever chooses keys sees no digest and can't aim for collisions; by chance two of a million keys share one, and then a quota,
-/// once in 18 million limiters.
+/// Clients never see digests, so they can't choose keys that collide. In a table of a million keys, two share a digest and
+/// therefore a quota with a probability of 1 in 18 million.
 @usableFromInline
 package struct KeyDigest: RawRepresentable, Hashable, Sendable, Codable {
     /// The bits.
     @usableFromInline package let rawValue: UInt64
 
-    /// Takes bits that were saved.
+    /// Creates a digest from saved bits.
     @usableFromInline
     package init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
 
-    /// Takes a hash. Digests below 2²⁰ are kept for what isn't a key, and the lowest bit for a note beside a digest.
+    /// Creates a digest from a hash. Values below 2²⁰ are reserved for entries that aren't keys; the lowest bit is reserved for
+    /// a flag.
     @inlinable
     init(hash: UInt64) {
         let even = hash & ~1
         rawValue = even < Self.firstOfKeys ? even | 1 << 63 : even
     }
 
-    /// Stands for all keys that have no window of their own: what newcomers owe after ``JointRateLimiter/chargeLost(_:after:at:under:)``.
+    /// Stands for all keys without a window: the usage charged to new keys by
+    /// ``JointRateLimiter/chargeLost(_:after:at:under:)``.
     static let everyone = KeyDigest(rawValue: 0)
 
     /// Whether it is the digest of a key.

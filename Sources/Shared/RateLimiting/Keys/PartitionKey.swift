@@ -1,14 +1,14 @@
-/// Whom a request counts for under a policy: an address, a user, a route, or several of them together.
+/// The key under which a policy counts a request: an address, a user, a route, or several of them together.
 ///
-/// A type conforms by giving its parts to the hasher, in a fixed order. Keys of different types aren't told apart by their type:
-/// use one type of key for one policy.
+/// A type conforms by passing its parts to the hasher in a fixed order. The hash doesn't include the type of the key, so use
+/// one type of key per policy.
 public protocol PartitionKey: Sendable {
-    /// Gives the parts that tell this key from others to the hasher.
+    /// Passes the parts that identify this key to the hasher.
     func hash(into hasher: inout KeyHasher)
 }
 
 extension String: PartitionKey {
-    /// Gives the UTF-8 bytes: texts that only read alike are two keys.
+    /// Hashes the UTF-8 bytes. Texts that are canonically equivalent but encoded differently are different keys.
     public func hash(into hasher: inout KeyHasher) {
         var text = self
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
@@ -35,7 +35,7 @@ extension KeyDigest: PartitionKey {
     package func hash(into hasher: inout KeyHasher) { hasher.combine(rawValue) }
 }
 
-/// Several parts that make one key together, such as an account and an address.
+/// A key that consists of several parts, such as an account and an address.
 extension Array: PartitionKey where Element: PartitionKey {
     public func hash(into hasher: inout KeyHasher) {
         hasher.combine(UInt64(count))
@@ -43,7 +43,7 @@ extension Array: PartitionKey where Element: PartitionKey {
     }
 }
 
-/// SipHash-2-4 over 64-bit words (Aumasson and Bernstein, 2012): a keyed hash that says the same in every process.
+/// SipHash-2-4 over 64-bit words (Aumasson and Bernstein, 2012): a keyed hash with the same result in every process.
 public struct KeyHasher: Sendable {
     private var state: SipState
     private var byteCount: UInt64 = 0
@@ -52,13 +52,13 @@ public struct KeyHasher: Sendable {
         state = SipState(low: secret.low, high: secret.high)
     }
 
-    /// Takes a word in.
+    /// Adds a word.
     public mutating func combine(_ word: UInt64) {
         byteCount &+= 8
         state.absorb(word, rounds: 2)
     }
 
-    /// Takes bytes in, their number before them, so that no two sequences of parts read alike. O(bytes).
+    /// Adds bytes, preceded by their number, so that different sequences of parts have different encodings. O(bytes).
     public mutating func combine(bytes: UnsafeRawBufferPointer) {
         combine(UInt64(bytes.count))
         var offset = 0

@@ -1,4 +1,4 @@
-/// The state of SipHash (Aumasson and Bernstein, 2012), 64-bit words in, 64 bits out.
+/// The state of SipHash (Aumasson and Bernstein, 2012), which takes 64-bit words and returns 64 bits.
 @usableFromInline
 struct SipState: Sendable {
     @usableFromInline var v0: UInt64
@@ -52,9 +52,9 @@ struct SipState: Sendable {
 
 /// The secret words under which a limiter hashes keys that it never saves.
 ///
-/// The standard library's hasher (SipHash-1-3 under the random key of the process) is a pseudorandom function; a secret word before
-/// each key also holds where `SWIFT_DETERMINISTIC_HASHING` takes the process's key away. Whole numbers go through SipHash-1-3 here,
-/// which takes a third of the time since it is compiled into the caller.
+/// The standard library's hasher (SipHash-1-3 under a random key per process) is a pseudorandom function. A secret word before
+/// each key protects the hash even if `SWIFT_DETERMINISTIC_HASHING` disables the random key. Integers are hashed by the
+/// SipHash-1-3 in this file, which takes a third of the time because it is inlined into the caller.
 @usableFromInline
 struct HashSeed: Sendable {
     @usableFromInline let low = UInt64.random(in: .min ... .max)

@@ -1,10 +1,12 @@
-/// The usage that a store commits in the same transaction as what the current task writes.
+/// Consumed quota that a store commits in the same transaction as the writes of the current task.
 ///
-/// A route sets it around a call of the domain; the store reads it within the transaction. So a request that was accepted counts after a crash
-/// exactly if what it asked for is stored, and nothing between the route and the store mentions limits. A store that is not in the database of the
-/// limits ignores it.
+/// A route sets it around a call of the domain, and the store reads it within the transaction. After a crash, an accepted
+/// request is therefore counted exactly if its writes are stored, and the code between the route and the store doesn't depend
+/// on rate limits. A store that isn't in the same database as the limits ignores it.
 public enum CommittedUsage {
-    /// Returns the usage when it is called, which is after the writes of the transaction: of two concurrent transactions the later can't store the
-    /// older usage. `nil` outside of such a call.
-    @TaskLocal public static var current: (@Sendable () -> RateLimitDebts?)?
+    /// A closure that returns the usage at the time of the call, or `nil` outside of such a call.
+    ///
+    /// The store calls it after the writes of the transaction. Of two concurrent transactions, the later one therefore never
+    /// stores the older usage.
+    @TaskLocal public static var current: (@Sendable () -> ConsumedQuota?)?
 }

@@ -1,38 +1,38 @@
-/// A claim on one table, with its key's digest: the claim itself, or what it claims of a network of its client.
+/// A claim on one table with the digest of its key: the claim itself, or the derived claim of the client's network.
 struct ResolvedClaim {
     let table: Int
     let digest: UInt64
-    /// The number of units; 0 for the policy's own cost.
+    /// The number of units; 0 for the cost of the policy.
     let cost: Int
     let shard: UnsafeMutablePointer<KeyShard>
-    /// What to do if the table has no room for a newcomer.
+    /// The action if the table has no room for a new key.
     let whenFull: WhenFull
     /// Whether it is the claim itself, which responses show.
     let isNarrow: Bool
-    /// Whether it counts only if the claim before it is skipped.
+    /// Whether it only counts if the claim before it is skipped.
     let isFallback: Bool
     let isRefundable: Bool
-    var answer = TableAnswer(delay: 0, mode: .off)
-    /// Whether it is not asked and not charged, because the table is full.
+    var answer = TableDecision(delay: 0, mode: .off)
+    /// Whether it is neither checked nor charged, because the table is full.
     var isSkipped = false
-    /// How many units were charged.
+    /// The number of charged units.
     var units = 0
-    /// The place of the claim whose lock is taken after this one's; -1 after the last.
+    /// The index of the claim whose lock is taken next; -1 after the last.
     var next = -1
 
     enum WhenFull {
-        /// The newcomer is counted in its bucket.
+        /// The new key is counted in its bucket.
         case bucket
-        /// The claim is skipped, because the claim behind it counts the network that the key belongs to.
+        /// The claim is skipped, because the next claim counts the network of the client.
         case skip
-        /// The claim is skipped once the network's claim is added.
+        /// The claim is skipped once the claim of the network has been added.
         case fallBack
     }
 }
 
-/// One decision under several rules: every rule is asked before any is charged, with all their locks held.
+/// A decision under several rules: all rules are checked before any is charged, while all their locks are held.
 struct JointDecision {
-    /// Which claim is refused with the longest wait, the first of equals; -1 if none is.
+    /// The index of the refused claim with the longest delay, the first among equals; -1 if no claim is refused.
     struct Verdict {
         var place = -1
         var delay: Int64 = 0
@@ -46,7 +46,7 @@ struct JointDecision {
     private var now = Int64.min
     private(set) var enforced = Verdict()
     private(set) var inShadow = Verdict()
-    /// Whether a full table requires that the claims of networks are added; nothing is decided then.
+    /// Whether a full table requires the claims of networks. In that case nothing is decided.
     private(set) var needsFallback = false
     /// Whether memory was short.
     private(set) var isPressed = false
@@ -55,8 +55,9 @@ struct JointDecision {
         self.claims = claims
     }
 
-    /// Chains claims in the order of their tables, which is that in which everyone takes their locks. O(claims²): they are few.
-    /// - Returns: The place of the first.
+    /// Links claims in the order of their tables, the order in which all callers take their locks. O(claims²): there are few.
+    ///
+    /// - Returns: The index of the first claim.
     static func chain(_ claims: UnsafeMutableBufferPointer<ResolvedClaim>, names: [String]) -> Int {
         var first = -1
         for place in claims.indices {
@@ -72,7 +73,7 @@ struct JointDecision {
         return first
     }
 
-    /// Takes the locks of chained claims, from the first on.
+    /// Takes the locks of linked claims, starting with the first.
     static func takeLocks(_ claims: UnsafeMutableBufferPointer<ResolvedClaim>, from first: Int) {
         var place = first
         while place >= 0 {
@@ -82,7 +83,8 @@ struct JointDecision {
     }
 
     /// Decides while the locks are held.
-    /// - Parameter hasFallbacks: Whether the claims of all networks are added.
+    ///
+    /// - Parameter hasFallbacks: Whether the claims of all networks have been added.
     mutating func make(at now: Int64, charges: Bool, hasFallbacks: Bool) {
         agree(on: now)
         for place in claims.indices {
@@ -106,17 +108,17 @@ struct JointDecision {
         if charges && enforced.place < 0 { charge() }
     }
 
-    /// Whether a network's claim was added for a claim before it that does not need it.
+    /// Whether a network's claim is not needed, because the claim before it is not skipped.
     private func isUnusedFallback(_ place: Int) -> Bool { claims[place].isFallback && !claims[place - 1].isSkipped }
 
-    /// One instant for all, and none has seen a later one: the latest of theirs, which all of them then know.
+    /// Uses one instant for all claims: the latest that any of their shards has seen. All shards record it.
     private mutating func agree(on now: Int64) {
         self.now = now
         for claim in claims { self.now = claim.shard.instant(self.now) }
         for claim in claims { _ = claim.shard.instant(self.now) }
     }
 
-    /// Charges the enforced rules, and those in shadow if they admit too: as if all were enforced.
+    /// Charges the enforced rules, and the rules in shadow mode if they admit the request, too: as if all were enforced.
     private mutating func charge() {
         for place in claims.indices where !isUnusedFallback(place) {
             let claim = claims[place]
@@ -132,10 +134,11 @@ struct JointDecision {
         }
     }
 
-    /// What the refundable claims were charged; `nil` if there is nothing to refund. A newcomer's bucket is not refunded: it is others', too.
+    /// Returns the charge of the refundable claims; `nil` if there is nothing to refund. A bucket of new keys is not refunded,
+    /// because several keys share it.
     func refundableCharge() -> RateLimitCharge? {
         var parts: [RateLimitCharge.Part] = []
-        // The claims of networks follow that of their policy.
+        // The claims of networks follow the claim of their policy.
         var policy = ""
         for claim in claims where claim.isRefundable {
             let table = claim.shard.table
@@ -147,15 +150,15 @@ struct JointDecision {
         return parts.isEmpty ? nil : RateLimitCharge(parts)
     }
 
-    /// How the limits stand now, in the order of the claims.
-    func limits() -> [RateLimitAnswer.Limit] {
+    /// Returns the current state of the limits, in the order of the claims.
+    func limits() -> [RateLimitResult.Limit] {
         Array(unsafeUninitializedCapacity: claims.count) { limits, count in
             for claim in claims where claim.isNarrow && claim.answer.mode != .off {
                 let table = claim.shard.table
                 let (remaining, reset) = table.state(at: claim.isSkipped ? -1 : claim.answer.index, now: now)
                 limits.initializeElement(
                     at: count,
-                    to: RateLimitAnswer.Limit(
+                    to: RateLimitResult.Limit(
                         policy: table.policy,
                         isVisible: table.isVisible,
                         remaining: remaining,
@@ -167,9 +170,9 @@ struct JointDecision {
         }
     }
 
-    /// What a verdict that refuses says to the client.
-    func refusal(_ verdict: Verdict) -> RateLimitAnswer.Refusal {
-        RateLimitAnswer.Refusal(
+    /// Returns the refusal for a verdict.
+    func refusal(_ verdict: Verdict) -> RateLimitResult.Refusal {
+        RateLimitResult.Refusal(
             policy: claims[verdict.place].shard.table.policy,
             retryAfter: verdict.delay == .max ? nil : .nanoseconds(verdict.delay)
         )

@@ -2,13 +2,14 @@ import Synchronization
 import Timekeeping
 
 extension JointRateLimiter {
-    /// Takes what has changed since it was last taken, to be saved. Empty if nothing has.
+    /// Takes the changed keys, to save them; empty if there are none.
     ///
-    /// A key stands in it once, with its latest state, however often it has changed. What was taken and could not be saved goes
-    /// back by ``returnChanges(_:)``. O(count + locks); a lock is held for its part of the rows.
+    /// Each key occurs once with its latest usage, even if it has changed several times. Pass rows that could not be saved to
+    /// ``returnChanges(_:)``. O(count + locks); each lock is held for its part of the rows.
+    ///
     /// - Parameters:
-    ///   - count: The largest number of rows.
-    ///   - time: The time on the clocks that outlive the process. It is asked for once the rows are made, so that no time
+    ///   - count: The maximum number of rows.
+    ///   - time: Returns the time on the clocks that outlive the process. It is called after the rows are made, so that no time
     ///     counts twice.
     public func takeChanges(
         upTo count: Int = 1_000,
@@ -20,17 +21,17 @@ extension JointRateLimiter {
             let place = places[changes.next(of: places.count)]
             let shards = rules[place.rule]
             let rows = shards[place.shard].withTable(at: elapsed()) { table, now in
-                // Otherwise expired keys would stay until their shard gets a new one.
+                // Otherwise expired keys would stay until a new key is added to their shard.
                 table.dropExpired(2, at: now)
                 return table.takeChanges(upTo: count - saved.count, at: now)
             }
-            // One row for everyone is enough.
+            // One row for all new keys is enough.
             saved += rows.filter { place.shard == 0 || $0.key != .everyone }.map { (names[place.rule], $0) }
         }
         return Self.stamp(saved, time)
     }
 
-    /// Gives back what was taken and could not be saved: it is taken again. O(rows).
+    /// Returns rows that could not be saved, so that they are taken again. O(rows).
     public func returnChanges(_ unsaved: [SavedRateLimit]) {
         for saved in unsaved {
             guard let rule = names.firstIndex(of: saved.state.policy) else { continue }
@@ -38,8 +39,10 @@ extension JointRateLimiter {
         }
     }
 
-    /// Takes what the keys of some claims owe, their networks included, changed or not, to be saved at once, such as in the transaction that a request makes anyway.
-    /// ``takeChanges(upTo:time:)`` takes them only if they have changed since, or were given back.
+    /// Takes the usage of the keys of some claims and of their networks, changed or not, to save them at once, such as in the
+    /// transaction of the request.
+    ///
+    /// ``takeChanges(upTo:time:)`` then only takes them if they change again or are returned by ``returnChanges(_:)``.
     /// - Precondition: Every claim names a rule of this limiter.
     public func takeChanges(
         of claims: [RateLimitClaim],
@@ -61,22 +64,27 @@ extension JointRateLimiter {
         guard !rows.isEmpty else { return [] }
         let time = time()
         return rows.map { policy, row in
-            SavedRateLimit(key: row.key, state: RateLimitSnapshot(policy: policy, time: time, debt: row.debt), lifetime: row.owed)
+            SavedRateLimit(
+                key: row.key,
+                state: RateLimitSnapshot(policy: policy, time: time, usage: row.usage),
+                lifetime: row.owed
+            )
         }
     }
 }
 
 extension JointRateLimiter {
-    /// Adds a saved debt. It never gives anything back: what the key owes already stays. O(quota log quota).
+    /// Adds saved usage. The current usage of the key stays. O(quota log quota).
     ///
-    /// Units older than the window are dropped, ages are clamped to the past. Under another algorithm than the saved one the
-    /// whole quota counts as spent. Within one boot the time since the saving is told by the boot's clock, whatever the wall clock
-    /// does; across boots by the wall clock, and one that went backwards tells no time at all. Rows of earlier versions for windows that
-    /// newcomers shared are ignored.
+    /// Units older than the window are dropped, and negative ages count as zero. If the usage was saved under another
+    /// algorithm, the whole quota counts as used. Within one boot, the time since the save is measured by the boot's clock,
+    /// independent of the wall clock. Across boots it is measured by the wall clock; if that went backwards, the elapsed time
+    /// is zero. Rows of earlier versions for windows that new keys shared are ignored.
+    ///
     /// - Parameters:
-    ///   - saved: What was saved, under this limiter's secret.
-    ///   - time: Now, on the clocks by which it was saved.
-    /// - Returns: Whether there is a rule of that name; what was saved under another is ignored.
+    ///   - saved: The saved usage, under the secret of this limiter.
+    ///   - time: The current time, on the clocks by which it was saved.
+    /// - Returns: Whether there is a rule with that name. If not, the usage is ignored.
     @discardableResult
     public func restore(_ saved: SavedRateLimit, at time: SnapshotTime = .now()) -> Bool {
         guard let rule = names.firstIndex(of: saved.state.policy) else { return false }
@@ -94,15 +102,16 @@ extension JointRateLimiter {
         return true
     }
 
-    /// Counts as spent what may have been admitted, to whomever, in a span that was not saved, such as the last second before a
-    /// kill: the whole quota of every key, known or not.
+    /// Counts the whole quota of every key as used, known or not, because admissions in a time span may not have been saved,
+    /// such as the last second before the process was killed.
     ///
-    /// It is called after the saved debts are restored. What is spent returns as if all of it was admitted at the span's end.
-    /// O(keys), one lock at a time.
+    /// Call it after the saved usage is restored. The quota becomes available again as if all of it had been admitted at the
+    /// end of the span. O(keys), one lock at a time.
+    ///
     /// - Parameters:
-    ///   - span: The longest time that may not have been saved.
-    ///   - lastSave: When was last saved.
-    ///   - time: Now, on the same clocks.
+    ///   - span: The longest time whose admissions may not have been saved.
+    ///   - lastSave: The time of the last save.
+    ///   - time: The current time, on the same clocks.
     ///   - policies: The names of the policies whose admissions may be missing; all of them if `nil`.
     public func chargeLost(
         _ span: Duration,
@@ -120,11 +129,11 @@ extension JointRateLimiter {
 }
 
 extension JointRateLimiter {
-    /// Units that another process admitted after it had last saved what their key owes.
+    /// Units that another process admitted after it had last saved the usage of their key.
     package struct Recounted: Hashable, Sendable {
-        /// How many.
+        /// The number of units.
         package var units: Int
-        /// When.
+        /// The time of the admission.
         package var time: SnapshotTime
 
         /// Creates an admission.
@@ -133,16 +142,17 @@ extension JointRateLimiter {
         }
     }
 
-    /// Adds what a key owes if more is known than was saved: as if the saved debt and the admissions since had been counted here
-    /// at their times. What the key owes already stays. O(admissions · quota).
+    /// Adds saved usage and later admissions to a key, as if they had been counted here at their times. The current usage of
+    /// the key stays. O(admissions · quota).
+    ///
     /// - Parameters:
-    ///   - admissions: What was admitted since, oldest first. Units that the policy would have refused for more than a second
-    ///     count for nothing.
-    ///   - key: The digest of the key under this limiter's secret.
-    ///   - policy: The policy's name.
-    ///   - saved: What was saved of the key under the policy, if anything was.
-    ///   - time: Now, on the same clocks.
-    /// - Returns: Whether there is a rule of that name.
+    ///   - admissions: The later admissions, oldest first. Units that the policy would have refused for more than a second are
+    ///     ignored.
+    ///   - key: The digest of the key under the secret of this limiter.
+    ///   - policy: The name of the policy.
+    ///   - saved: The saved usage of the key under the policy, if there is any.
+    ///   - time: The current time, on the same clocks.
+    /// - Returns: Whether there is a rule with that name.
     @discardableResult
     package func recount(
         _ admissions: [Recounted],
@@ -155,7 +165,7 @@ extension JointRateLimiter {
         if key.isKey {
             rules[rule].shard(of: key).withTable(at: elapsed()) { table, now in
                 let first = admissions.first?.time ?? time
-                let past = DebtPast(
+                let past = RestoredUsage(
                     saved: saved?.state,
                     start: now - first.nanoseconds(to: time),
                     startTime: first,
@@ -171,8 +181,8 @@ extension JointRateLimiter {
     }
 }
 
-/// What was saved of a key, and what it was admitted since, on a limiter's own clock.
-private struct DebtPast {
+/// The saved usage of a key and its later admissions, on a limiter's own clock.
+private struct RestoredUsage {
     let saved: RateLimitSnapshot?
     /// The instant of the first admission.
     let start: Int64
@@ -181,13 +191,13 @@ private struct DebtPast {
 }
 
 extension WindowTable where Window: ~Copyable {
-    /// In one step: a debt that has run out by now may not have by the next admission.
-    fileprivate mutating func relive(_ past: DebtPast, of key: KeyDigest, at now: Int64) {
+    /// Done in one step: usage that has expired by now may not have expired at the next admission.
+    fileprivate mutating func relive(_ past: RestoredUsage, of key: KeyDigest, at now: Int64) {
         change(key, at: now) { window, terms in
             if let saved = past.saved { window.restore(saved, at: past.start, terms: terms, time: past.startTime) }
             for (units, instant) in past.admissions {
                 let units = min(units, terms.burst)
-                // Saved debts are stamped a moment late, so that they may seem to leave no room yet.
+                // The save time is slightly late, so the restored usage may seem to leave no room yet.
                 let wait = window.delay(at: instant, terms: terms, cost: units)
                 if wait <= 1_000_000_000 { window.charge(at: instant + wait, terms: terms, cost: units) }
             }
@@ -195,11 +205,11 @@ extension WindowTable where Window: ~Copyable {
     }
 }
 
-/// Where among a limiter's locks the next taking of changes begins, so that none is always last.
+/// The position among a limiter's locks at which the next batch of changes begins, so that none is always last.
 final class ChangeCursor: Sendable {
     private let position = Mutex(0)
 
-    /// The next place of so many, once for each call.
+    /// Returns the next of `count` positions and advances.
     func next(of count: Int) -> Int {
         position.withLock { position in
             position = position + 1 < count ? position + 1 : 0

@@ -1,24 +1,40 @@
 import Timekeeping
 
-/// Several rules, each applied to keys of its own, and one decision about a request under those that it names: all or nothing.
+/// Applies several rules to a request in one decision: all or nothing.
 ///
-/// A request claims units of one or more policies, such as one by address, one by account and one for all together. Either every
-/// enforced policy admits it and counts it, or none counts it. That also holds for any number of callers at once: a decision
-/// holds the locks of its keys, taken in the order of the rules, from its first question to its last charge.
+/// A request claims units of one or more policies, such as one by address, one by account and one for all clients together.
+/// Either every enforced policy admits and counts the request, or none counts it. This also holds for concurrent callers: a
+/// decision holds the locks of its keys from the first check to the last charge, and takes them in the order of the rules. Use
+/// ``KeyedRateLimiter`` for a single policy.
 ///
-/// Keys are kept as 64-bit hashes under a secret, never in clear. A decision is O(claims); it doesn't block on anything but the
-/// locks, which are held for well below a microsecond by others.
+/// ```swift
+/// let limiter = JointRateLimiter(
+///     [
+///         RateLimitRule(.requests(5, per: .seconds(900), name: "login-account")),
+///         RateLimitRule(.requests(100, per: .seconds(60), name: "login-address")),
+///     ],
+///     clock: ContinuousClock()
+/// )
+/// let claims = [RateLimitClaim("login-account", key: account), RateLimitClaim("login-address", key: address)]
+/// if let refusal = limiter.admit(claims).refusal { return refuse(refusal.policy.name, refusal.retryAfter) }
+/// ```
 ///
-/// All tables share one bound of memory. An eighth of it is reserved for the rules and a quarter for the networks of clients, in equal
-/// parts, so that no table is left without; the rest is for any of them. A newcomer that finds no room evicts a key of the same table: of some chosen at random the one that has used least of its
-/// quota, never one that has used more than half. If all have, the newcomer is counted by the networks of its client
-/// (``WideLimits``); without networks, and if their tables are full too, by one of 16 windows of each lock that newcomers share by
-/// their digests.
+/// Keys are stored as 64-bit hashes under a secret, never as text. A decision takes O(claims). It only waits for the locks,
+/// which other callers hold for well below a microsecond.
+///
+/// ## Memory
+///
+/// All tables share one bound of memory. An eighth of it is reserved for the tables of the rules and a quarter for the tables
+/// of networks, in equal parts; the rest is available to all tables. If there is no room for a new key, a key of the same table
+/// is evicted: of several chosen at random the one that has used the least of its quota, but never one that has used more than
+/// half. If there is no such key, the new key is counted by the networks of its client (``WideLimits``). Without networks, or
+/// if their tables are full too, it is counted in one of 16 windows per lock that new keys share by their digests.
 public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Duration {
-    /// Where a rule's tables are.
+    /// The position of a rule's tables.
     private struct Place {
         var name: String
-        /// The table of the claims themselves; those of near and far networks follow if the rule counts them.
+        /// The index of the table of the claims themselves. If the rule counts networks, the tables of near and far networks
+        /// follow.
         var first: Int
         var use: WideLimits.Use?
     }
@@ -36,13 +52,13 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
 
     /// Creates a limiter.
     /// - Parameters:
-    ///   - rules: The rules; the names of their policies tell them apart.
-    ///   - capacity: The largest number of keys with a window of their own, for each table; by the memory alone if `nil`.
-    ///   - memory: The bytes that the keys of all tables may take. Allocations in progress can exceed it for a moment.
-    ///   - secret: The secret under which keys are hashed; the same one as before if saved debts are to be restored.
-    ///   - recordsChanges: Whether ``takeChanges(upTo:time:)`` is called now and then.
+    ///   - rules: The rules. The names of their policies must be distinct.
+    ///   - capacity: The maximum number of keys with their own window, for each table; only bounded by the memory if `nil`.
+    ///   - memory: The maximum number of bytes that the keys of all tables use. Concurrent allocations can exceed it briefly.
+    ///   - secret: The secret under which keys are hashed. To restore saved usage, pass the secret under which it was saved.
+    ///   - recordsChanges: Whether changes are recorded for ``takeChanges(upTo:time:)``, which must then be called regularly.
     ///   - clock: A monotonic clock.
-    /// - Precondition: There is at least one rule, no two have one name, `capacity` and `memory` are positive.
+    /// - Precondition: `rules` is not empty, the names of the policies are distinct, `capacity` and `memory` are positive.
     public init(
         _ rules: [RateLimitRule],
         capacity: Int? = nil,
@@ -61,7 +77,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         let tables = all.flatMap(\.self)
         names = tables.map(\.policy.name)
         precondition(Set(names).count == names.count, "joint limits need distinct names (are \(names))")
-        // The tables of networks take over from full ones: they have most of what is reserved.
+        // The tables of networks take over from full tables, so most of the reserved memory is theirs.
         let networkCount = tables.count - rules.count
         let reserved = (narrow: memory / 8 / rules.count, network: memory / 4 / max(1, networkCount))
         let pool = MemoryPool(size: memory - memory / 8 - (networkCount > 0 ? memory / 4 : 0))
@@ -82,16 +98,16 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         self.origin = clock.now
     }
 
-    /// About what the smallest key takes.
+    /// The approximate size of the smallest key.
     private static var bytesOfKey: Int { 24 }
 
-    /// The rules as they are applied now.
+    /// The current rules.
     public var currentRules: [RateLimitRule] { places.map { rules[$0.first].rule } }
 
-    /// The names of all policies, those of networks included, in the order of their numbers.
+    /// The names of all policies, including those of networks, in the order of their numbers.
     public var policyNames: [String] { names }
 
-    /// The memory that the keys take, and what the limiter did because it was short. O(locks).
+    /// The memory that the keys use, and the number of actions that the limiter took because memory was short. O(locks).
     public var usage: RateLimitUsage? {
         let tables = zip(names, rules).map { name, rule in
             let usage = rule.usage
@@ -107,35 +123,40 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     }
 
     /// Decides about one request.
-    /// - Parameter claims: What the request asks of each policy; without any it is admitted.
-    /// - Precondition: Every claim names a rule of this limiter, no two the same.
-    public func admit(_ claims: [RateLimitClaim]) -> RateLimitAnswer {
+    /// - Parameter claims: The claims of the request. Without claims it is admitted.
+    /// - Precondition: Every claim names a rule of this limiter, and no two the same.
+    public func admit(_ claims: [RateLimitClaim]) -> RateLimitResult {
         decide(claims, at: clock.now, charges: true)
     }
 
-    /// Decides about one request at an instant that the caller knows already. One before an earlier one counts as that.
-    /// - Precondition: Every claim names a rule of this limiter, no two the same.
-    public func admit(_ claims: [RateLimitClaim], at instant: C.Instant) -> RateLimitAnswer {
+    /// Decides about one request at an instant that the caller already knows. An instant before an earlier one counts as that
+    /// one.
+    ///
+    /// - Precondition: Every claim names a rule of this limiter, and no two the same.
+    public func admit(_ claims: [RateLimitClaim], at instant: C.Instant) -> RateLimitResult {
         decide(claims, at: instant, charges: true)
     }
 
-    /// Decides about one request, and reports what it was charged, for a record of admissions.
+    /// Decides about one request, and reports each charge, for a log of admissions.
+    ///
     /// - Parameters:
-    ///   - claims: The policies, keys and costs of the request.
-    ///   - report: Gets the number of the policy among ``policyNames``, the digest of the key and the units, of each charge. No lock
-    ///     is held then.
-    /// - Precondition: Every claim names a rule of this limiter, no two the same.
-    package func admit(_ claims: [RateLimitClaim], reporting report: (Int, KeyDigest, Int) -> Void) -> RateLimitAnswer {
+    ///   - claims: The claims of the request.
+    ///   - report: Called for each charge with the index of the policy in ``policyNames``, the digest of the key and the units.
+    ///     No lock is held during the call.
+    /// - Precondition: Every claim names a rule of this limiter, and no two the same.
+    package func admit(_ claims: [RateLimitClaim], reporting report: (Int, KeyDigest, Int) -> Void) -> RateLimitResult {
         decide(claims, at: clock.now, charges: true, report: report)
     }
 
-    /// Says what ``admit(_:)`` would say now, and counts nothing.
-    /// - Precondition: Every claim names a rule of this limiter, no two the same.
-    public func check(_ claims: [RateLimitClaim]) -> RateLimitAnswer {
+    /// Returns the result that ``admit(_:)`` would return now. Counts nothing.
+    ///
+    /// - Precondition: Every claim names a rule of this limiter, and no two the same.
+    public func check(_ claims: [RateLimitClaim]) -> RateLimitResult {
         decide(claims, at: clock.now, charges: false)
     }
 
-    /// Refunds what an admission charged, to the networks of its client too: its keys then stand as if the request had not been admitted.
+    /// Refunds the units that an admission charged, including those of the client's networks, as if the request had not been
+    /// admitted.
     ///
     /// A refund never returns more than the admission took. Under the sliding window it is exact. Under a GCRA it is exact unless
     /// the same key was admitted again in between; then it can fall short by the time between the admission and the refund, since
@@ -143,7 +164,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
     /// O(quota) for each policy.
     /// - Parameters:
     ///   - charge: The charge of an admission by this limiter. Each policy's part of it is refunded once.
-    ///   - policies: The names of the policies to refund; all that can be if `nil`.
+    ///   - policies: The names of the policies to refund; all refundable ones if `nil`.
     public func refund(_ charge: RateLimitCharge, under policies: Set<String>? = nil) {
         for case .key(let part) in charge.take(under: policies).map(\.charged) {
             rules[part.table].shard(of: part.key).withTable(at: elapsed()) { table, now in
@@ -152,32 +173,35 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         }
     }
 
-    /// Puts another policy, mode or visibility in place under the policy's name, without a fresh burst: what a key was admitted
-    /// before counts against the new policy.
+    /// Replaces the policy, mode or visibility of the rule with the same policy name. Earlier admissions of a key count against
+    /// the new policy.
     ///
-    /// Admissions that had already left the old window are not known to a longer one. From a GCRA to the sliding window a key
-    /// that owes anything waits a whole window. O(keys), one lock at a time; a decision waits for its own locks only.
-    /// - Precondition: There is a rule of that name.
+    /// Admissions that had left the old window are unknown to a longer one. If the algorithm changes from GCRA to the sliding
+    /// window, a key with any usage waits a whole window. O(keys), one lock at a time; a decision only waits for its own locks.
+    ///
+    /// - Precondition: There is a rule with that name.
     public func change(to rule: RateLimitRule) {
         let place = place(of: rule.policy.name)
         let networks = place.use == nil ? [] : rule.networkRules
         for (index, rule) in ([rule] + networks).enumerated() { rules[place.first + index].apply(rule, now: elapsed) }
     }
 
-    /// Forgets what a key owes under one policy.
-    /// - Precondition: There is a rule of that name.
+    /// Removes the usage of a key under one policy.
+    ///
+    /// - Precondition: There is a rule with that name.
     public func reset(_ policy: String, key: some PartitionKey) {
         let digest = secret.digest(of: key)
         rules[place(of: policy).first].shard(of: digest).withTable { $0.reset(digest) }
     }
 
-    /// Forgets what all keys owe under all policies. O(keys).
+    /// Removes the usage of all keys under all policies. O(keys).
     public func resetAll() {
         for rule in rules { (0..<rule.count).forEach { rule[$0].withTable { $0.reset(nil) } } }
     }
 
-    /// How many keys have a window of their own under a policy.
-    /// - Precondition: There is a rule of that name.
+    /// Returns the number of keys with their own window under a policy.
+    ///
+    /// - Precondition: There is a rule with that name.
     public func count(of policy: String) -> Int { rules[place(of: policy).first].keyCount }
 
     private func place(of policy: String) -> Place {
@@ -193,9 +217,9 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         at instant: C.Instant,
         charges: Bool,
         report: (Int, KeyDigest, Int) -> Void = { _, _, _ in }
-    ) -> RateLimitAnswer {
+    ) -> RateLimitResult {
         let now = origin.duration(to: instant).wholeNanosecondsRoundedUp
-        var answer = RateLimitAnswer(limits: [])
+        var answer = RateLimitResult(limits: [])
         withUnsafeTemporaryAllocation(of: ResolvedClaim.self, capacity: Self.mostResolved(claims)) { memory in
             var isPressed = false
             var charged = UnsafeMutableBufferPointer(rebasing: memory[..<0])
@@ -221,12 +245,13 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         return answer
     }
 
-    /// The most claims on tables that claims can become.
+    /// Returns the maximum number of table claims that claims can become.
     static func mostResolved(_ claims: [RateLimitClaim]) -> Int { claims.reduce(0) { $0 + ($1.networks == nil ? 1 : 3) } }
 
     /// Finds the tables and keys of claims.
-    /// - Parameter hasFallbacks: Whether claims whose networks count only as a fallback get a claim of the widest network.
-    /// - Returns: The part of the memory that is used.
+    ///
+    /// - Parameter hasFallbacks: Whether claims whose networks only count as a fallback get a claim for the widest network.
+    /// - Returns: The used part of the memory.
     func resolve(
         _ claims: [RateLimitClaim],
         into memory: UnsafeMutableBufferPointer<ResolvedClaim>,
@@ -271,7 +296,7 @@ public final class JointRateLimiter<C: Clock>: Sendable where C.Duration == Dura
         return UnsafeMutableBufferPointer(rebasing: memory[..<count])
     }
 
-    /// Removes some keys that owe nothing, of any table: those of one that no newcomer comes to would take memory that others need. O(1).
+    /// Removes some unused keys of any table. Otherwise a table without new keys would occupy memory that others need. O(1).
     private func sweep() {
         var place = sweeps.next(of: rules.reduce(0) { $0 + $1.count })
         for rule in rules {

@@ -1,12 +1,21 @@
 public import Timekeeping
 
-/// One policy, applied to each of many keys on its own, in bounded memory.
+/// Applies one policy to each of many keys, in bounded memory.
 ///
-/// Keys are kept as keyed 63-bit hashes, never in clear. Past the capacity a newcomer evicts a key: of some chosen at random the one that has
-/// used least of its quota, never one that has used more than half. What a key is admitted beyond its quota is at most the usage that was
-/// evicted from it. If all keys have used more than half, newcomers share 16 windows for each lock, by their hashes. A decision is O(1): an
-/// insert looks at two further keys and drops those that have expired; there is no scan. Keys are spread over several locks. A key takes 20 to 30
-/// bytes under the strict GCRA, and the memory of its ring beside them under the sliding window.
+/// Use ``JointRateLimiter`` to decide about several policies at once, or to save the usage of all keys.
+///
+/// ```swift
+/// let limiter = KeyedRateLimiter<String, ContinuousClock>(policy: .requests(10, per: .seconds(1)), clock: ContinuousClock())
+/// guard limiter.admit("203.0.113.7").isAdmitted else { return }
+/// ```
+///
+/// Keys are stored as keyed 63-bit hashes, never as text. If the table is full, a new key evicts another one: of several chosen
+/// at random the one that has used the least of its quota, but never one that has used more than half. A key is admitted beyond
+/// its quota at most by the usage that was evicted. If there is no key to evict, new keys share 16 windows per lock, by their
+/// hashes.
+///
+/// A decision takes O(1): an insertion removes up to two expired keys, and nothing scans the table. Keys are spread over
+/// several locks. A key takes 20 to 30 bytes under the strict GCRA; the sliding window takes the memory of its log in addition.
 public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendable where C.Duration == Duration {
     @usableFromInline let shards: KeyShards
     @usableFromInline let seed = HashSeed()
@@ -16,8 +25,8 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
     /// Creates a limiter.
     /// - Parameters:
     ///   - policy: The policy of every key.
-    ///   - capacity: The largest number of keys that have a window of their own, shared evenly by the locks, each for 2 048 to
-    ///     4 095: one whose keys are more than its part evicts before the rest are full.
+    ///   - capacity: The maximum number of keys with their own window. It is divided evenly among the locks, each for 2,048 to
+    ///     4,095 keys. One whose part is full evicts keys, even if others have room.
     ///   - clock: A monotonic clock.
     /// - Precondition: `capacity` is positive.
     public init(policy: RateLimitPolicy, capacity: Int = 100_000, clock: C) {
@@ -31,15 +40,16 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
 
     /// Decides about one request of a key.
     /// - Parameters:
-    ///   - key: Whom the request counts for.
-    ///   - cost: How many units it takes; the policy's cost if `nil`.
+    ///   - key: The key that the request counts for.
+    ///   - cost: The number of units that the request takes; the cost of the policy if `nil`.
     /// - Precondition: `cost` is positive.
     @inlinable
     public func admit(_ key: Key, cost: Int? = nil) -> RateLimitDecision {
         admit(key, at: clock.now, cost: cost)
     }
 
-    /// Decides about one request of a key at an instant that the caller knows already. One before an earlier one counts as that.
+    /// Decides about one request of a key at an instant that the caller already knows. An instant before an earlier one counts
+    /// as that one.
     /// - Precondition: `cost` is positive.
     @inlinable
     public func admit(_ key: Key, at instant: C.Instant, cost: Int? = nil) -> RateLimitDecision {
@@ -47,20 +57,20 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
         return shards.admit(seed.digest(key), at: origin.duration(to: instant).wholeNanosecondsRoundedUp, cost: cost ?? 0)
     }
 
-    /// How many units of a key would be admitted now. Writes nothing. O(log quota).
+    /// Returns the number of units of a key that would be admitted now. Changes nothing. O(log quota).
     public func remaining(of key: Key) -> Int {
         withTable(of: key) { table, digest, now in
             table.state(at: table.ask(digest.word, at: now, cost: 1).index, now: now).remaining
         }
     }
 
-    /// How many keys have a window of their own.
+    /// The number of keys with their own window.
     public var count: Int { shards.keyCount }
 
-    /// Puts another policy in place, without a fresh burst: what a key was admitted before counts against the new one.
+    /// Replaces the policy. Earlier admissions of a key count against the new policy, so a change grants no new burst.
     ///
-    /// Admissions that had already left the old window are not known to a longer one. From a GCRA to the sliding window a key
-    /// that owes anything waits a whole window. O(keys), one lock at a time; a decision waits for its own lock only.
+    /// Admissions that had left the old window are unknown to a longer one. If the algorithm changes from GCRA to the sliding
+    /// window, a key with any usage waits a whole window. O(keys), one lock at a time; a decision only waits for its own lock.
     public func change(to policy: RateLimitPolicy) {
         shards.apply(RateLimitRule(policy), now: elapsed)
     }
@@ -74,25 +84,26 @@ public final class KeyedRateLimiter<Key: Hashable & Sendable, C: Clock>: Sendabl
 }
 
 extension KeyedRateLimiter {
-    /// What a key owes, to be saved; `nil` if it owes nothing. O(quota).
+    /// Returns the usage of a key, to save it; `nil` if there is none. O(quota).
     public func snapshot(of key: Key, at time: SnapshotTime) -> RateLimitSnapshot? {
         withTable(of: key) { table, digest, now in
             guard let row = table.row(of: digest, at: now), row.owed > 0 else { return nil }
-            return RateLimitSnapshot(policy: table.rule.policy.name, time: time, debt: row.debt)
+            return RateLimitSnapshot(policy: table.rule.policy.name, time: time, usage: row.usage)
         }
     }
 
-    /// Adds saved debt to a key. It never gives anything back: what the key owes already stays. O(quota log quota).
+    /// Adds saved usage to a key. The current usage of the key stays. O(quota log quota).
     ///
-    /// Units older than the window are dropped, ages are clamped to the past. Under another algorithm than the saved one the
-    /// whole quota counts as spent.
+    /// Units older than the window are dropped, and negative ages count as zero. If the snapshot was made under another
+    /// algorithm, the whole quota counts as used.
+    ///
     /// - Parameters:
-    ///   - snapshot: What was saved.
-    ///   - key: Whose it is.
-    ///   - time: Now, on the clocks the snapshot was made by.
-    ///   - afterKill: Whether up to a second of admissions may be missing from the snapshot; then the whole quota counts as spent
-    ///     at the end of that second.
-    /// - Returns: Whether the snapshot is of this limiter's policy, by name; one that isn't is ignored.
+    ///   - snapshot: The saved usage.
+    ///   - key: The key that it belongs to.
+    ///   - time: The current time, on the clocks that the snapshot uses.
+    ///   - afterKill: Whether up to a second of admissions may be missing from the snapshot. Then the whole quota counts as
+    ///     used at the end of that second.
+    /// - Returns: Whether the name of the snapshot's policy is that of this limiter. If not, the snapshot is ignored.
     @discardableResult
     public func restore(_ snapshot: RateLimitSnapshot, for key: Key, at time: SnapshotTime, afterKill: Bool = false) -> Bool {
         withTable(of: key) { table, digest, now in

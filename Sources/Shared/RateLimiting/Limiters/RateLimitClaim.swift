@@ -1,23 +1,25 @@
 import Synchronization
 
-/// What one request asks of one policy: units for a key.
+/// A request's claim on one policy: a number of units for a key.
+///
+/// A ``JointRateLimiter`` decides about all claims of a request at once.
 public struct RateLimitClaim: Sendable {
     /// The policy's name.
     public var policy: String
-    /// Whom the request counts for.
+    /// The key that the request counts for.
     public var key: any PartitionKey
-    /// How many units the request takes; the policy's cost if `nil`.
+    /// The number of units; the cost of the policy if `nil`.
     public var cost: Int?
-    /// The networks of the client that makes the request, for policies that count them, see ``WideLimits``; `nil` if it has none.
+    /// The networks of the client, for policies with ``WideLimits``; `nil` if there are none.
     public var networks: ClientNetworks?
-    /// Whether the units can be refunded after the admission, see ``RateLimitCharge``.
+    /// Whether the units can be refunded after the admission. See ``RateLimitCharge``.
     public var isRefundable: Bool
 
     /// Creates a claim.
     /// - Parameters:
     ///   - policy: The policy's name.
-    ///   - key: Whom the request counts for.
-    ///   - cost: How many units it takes; the policy's cost if `nil`.
+    ///   - key: The key that the request counts for.
+    ///   - cost: The number of units; the cost of the policy if `nil`.
     ///   - networks: The networks of the client that makes the request.
     ///   - isRefundable: Whether the units can be refunded after the admission.
     /// - Precondition: `cost` is positive.
@@ -33,31 +35,31 @@ public struct RateLimitClaim: Sendable {
         self.isRefundable = isRefundable
     }
 
-    /// Creates a claim on a policy that counts all requests together.
+    /// Creates a claim on a policy that counts all requests under one key.
     /// - Precondition: `cost` is positive.
     public init(_ policy: String, cost: Int? = nil) {
         self.init(policy, key: 0 as UInt64, cost: cost)
     }
 }
 
-/// What an admission charged to the claims that are refundable.
+/// The units that an admission charged to its refundable claims.
 ///
-/// Use it to reserve units before an expensive step, and to return them if the step did not happen:
+/// Use it to reserve units before an expensive step, and to refund them if the step did not take place:
 ///
 /// ```swift
 /// let claim = RateLimitClaim("login-account", key: account, isRefundable: true)
-/// let answer = limiter.admit([claim])
-/// guard answer.isAdmitted else { return refuse(answer) }
-/// if try await !checkPassword(), let charge = answer.charge { limiter.refund(charge) }
+/// let result = limiter.admit([claim])
+/// guard result.isAdmitted else { return refuse(result) }
+/// if try await !checkPassword(), let charge = result.charge { limiter.refund(charge) }
 /// ```
 ///
-/// Each policy's part can be refunded once, however many tasks try. A charge that is not refunded stays counted.
+/// Each policy's part can be refunded once, even if several tasks try. A charge that is not refunded stays counted.
 public final class RateLimitCharge: Sendable {
     /// The charge of one policy.
     package struct Part: Sendable {
         /// The policy of the claim.
         package var policy: String
-        /// What was charged.
+        /// The units that were charged.
         package var charged: Charged
 
         /// Creates a part.
@@ -66,17 +68,17 @@ public final class RateLimitCharge: Sendable {
         }
     }
 
-    /// What a store charged.
+    /// The charge, by the store that made it.
     package enum Charged: Sendable {
         /// One key of a ``JointRateLimiter``.
         case key(KeyCharge)
-        /// Whatever another store needs in order to refund it.
+        /// The values that another store needs for a refund.
         case other(any Sendable)
     }
 
     /// The charge of one key in memory.
     package struct KeyCharge: Sendable {
-        /// The number of the table: that of the policy, or of a network of the client.
+        /// The index of the table: that of the policy, or of a network of the client.
         var table: Int
         var key: KeyDigest
         var charge: WindowCharge
@@ -88,10 +90,10 @@ public final class RateLimitCharge: Sendable {
         self.parts = Mutex(parts)
     }
 
-    /// The policies that still can be refunded.
+    /// The names of the policies that can still be refunded.
     public var policies: Set<String> { parts.withLock { Set($0.map(\.policy)) } }
 
-    /// Takes the parts to refund out, so that no second refund finds them.
+    /// Removes and returns the parts to refund, so that no second refund finds them.
     package func take(under policies: Set<String>?) -> [Part] {
         parts.withLock { parts in
             defer { parts.removeAll { policies?.contains($0.policy) ?? true } }

@@ -1,65 +1,68 @@
-/// Where limits are counted: in this process, or in a server that several processes share.
+/// A store that counts limits: in this process, or in a server that several processes share.
 ///
-/// One call decides about a request under all the policies that it claims, all or nothing, whatever else is decided at the same
-/// time. ``JointRateLimiter`` is the one that counts in memory. A store over a network keeps its own time bound: whoever calls it
-/// waits for it, and a request waits with him.
+/// One call decides about a request under all claimed policies, all or nothing, even with concurrent decisions.
+/// ``JointRateLimiter`` counts in memory. A store that uses a network must bound its own time, because the request waits for
+/// it.
 public protocol RateLimitStore: Sendable {
-    /// Decides about one request.
-    /// - Throws: What kept the store from deciding; then no policy counts the request.
-    func admit(_ claims: [RateLimitClaim]) async throws -> RateLimitAnswer
-    /// Says what ``admit(_:)`` would say now, and counts nothing.
-    func check(_ claims: [RateLimitClaim]) async throws -> RateLimitAnswer
-    /// Refunds what an admission of this store charged to refundable claims. Each policy's part is refunded once.
+    /// Decides about one request, and counts it if it is admitted.
+    ///
+    /// - Throws: An error if the store can't decide. Then no policy counts the request.
+    func admit(_ claims: [RateLimitClaim]) async throws -> RateLimitResult
+    /// Returns the result that ``admit(_:)`` would return now. Counts nothing.
+    func check(_ claims: [RateLimitClaim]) async throws -> RateLimitResult
+    /// Refunds the units that an admission of this store charged to refundable claims. Each policy's part is refunded once.
     /// - Parameters:
     ///   - charge: The charge that the admission reported.
-    ///   - policies: The names of the policies to refund; all that can be if `nil`.
+    ///   - policies: The names of the policies to refund; all refundable ones if `nil`.
     func refund(_ charge: RateLimitCharge, under policies: Set<String>?) async throws
-    /// Puts another policy, mode or visibility in place under the policy's name, without a fresh burst.
+    /// Replaces the policy, mode or visibility of the rule with the same policy name. Earlier admissions still count.
     func change(to rule: RateLimitRule) async throws
-    /// What the keys of claims owe at this moment, to be kept in one transaction with what the request does. Waits for nothing.
-    /// `nil`, as by default, if the store isn't kept in that place.
-    func debts(of claims: [RateLimitClaim]) -> RateLimitDebts?
-    /// The memory that the keys take. `nil`, as by default, if the store counts elsewhere.
+    /// Returns the current usage of the keys of claims, to save it in the same transaction as the writes of the request.
+    /// Doesn't suspend.
+    ///
+    /// - Returns: `nil`, which is the default, if the store isn't saved in that database.
+    func consumedQuota(of claims: [RateLimitClaim]) -> ConsumedQuota?
+    /// The memory that the keys use; `nil`, which is the default, if the store counts elsewhere.
     var usage: RateLimitUsage? { get }
 }
 
 extension RateLimitStore {
-    public func debts(of claims: [RateLimitClaim]) -> RateLimitDebts? { nil }
+    public func consumedQuota(of claims: [RateLimitClaim]) -> ConsumedQuota? { nil }
     public var usage: RateLimitUsage? { nil }
 }
 
 extension JointRateLimiter: RateLimitStore {}
 
-/// What some keys owe, to be kept in one transaction with what a request does.
-public struct RateLimitDebts: Sendable {
+/// The usage of some keys, to be saved in the same transaction as the writes of a request.
+public struct ConsumedQuota: Sendable {
     /// A row for each policy and key.
     public var rows: [SavedRateLimit]
-    /// When the keys were about to be looked at: what was admitted before is in the rows.
+    /// The time before the keys were read. Admissions before it are included in the rows.
     public var covers: SnapshotTime
 
-    /// To be called if they could not be kept: they are then kept with others, later.
+    /// A closure to call if the rows could not be saved. They are then saved later, with others.
     public var giveBack: @Sendable () -> Void
 
-    /// Creates debts.
+    /// Creates the usage of some keys.
     public init(rows: [SavedRateLimit], covers: SnapshotTime, giveBack: @escaping @Sendable () -> Void = {}) {
         (self.rows, self.covers, self.giveBack) = (rows, covers, giveBack)
     }
 }
 
-/// The memory that a limiter's keys take, and what the limiter did because it was short.
+/// The memory that a limiter's keys use, and the number of actions that it took because memory was short.
 public struct RateLimitUsage: Hashable, Sendable {
     /// One policy's table.
     public struct Table: Hashable, Sendable {
-        /// The name of the policy; of networks with the suffix `.near` or `.far`.
+        /// The name of the policy. The policies of networks have the suffix `.near` or `.far`.
         public var policy: String
-        /// The keys that have a window of their own.
+        /// The number of keys with their own window.
         public var keys: Int
-        /// The bytes that they take.
+        /// The number of bytes that they use.
         public var bytes: Int
-        /// How many keys were evicted since the start: each had used half of its quota or less.
+        /// The number of keys evicted since the start. Each had used half of its quota or less.
         public var evictions: Int
-        /// How many requests were counted by a network, or in a window that newcomers share, since the start, because the table was full of
-        /// keys that had used more than half of their quota.
+        /// The number of requests since the start that were counted by network, or in a window that new keys share, because the
+        /// table was full of keys that had used more than half of their quota.
         public var fallbacks: Int
 
         /// Creates the usage of a table.
@@ -69,7 +72,7 @@ public struct RateLimitUsage: Hashable, Sendable {
         }
     }
 
-    /// The bytes that all tables may take.
+    /// The maximum number of bytes of all tables.
     public var limit: Int
     /// The tables.
     public var tables: [Table]
@@ -79,6 +82,6 @@ public struct RateLimitUsage: Hashable, Sendable {
         (self.limit, self.tables) = (limit, tables)
     }
 
-    /// The bytes that all keys take.
+    /// The number of bytes that all keys use.
     public var bytes: Int { tables.reduce(0) { $0 + $1.bytes } }
 }

@@ -1,15 +1,17 @@
-/// What a limiter says about one request.
+/// The decision of a limiter about one request.
 public enum RateLimitDecision: Hashable, Sendable {
-    /// The request may go on.
-    /// - remaining: How many more units would be admitted at this instant.
+    /// The request is admitted.
+    /// - remaining: The number of further units that would be admitted now.
     case admitted(remaining: Int)
-    /// The request may not go on.
-    /// - retryAfter: The exact time until one would be admitted: a nanosecond earlier is refused, that instant is not.
+    /// The request is refused.
+    /// - retryAfter: The exact time until it would be admitted: a nanosecond earlier it is refused, at that instant it is
+    ///   admitted.
     case refused(retryAfter: Duration)
-    /// The request costs more than is ever admitted at once: no wait helps. A request at the policy's own cost never gets it.
+    /// The cost of the request exceeds the burst of the policy, so it is never admitted. Doesn't occur at the policy's own
+    /// cost.
     case impossible
 
-    /// Whether the request may go on.
+    /// Whether the request is admitted.
     public var isAdmitted: Bool {
         if case .admitted = self { true } else { false }
     }

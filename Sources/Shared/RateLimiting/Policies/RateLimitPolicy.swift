@@ -1,21 +1,25 @@
 import Timekeeping
 
-/// How many requests are admitted in a window of time.
+/// A quota of requests, or of other units, per window of time.
+///
+/// ```swift
+/// let hourly = RateLimitPolicy.requests(3, per: .seconds(3_600), name: "reset-email")
+/// ```
 public struct RateLimitPolicy: Hashable, Sendable {
-    /// The name by which answers, settings and metrics call the policy, such as `reset-email`.
+    /// The name of the policy in responses, settings and metrics, such as `reset-email`.
     public let name: String
     /// The length of the window.
     public let window: Duration
-    /// What is counted, as answers tell it.
+    /// The unit of the quota, as responses report it.
     public let unit: QuotaUnit
-    /// What a decision needs of all this.
+    /// The numbers that a decision needs.
     let terms: RateLimitTerms
 
-    /// The largest number of units admitted in any window.
+    /// The maximum number of units admitted in any window.
     public var quota: Int { terms.quota }
-    /// The largest number of units admitted at once: the whole quota for the sliding window.
+    /// The maximum number of units admitted at once. For the sliding window this is the whole quota.
     public var burst: Int { terms.burst }
-    /// How many units one request takes unless the call says otherwise.
+    /// The number of units that one request takes by default.
     public var cost: Int { terms.cost }
     /// How admissions are counted.
     public var algorithm: RateLimitAlgorithm {
@@ -24,14 +28,14 @@ public struct RateLimitPolicy: Hashable, Sendable {
 
     /// Creates a policy.
     /// - Parameters:
-    ///   - name: The name by which answers, settings and metrics call the policy.
-    ///   - quota: The largest number of units admitted in any window.
+    ///   - name: The name of the policy in responses, settings and metrics.
+    ///   - quota: The maximum number of units admitted in any window.
     ///   - window: The length of the window.
-    ///   - cost: How many units one request takes unless the call says otherwise.
+    ///   - cost: The number of units that one request takes by default.
     ///   - algorithm: How admissions are counted; ``RateLimitAlgorithm/automatic(quota:)`` if `nil`.
-    ///   - unit: What is counted, as answers tell it.
-    /// - Precondition: `quota`, `window`, `cost` and the burst are positive; `quota` is at most 2³¹ − 1, `window` at most
-    ///   10 years, the burst at most `quota`, `cost` at most the burst; the time in which a burst returns is below 70 years.
+    ///   - unit: The unit of the quota, as responses report it.
+    /// - Precondition: `quota`, `window`, `cost` and the burst are positive; `quota` is at most 2³¹ − 1, `window` at most 10
+    ///   years, the burst at most `quota`, `cost` at most the burst; the time in which a burst refills is below 70 years.
     public init(
         name: String,
         quota: Int,
@@ -63,7 +67,7 @@ public struct RateLimitPolicy: Hashable, Sendable {
         )
     }
 
-    /// A policy in the words in which one says it: `.requests(3, per: .seconds(3600))`.
+    /// Returns a policy in a short form: `.requests(3, per: .seconds(3600))`.
     public static func requests(
         _ quota: Int,
         per window: Duration,
@@ -77,12 +81,12 @@ public struct RateLimitPolicy: Hashable, Sendable {
 }
 
 extension RateLimitPolicy: CustomStringConvertible {
-    /// Such as `reset-email 3/3600.0 seconds`.
+    /// A short description, such as `reset-email 3/3600.0 seconds`.
     public var description: String { "\(name) \(quota)/\(window)" }
 }
 
 extension FixedWidthInteger {
-    /// The quotient of two numbers, the first not negative and the second positive, rounded up.
+    /// The quotient of a number that isn't negative and a positive number, rounded up.
     func dividedUp(by divisor: Self) -> Self {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder > 0 ? quotient + 1 : quotient
@@ -91,24 +95,27 @@ extension FixedWidthInteger {
 
 /// How admissions are counted.
 public enum RateLimitAlgorithm: Hashable, Sendable {
-    /// An exact ring of instants, see ``SlidingWindow``: the whole quota may come at once; 8 bytes per kept instant.
+    /// An exact log of the admission times, see ``SlidingWindow``. The whole quota can be used at once. Takes 8 bytes per
+    /// admitted unit.
     case slidingWindow
-    /// An evenly paced limit that never exceeds the quota in any window, see ``StrictGCRA``: 8 bytes, at a lower lasting rate.
-    /// - burst: The largest number of units admitted at once.
+    /// An evenly paced limit that never exceeds the quota in any window, see ``StrictGCRA``. Takes 8 bytes; the sustained rate
+    /// is lower.
+    /// - burst: The maximum number of units admitted at once.
     case strictGCRA(burst: Int)
 
-    /// What a quota gets unless its policy says otherwise: the exact ring up to 64, then the strict GCRA with a tenth as burst.
+    /// Returns the default algorithm: the exact log for quotas up to 64, otherwise the strict GCRA with a tenth of the quota as
+    /// its burst.
     public static func automatic(quota: Int) -> RateLimitAlgorithm {
         quota <= 64 ? .slidingWindow : .strictGCRA(burst: quota / 10)
     }
 }
 
-/// What a policy counts (draft-ietf-httpapi-ratelimit-headers-10, section 3.1.2).
+/// The unit that a policy counts (draft-ietf-httpapi-ratelimit-headers-10, section 3.1.2).
 public struct QuotaUnit: RawRepresentable, Hashable, Sendable {
-    /// The name in the draft's registry.
+    /// The name in the registry of the draft.
     public let rawValue: String
 
-    /// Takes a name, registered or not.
+    /// Creates a unit from a name, registered or not.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
@@ -117,23 +124,23 @@ public struct QuotaUnit: RawRepresentable, Hashable, Sendable {
     public static let requests = QuotaUnit(rawValue: "requests")
     /// Bytes of content.
     public static let contentBytes = QuotaUnit(rawValue: "content-bytes")
-    /// Requests that run at once.
+    /// Requests that run concurrently.
     public static let concurrentRequests = QuotaUnit(rawValue: "concurrent-requests")
 }
 
-/// The numbers of a policy that a decision needs, without its texts: copied for nothing.
+/// The numbers of a policy that a decision needs, without its strings, so that a copy is cheap.
 struct RateLimitTerms: Hashable, Sendable {
-    /// The largest number of units in any window.
+    /// The maximum number of units in any window.
     let quota: Int
-    /// The largest number of units at once: the whole quota for the sliding window.
+    /// The maximum number of units at once. For the sliding window this is the whole quota.
     let burst: Int
-    /// How many units a request takes unless it says otherwise.
+    /// The number of units that a request takes by default.
     let cost: Int
     /// The length of the window in nanoseconds, rounded up.
     let window: Int64
-    /// The time in which one unit returns, in nanoseconds, rounded up; 0 for the sliding window, where it doesn't return evenly.
+    /// The time in which one unit refills, in nanoseconds, rounded up; 0 for the sliding window, which doesn't refill evenly.
     let emission: Int64
 
-    /// The longest that a key can owe, in nanoseconds.
-    var longestDebt: Int64 { emission == 0 ? window : Int64(burst) * emission }
+    /// The longest time until a key is unused again, in nanoseconds.
+    var longestUsage: Int64 { emission == 0 ? window : Int64(burst) * emission }
 }

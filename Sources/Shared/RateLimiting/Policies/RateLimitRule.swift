@@ -1,12 +1,13 @@
-/// A policy and how it is applied.
+/// A policy together with the way in which it is applied.
 public struct RateLimitRule: Hashable, Sendable {
-    /// What becomes of a request that the policy would refuse.
+    /// The effect of a policy on a request that exceeds it.
     public enum Mode: String, Hashable, Sendable, CaseIterable {
-        /// It is refused.
+        /// The request is refused.
         case enforce
-        /// It goes on; the answer tells the refusal. What the policy admits counts, so that it says what it would say if enforced.
+        /// The request is admitted, and the result reports the refusal. Requests that the policy admits are counted, so the
+        /// reported refusals are those that ``enforce`` would cause.
         case shadow
-        /// The policy isn't asked and counts nothing.
+        /// The policy is neither checked nor counted.
         case off
     }
 
@@ -14,10 +15,10 @@ public struct RateLimitRule: Hashable, Sendable {
     public var policy: RateLimitPolicy
     /// How it is applied.
     public var mode: Mode
-    /// Whether answers show the policy and what is left of it.
+    /// Whether responses show the policy and its remaining units.
     public var isVisible: Bool
 
-    /// How the networks of a client are counted; `nil` if they are not. Whether they are is fixed when a limiter is created.
+    /// How the networks of a client are counted; `nil` if they are not. A limiter fixes this when it is created.
     public var wide: WideLimits?
 
     /// Creates a rule.
@@ -25,10 +26,10 @@ public struct RateLimitRule: Hashable, Sendable {
         (self.policy, self.mode, self.isVisible, self.wide) = (policy, mode, isVisible, wide)
     }
 
-    /// The names of the policy and of those of its networks.
+    /// The names of the policy and of the policies of its networks.
     public var policyNames: [String] { [policy.name] + networkRules.map(\.policy.name) }
 
-    /// The rules of the client's networks, near and far, which are never shown; none without ``wide``.
+    /// The rules of the client's networks, near and far, which are never visible; empty without ``wide``.
     package var networkRules: [RateLimitRule] {
         wide?.policies(of: policy).map { RateLimitRule($0, mode: mode, isVisible: false) } ?? []
     }

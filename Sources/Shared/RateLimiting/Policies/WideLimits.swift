@@ -1,31 +1,37 @@
-/// How a policy counts the networks that a client is in, besides the client itself.
+/// Limits for the networks of a client, in addition to the limit of the client itself.
 ///
-/// A client with many addresses is a network: an IPv6 customer has a /56 or /48, a small IPv4 provider a /24. A network may take a multiple of
-/// what one client may, in the policy's window. Up to a quota of 64 all of it may come at once, of a larger one half, and the rest evenly.
+/// A client can use many addresses of one network: an IPv6 customer has a /56 or /48, a small IPv4 provider a /24. A network
+/// may use a multiple of the quota of one client in the same window. Up to a quota of 64 a network can use all of it at once;
+/// of a larger quota it can use half at once and the rest evenly.
 public struct WideLimits: Hashable, Sendable {
     /// When the networks are counted.
     public enum Use: Hashable, Sendable {
-        /// Always: each request is decided for the client and for both networks, all or nothing.
+        /// Always: each request is decided for the client and both networks, all or nothing.
         case jointly
-        /// Only while the policy's table is full of keys that have used more than half of their quota. The widest network then takes the
-        /// place of the key.
+        /// Only while the policy's table is full of keys that have used more than half of their quota. The widest network is
+        /// then counted instead of the key.
         case asFallback
     }
 
-    /// How many times the quota the near network (/56, or /24 of IPv4) may take.
+    /// The quota of the near network (/56, or /24 of IPv4) as a multiple of the client's quota.
     public var near: Int
-    /// How many times the quota the far network (/48) may take.
+    /// The quota of the far network (/48) as a multiple of the client's quota.
     public var far: Int
     /// When the networks are counted.
     public var use: Use
 
-    /// The factors that hold unless set otherwise.
+    /// The default factors.
     public static let standard = WideLimits(near: 4, far: 16)
 
     /// The valid factors.
     public static let factors = 1...10_000
 
-    /// Creates wide limits.
+    /// Creates limits for networks.
+    ///
+    /// - Parameters:
+    ///   - near: The factor for the near network (/56, or /24 of IPv4).
+    ///   - far: The factor for the far network (/48).
+    ///   - use: When the networks are counted.
     /// - Precondition: The factors are among ``factors``, and `far` is not below `near`.
     public init(near: Int, far: Int, use: Use = .jointly) {
         precondition(Self.factors.contains(near) && Self.factors.contains(far), "factors must be from 1 to 10,000")
@@ -33,7 +39,7 @@ public struct WideLimits: Hashable, Sendable {
         (self.near, self.far, self.use) = (near, far, use)
     }
 
-    /// The policies of the networks, near and far.
+    /// Returns the policies of the networks, near and far.
     func policies(of policy: RateLimitPolicy) -> [RateLimitPolicy] {
         zip(Self.suffixes, [near, far]).map { suffix, factor in
             let quota = min(Int(Int32.max), policy.quota * factor)
@@ -51,7 +57,7 @@ public struct WideLimits: Hashable, Sendable {
     static let suffixes = [".near", ".far"]
 }
 
-/// The networks that a client is in, as words that tell them apart; no text is made for them.
+/// The networks of a client, as numbers. Comparing them needs no strings.
 public struct ClientNetworks: Hashable, Sendable {
     /// The /56 of an IPv6 address, the /24 of an IPv4 address.
     public var near: UInt64

@@ -1,4 +1,5 @@
-/// What one key owes, in a form that can be saved. It holds no key: the caller knows what he saves it under.
+/// The usage of one key, in a form that can be saved. It doesn't contain the key: the caller saves it under a key of its
+/// choice.
 public struct RateLimitSnapshot: Hashable, Sendable, Codable {
     /// The name of the policy.
     public var policy: String
@@ -6,7 +7,7 @@ public struct RateLimitSnapshot: Hashable, Sendable, Codable {
     public var time: SnapshotTime
     /// The age of each admitted unit that still counts, in nanoseconds, oldest first; empty for a GCRA.
     public var ages: [Int64]
-    /// The nanoseconds until a GCRA owes nothing; `nil` for the sliding window.
+    /// The nanoseconds until a GCRA is unused again; `nil` for the sliding window.
     public var owed: Int64?
 
     /// Creates a snapshot from its parts.
@@ -14,8 +15,8 @@ public struct RateLimitSnapshot: Hashable, Sendable, Codable {
         (self.policy, self.time, self.ages, self.owed) = (policy, time, ages, owed)
     }
 
-    init(policy: String, time: SnapshotTime, debt: SavedDebt) {
-        switch debt {
+    init(policy: String, time: SnapshotTime, usage: SavedUsage) {
+        switch usage {
         case .ages(let ages): self.init(policy: policy, time: time, ages: ages, owed: nil)
         case .nanoseconds(let owed): self.init(policy: policy, time: time, ages: [], owed: owed)
         }
@@ -23,15 +24,18 @@ public struct RateLimitSnapshot: Hashable, Sendable, Codable {
 }
 
 extension RateLimitSnapshot {
-    /// What is owed as bytes, for a store that keeps policy and time in columns of their own: 1 and the nanoseconds a GCRA owes,
-    /// or 0 and the age of each unit, 8 bytes each, the lowest first.
+    /// The usage as bytes, for a store with separate columns for policy and time.
+    ///
+    /// The first byte is 1 for a GCRA, followed by its nanoseconds, or 0 for a sliding window, followed by the age of each
+    /// unit. Each number takes 8 bytes, the lowest byte first.
     public var owedBytes: [UInt8] {
         [owed == nil ? 0 : 1]
             + (owed.map { [$0] } ?? ages).flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
     }
 
-    /// Reads a snapshot back. O(bytes).
-    /// - Returns: `nil` if the bytes are no ``owedBytes``.
+    /// Decodes a snapshot. O(bytes).
+    ///
+    /// - Returns: `nil` if the bytes are not a valid ``owedBytes``.
     public init?(policy: String, time: SnapshotTime, owedBytes bytes: some Collection<UInt8>) {
         guard let kind = bytes.first, kind <= 1, bytes.count % 8 == 1, kind == 0 || bytes.count == 9 else { return nil }
         var words = [Int64](repeating: 0, count: bytes.count / 8)
@@ -40,31 +44,31 @@ extension RateLimitSnapshot {
     }
 }
 
-/// What one key owes under one policy, in a form that a store can keep and another process can restore.
+/// The usage of one key under one policy, in a form that a store can save and another process can restore.
 ///
-/// A store keeps one row for each policy and key; a later one replaces it. The key is saved as a digest, which identifies the same key in every
-/// process that has the limiter's secret.
+/// A store saves one row for each policy and key; a later one replaces it. The key is saved as a digest, which identifies the
+/// same key in every process that has the limiter's secret.
 public struct SavedRateLimit: Hashable, Sendable, Codable {
-    /// The digest of the key; 0 for all keys without a row. Other digests below 2²⁰ are no keys; earlier versions saved them, and they are ignored.
+    /// The digest of the key; 0 for all keys without a row. Other digests below 2²⁰, which earlier versions saved, are ignored.
     package var key: KeyDigest
-    /// What it owes, under which policy, and when that was so.
+    /// The usage, with its policy and its time.
     public var state: RateLimitSnapshot
-    /// The nanoseconds from the state's time until the key owes nothing, so that the row may be deleted; 0 if it was reset.
+    /// The nanoseconds from the state's time until the key is unused and the row can be deleted; 0 if the key was reset.
     public var lifetime: Int64
 
-    /// Creates a row as it was kept.
+    /// Creates a row from its saved parts.
     package init(key: KeyDigest, state: RateLimitSnapshot, lifetime: Int64) {
         (self.key, self.state, self.lifetime) = (key, state, lifetime)
     }
 
-    /// Whether the row may be deleted at a time: never too early, whatever step a wall clock makes within a boot.
+    /// Whether the row can be deleted at a time. Never returns `true` too early, even if the wall clock is set within a boot.
     public func isExpired(at time: SnapshotTime) -> Bool { state.time.nanoseconds(to: time) >= lifetime }
 }
 
-/// What a key owes in the form in which it is saved.
-enum SavedDebt {
+/// The usage of a key in the form in which it is saved.
+enum SavedUsage {
     /// The age of each admitted unit that still counts, in nanoseconds, oldest first.
     case ages([Int64])
-    /// The nanoseconds until nothing is owed.
+    /// The nanoseconds until the key is unused again.
     case nanoseconds(Int64)
 }

@@ -8,16 +8,17 @@ import Synchronization
     import Musl
 #endif
 
-/// When a snapshot was made or is restored, on the clocks that outlive a process.
+/// The time at which a snapshot was made or is restored, on clocks that outlive a process.
 ///
-/// Within one boot the time between two is told by the boot's own clock, so that no step of the wall clock shortens a debt. Across
-/// boots only the wall clock is left; one that went backwards counts as no time at all, and the full charge stays.
+/// Within one boot, the time between two values is measured by the boot's clock, so that setting the wall clock doesn't shorten
+/// any usage. Across boots only the wall clock remains. If it went backwards, the elapsed time is zero and the usage stays as
+/// it was.
 public struct SnapshotTime: Hashable, Sendable, Codable {
     /// Nanoseconds since 1970 on the wall clock.
     public var wallNanoseconds: Int64
     /// Nanoseconds since the boot, sleep included, on a clock that all processes of the boot share.
     public var bootNanoseconds: Int64
-    /// What tells this boot from others.
+    /// An identifier of the boot.
     public var bootID: String
 
     /// Creates a time.
@@ -27,7 +28,7 @@ public struct SnapshotTime: Hashable, Sendable, Codable {
         self.bootID = bootID
     }
 
-    /// The nanoseconds to a later time; never negative.
+    /// Returns the nanoseconds to a later time; never negative.
     func nanoseconds(to later: SnapshotTime) -> Int64 {
         let (difference, overflow) =
             bootID == later.bootID
@@ -38,10 +39,11 @@ public struct SnapshotTime: Hashable, Sendable, Codable {
 }
 
 extension SnapshotTime {
-    /// The system's time: the wall clock, the clock that runs from the boot on, sleep included, and the boot's own name.
+    /// Returns the system's time: the wall clock, the clock that runs since the boot, including sleep, and the identifier of
+    /// the boot.
     public static func now() -> SnapshotTime {
         #if canImport(Darwin)
-            // The other one moves with the wall clock.
+            // `CLOCK_MONOTONIC` on Darwin follows changes of the wall clock.
             let boot = CLOCK_MONOTONIC_RAW
         #else
             let boot = CLOCK_BOOTTIME
@@ -55,8 +57,8 @@ extension SnapshotTime {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// Empty if the system doesn't tell it. Then all boots count as one: no debt shortens by that, since at least as much time has
-    /// passed as the later boot is older than the earlier one was, and one that isn't older tells no time at all.
+    /// Empty if the system provides none. Then all boots count as one. That never shortens usage: the difference of the boot
+    /// clocks is at most the elapsed time, and if it is negative it counts as zero.
     private static let systemBootID: String = {
         var text = [UInt8](repeating: 0, count: 64)
         #if canImport(Darwin)

@@ -6,9 +6,9 @@ final class KeyShards: @unchecked Sendable {
     private let shards: UnsafeMutablePointer<KeyShard>
 
     /// - Parameters:
-    ///   - capacity: The largest number of keys that have a window of their own.
-    ///   - shardCount: How many locks there are, a power of two; by the capacity if `nil`.
-    ///   - memory: The memory of all shards together, without a bound if `nil`.
+    ///   - capacity: The maximum number of keys with their own window.
+    ///   - shardCount: The number of locks, a power of two; derived from the capacity if `nil`.
+    ///   - memory: The memory of all shards together; unbounded if `nil`.
     /// - Precondition: `capacity` is positive.
     init(
         rule: RateLimitRule,
@@ -22,7 +22,7 @@ final class KeyShards: @unchecked Sendable {
         self.count = count
         let memory = memory.map { TableMemory(pool: $0.pool, reserved: $0.reserved / count) } ?? .unbounded
         mask = UInt64(count - 1)
-        // A shard takes a line of the cache, so that two don't slow each other down.
+        // Each shard has its own cache line, so that shards don't slow each other down.
         shards = UnsafeMutableRawPointer.allocate(byteCount: count * MemoryLayout<KeyShard>.stride, alignment: 64)
             .bindMemory(to: KeyShard.self, capacity: count)
         for index in 0..<count {
@@ -41,8 +41,8 @@ final class KeyShards: @unchecked Sendable {
         shards.deallocate()
     }
 
-    /// A power of two by which each has fewer than 4 096 keys, if there are more than that at all: the work of an insert that
-    /// makes a table grow is bounded by them.
+    /// Returns the smallest power of two by which each shard has fewer than `keysEach` keys. This bounds the work of an
+    /// insertion that grows the table.
     static func count(capacity: Int, keysEach: Int = 4_096) -> Int {
         var count = 1
         while capacity / count >= keysEach { count *= 2 }
@@ -52,13 +52,14 @@ final class KeyShards: @unchecked Sendable {
     var rule: RateLimitRule { shards.withTable(\.rule) }
     var keyCount: Int { usage.keys }
     var usage: TableUsage { (0..<count).reduce(into: TableUsage()) { $0 += self[$1].withTable(\.usage) } }
-    /// The most places of a table: what an insert moves at most.
+    /// The largest number of slots of a table: the maximum that an insertion moves.
     var largestTable: Int { (0..<count).reduce(0) { max($0, self[$1].withTable(\.slotCount)) } }
 
     /// Valid as long as the shards are.
     subscript(index: Int) -> UnsafeMutablePointer<KeyShard> { shards + index }
 
-    /// Valid as long as the shards are. The lowest bit of a digest says nothing, the highest say the place in the table.
+    /// Valid as long as the shards are. The lowest bit of a digest isn't random; the highest bits determine the slot in the
+    /// table.
     @inline(__always)
     func shard(of key: KeyDigest) -> UnsafeMutablePointer<KeyShard> {
         shards + Int(truncatingIfNeeded: key.rawValue &>> 1 & mask)
@@ -70,19 +71,19 @@ final class KeyShards: @unchecked Sendable {
         shard(of: key).admit(key.word, at: now, cost: cost)
     }
 
-    /// Puts another rule in place, one lock at a time. O(keys).
+    /// Replaces the rule, one lock at a time. O(keys).
     func apply(_ rule: RateLimitRule, now: () -> Int64) {
         for index in 0..<count { self[index].withTable(at: now()) { table, now in table.apply(rule, at: now) } }
     }
 }
 
-/// A part of a policy's keys under a lock of its own. It stands in one place of memory from its making on.
+/// A part of a policy's keys under its own lock. It must not move in memory.
 struct KeyShard: ~Copyable {
-    /// The first of the properties: it is reached by the shard's own address.
+    /// Must be the first property: it is accessed by the address of the shard.
     private let lock = ShardLock()
     /// The latest instant of a decision.
     fileprivate var latest = Int64.min
-    /// Touched only while the lock is held.
+    /// Accessed only while the lock is held.
     fileprivate(set) var table: KeyTable
 
     init(_ table: KeyTable) {
@@ -92,7 +93,7 @@ struct KeyShard: ~Copyable {
     deinit { table.free() }
 }
 
-/// The operations go through the place, since a lock must not move.
+/// The operations use the pointer, since a lock must not move.
 extension UnsafeMutablePointer<KeyShard> {
     /// Decides about one request.
     @inline(__always)
@@ -102,15 +103,16 @@ extension UnsafeMutablePointer<KeyShard> {
         return table.admit(digest, at: instant(now), cost: cost)
     }
 
-    /// Holds the lock.
-    /// - Parameter body: Gets the table and an instant that isn't before any that it has seen.
+    /// Calls a closure while the lock is held.
+    ///
+    /// - Parameter body: Receives the table and an instant that isn't before any earlier one.
     func withTable<Result>(at now: Int64, _ body: (inout KeyTable, Int64) -> Result) -> Result {
         take()
         defer { release() }
         return body(&pointee.table, instant(now))
     }
 
-    /// Holds the lock.
+    /// Calls a closure while the lock is held.
     func withTable<Result>(_ body: (KeyTable) -> Result) -> Result {
         take()
         defer { release() }
@@ -121,7 +123,7 @@ extension UnsafeMutablePointer<KeyShard> {
         UnsafeMutableRawPointer(self).assumingMemoryBound(to: ShardLock.self)
     }
 
-    /// Takes the lock. Of two callers that hold several, both must take them in one order.
+    /// Takes the lock. Callers that hold several locks must take them in the same order.
     @inline(__always)
     func take() { lock.take() }
     @inline(__always)
@@ -130,10 +132,10 @@ extension UnsafeMutablePointer<KeyShard> {
     /// The table, while the lock is held.
     var table: KeyTable { pointee.table }
 
-    /// An instant that isn't before any earlier one, while the lock is held.
+    /// Returns an instant that isn't before any earlier one. The lock must be held.
     ///
-    /// Clocks are read before the lock is taken: whoever was kept waiting for it must not decide in the past, when what has since
-    /// been forgotten as expired was not.
+    /// Callers read the clock before they take the lock. A caller that waited for the lock must not decide at an earlier
+    /// instant, because entries that have expired since may have been removed.
     @inline(__always)
     func instant(_ now: Int64) -> Int64 {
         let now = max(pointee.latest, now)

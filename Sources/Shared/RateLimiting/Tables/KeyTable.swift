@@ -1,6 +1,6 @@
-/// A shard's table, by what counts its admissions.
+/// A shard's table, by the algorithm that counts its admissions.
 ///
-/// A pointer to one of two types, so that each is compiled for its own state and is changed where it stands.
+/// A pointer to one of two types, so that each is compiled for its own state and is changed in place.
 enum KeyTable {
     case sliding(UnsafeMutablePointer<WindowTable<Ring>>)
     case strict(UnsafeMutablePointer<WindowTable<StrictGCRA>>)
@@ -18,14 +18,14 @@ enum KeyTable {
     static func pointer<Window: ~Copyable>(_ table: consuming WindowTable<Window>) -> UnsafeMutablePointer<
         WindowTable<Window>
     > {
-        // What every decision reads stands in one line of the cache.
+        // The values that every decision reads share a cache line.
         let memory = UnsafeMutableRawPointer.allocate(byteCount: MemoryLayout<WindowTable<Window>>.size, alignment: 64)
         let pointer = memory.bindMemory(to: WindowTable<Window>.self, capacity: 1)
         pointer.initialize(to: table)
         return pointer
     }
 
-    /// Frees the table; nothing may reach it afterwards.
+    /// Frees the table. It must not be accessed afterwards.
     func free() {
         func free<Window: ~Copyable>(_ pointer: UnsafeMutablePointer<WindowTable<Window>>) {
             pointer.deinitialize(count: 1)
@@ -45,21 +45,21 @@ enum KeyTable {
         }
     }
 
-    func ask(_ digest: UInt64, at now: Int64, cost: Int) -> TableAnswer {
+    func ask(_ digest: UInt64, at now: Int64, cost: Int) -> TableDecision {
         switch self {
         case .sliding(let table): table.pointee.ask(digest, at: now, cost: cost)
         case .strict(let table): table.pointee.ask(digest, at: now, cost: cost)
         }
     }
 
-    func charge(_ digest: UInt64, _ answer: TableAnswer, at now: Int64, cost: Int) -> TableCharge {
+    func charge(_ digest: UInt64, _ answer: TableDecision, at now: Int64, cost: Int) -> TableCharge {
         switch self {
         case .sliding(let table): table.pointee.charge(digest, answer, at: now, cost: cost)
         case .strict(let table): table.pointee.charge(digest, answer, at: now, cost: cost)
         }
     }
 
-    /// Counts a newcomer that is counted elsewhere, because the table is full.
+    /// Records that a new key was counted elsewhere because the table is full.
     func noteFallback() {
         switch self {
         case .sliding(let table): table.pointee.fallbacks += 1
@@ -118,7 +118,7 @@ extension KeyTable {
         }
     }
 
-    /// The keys that have a window of their own, the memory they take, and what pressure has done so far.
+    /// The number of keys with their own window, the memory they use, and the evictions and fallbacks so far.
     var usage: TableUsage {
         func usage<Window: ~Copyable>(_ table: borrowing WindowTable<Window>) -> TableUsage {
             TableUsage(
@@ -134,7 +134,7 @@ extension KeyTable {
         }
     }
 
-    /// How many places the table has: what an insert moves at most.
+    /// The number of slots: the maximum that an insertion moves.
     var slotCount: Int {
         switch self {
         case .sliding(let table): table.pointee.slotCount
@@ -142,7 +142,7 @@ extension KeyTable {
         }
     }
 
-    /// Puts another rule in place; what is owed stays owed. O(keys) if the policy is another.
+    /// Replaces the rule. Usage stays. O(keys) if the policy changes.
     mutating func apply(_ changed: RateLimitRule, at now: Int64) {
         let old = self
         switch self {
@@ -198,7 +198,7 @@ extension KeyTable {
         }
     }
 
-    /// - Parameter key: `nil` for all keys and the newcomers.
+    /// - Parameter key: `nil` for all keys and the buckets of new keys.
     func spendAll(of key: KeyDigest?, at now: Int64, ago: Int64) {
         switch self {
         case .sliding(let table): table.pointee.spendAll(of: key, at: now, ago: ago)
@@ -206,7 +206,7 @@ extension KeyTable {
         }
     }
 
-    /// - Parameter key: `nil` for all keys and the newcomers.
+    /// - Parameter key: `nil` for all keys and the buckets of new keys.
     func reset(_ key: KeyDigest?) {
         switch self {
         case .sliding(let table): table.pointee.reset(key)
@@ -215,7 +215,7 @@ extension KeyTable {
     }
 }
 
-/// How much of its memory a table uses, and what it did because that was short.
+/// The memory that a table uses, and the number of evictions and fallbacks.
 struct TableUsage {
     var (keys, bytes, evictions, fallbacks) = (0, 0, 0, 0)
 

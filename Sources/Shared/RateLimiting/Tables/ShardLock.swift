@@ -6,10 +6,10 @@
     import Musl
 #endif
 
-/// A lock that whoever is awake may take. It is made of zeroes and must stay where it was made.
+/// A lock that any running thread can take. It is initialized to zeroes and must not move.
 ///
-/// The standard library's `Mutex` hands itself over to the first waiter on Linux, who may not be running: with more threads than
-/// cores each decision then takes a change of threads, and several times as long.
+/// The standard library's `Mutex` passes ownership to the first waiter on Linux, which may not be running. With more threads
+/// than cores, each decision then takes a context switch and several times as long.
 struct ShardLock {
     #if canImport(Darwin)
         fileprivate var primitive = os_unfair_lock()
@@ -18,14 +18,14 @@ struct ShardLock {
     #endif
 }
 
-/// Through the place, never through `inout`: two threads that take one lock don't have exclusive access to it yet.
+/// Uses the pointer, never `inout`: two threads that take a lock don't have exclusive access to it yet.
 extension UnsafeMutablePointer<ShardLock> {
     @inline(__always)
     func take() {
         #if canImport(Darwin)
             os_unfair_lock_lock(UnsafeMutableRawPointer(self).assumingMemoryBound(to: os_unfair_lock.self))
         #else
-            // It fails only for a lock that was never made, or of a kind that looks for its holder.
+            // Fails only for an uninitialized mutex or one of an error-checking kind.
             pthread_mutex_lock(UnsafeMutableRawPointer(self).assumingMemoryBound(to: pthread_mutex_t.self))
         #endif
     }

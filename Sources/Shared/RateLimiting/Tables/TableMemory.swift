@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The memory that the tables of a limiter share beyond what is reserved for each.
+/// The memory that the tables of a limiter share, in addition to the memory reserved for each.
 final class MemoryPool: Sendable {
     /// The size in bytes.
     let size: Int
@@ -10,22 +10,22 @@ final class MemoryPool: Sendable {
         self.size = size
     }
 
-    /// The bytes that tables have taken. It can exceed the size by what tables take at the same time.
+    /// The number of bytes that tables have taken. Concurrent allocations can exceed the size.
     var used: Int { taken.load(ordering: .relaxed) }
 
     func take(_ bytes: Int) { taken.add(bytes, ordering: .relaxed) }
 }
 
-/// The memory of one table: first what is reserved for it, then the pool.
+/// The memory of one table: first the part that is reserved for it, then the pool.
 struct TableMemory {
     /// `nil` if the memory is not bounded.
     let pool: MemoryPool?
-    /// The bytes that no other table can take.
+    /// The number of bytes reserved for this table.
     let reserved: Int
-    /// The bytes that the table's keys take.
+    /// The number of bytes that the table's keys use.
     private(set) var used = 0
 
-    /// Memory without a bound.
+    /// Unbounded memory.
     static let unbounded = TableMemory(pool: nil, reserved: 0)
 
     init(pool: MemoryPool?, reserved: Int) {
@@ -41,19 +41,19 @@ struct TableMemory {
         return used + bytes <= reserved || pool.used + used + bytes - max(used, reserved) <= pool.size
     }
 
-    /// Whether the table takes memory of a pool that is full.
+    /// Whether the table uses memory of the pool, and the pool is full.
     var isFull: Bool {
         guard let pool, used > reserved else { return false }
         return pool.used >= pool.size
     }
 
-    /// Counts bytes that were allocated, or freed if negative.
+    /// Counts allocated bytes; a negative number counts freed bytes.
     @inline(__always)
     mutating func add(_ bytes: Int) {
         if bytes != 0 { count(bytes) }
     }
 
-    /// Returns all bytes to the pool, of a table that ends.
+    /// Returns all bytes to the pool when the table is freed.
     func release() { pool?.take(-max(0, used - reserved)) }
 
     @inline(never)

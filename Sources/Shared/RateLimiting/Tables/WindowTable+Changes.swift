@@ -1,12 +1,12 @@
-/// What is saved of a key, before it is known when.
+/// The usage of a key to be saved, before its time is known.
 struct TableRow {
     var key: KeyDigest
-    var debt: SavedDebt
+    var usage: SavedUsage
     var owed: Int64
 }
 
 extension WindowTable where Window: ~Copyable {
-    /// Puts another rule in place; what is owed stays owed. O(keys) if the policy is another.
+    /// Returns a table with another rule. Usage stays. O(keys) if the policy changes.
     func converted<Other: AdmissionWindow & ~Copyable>(
         to changed: RateLimitRule,
         at now: Int64,
@@ -27,13 +27,13 @@ extension WindowTable where Window: ~Copyable {
         return table
     }
 
-    /// What a key owes; `nil` if it has no window of its own.
+    /// Returns the usage of a key; `nil` if it has no window.
     func row(of key: KeyDigest, at now: Int64) -> TableRow? {
         let (index, isFound) = find(key.word)
         return isFound ? row(at: index, key, now) : nil
     }
 
-    /// Takes what a key owes: it has not changed since.
+    /// Returns the usage of a key and marks it as unchanged.
     mutating func takeRow(of key: KeyDigest, at now: Int64) -> TableRow? {
         let (index, isFound) = find(key.word)
         guard isFound else { return nil }
@@ -44,12 +44,12 @@ extension WindowTable where Window: ~Copyable {
     private func row(at index: Int, _ key: KeyDigest, _ now: Int64) -> TableRow {
         TableRow(
             key: key,
-            debt: slots[index].window.debt(at: now, terms: terms),
+            usage: slots[index].window.savedUsage(at: now, terms: terms),
             owed: slots[index].window.owed(at: now, terms: terms)
         )
     }
 
-    /// Takes some of what has changed. O(count), and a look at a bit for each 64 places.
+    /// Takes some of the changed keys. O(count), plus one bit test per 64 slots.
     mutating func takeChanges(upTo count: Int, at now: Int64) -> [TableRow] {
         var rows: [TableRow] = []
         guard recordsChanges, count > 0 else { return rows }
@@ -57,7 +57,7 @@ extension WindowTable where Window: ~Copyable {
         everyoneHasChanged = false
         while rows.count < count, let key = resets.popLast() {
             guard !find(key.word).isFound else { continue }
-            rows.append(TableRow(key: key, debt: Window().debt(at: now, terms: terms), owed: 0))
+            rows.append(TableRow(key: key, usage: Window().savedUsage(at: now, terms: terms), owed: 0))
         }
         for _ in 0..<changedGroups.count * 64 where rows.count < count {
             if changeCursor >= changedGroups.count * 64 { changeCursor = 0 }
@@ -66,7 +66,7 @@ extension WindowTable where Window: ~Copyable {
         return rows
     }
 
-    /// - Returns: Whether nothing of the group is left.
+    /// - Returns: Whether the group contains no further changes.
     private mutating func takeGroup(_ group: Int, upTo count: Int, at now: Int64, into rows: inout [TableRow]) -> Bool {
         let bit: UInt64 = 1 << UInt64(group % 64)
         guard changedGroups[group / 64] & bit != 0 else { return true }
@@ -79,26 +79,26 @@ extension WindowTable where Window: ~Copyable {
         return true
     }
 
-    /// Puts a change back that could not be saved.
+    /// Marks a key as changed again that could not be saved.
     mutating func returnChange(_ key: KeyDigest, isReset: Bool) {
         guard key != .everyone else { return everyoneHasChanged = true }
         let (index, isFound) = find(key.word)
         if isFound { noteChange(at: index) } else if isReset && recordsChanges { resets.append(key) }
     }
 
-    /// Adds saved debt to a key, or to all newcomers.
+    /// Adds saved usage to a key, or to the buckets of new keys.
     mutating func restore(_ snapshot: RateLimitSnapshot, to key: KeyDigest, at now: Int64, time: SnapshotTime) {
         if key == .everyone {
             return changeBuckets { window, terms in window.restore(snapshot, at: now, terms: terms, time: time) }
         }
-        // A row of this boot still says the truth of a key that is not known otherwise: it need not be saved again.
+        // If the key has no other usage, a row of this boot is still correct and need not be saved again.
         let isSaved = snapshot.time.bootID == time.bootID && !time.bootID.isEmpty && bucketCount == 0 && !find(key.word).isFound
         change(key, at: now, isSaved: isSaved) { window, terms in
             window.restore(snapshot, at: now, terms: terms, time: time)
         }
     }
 
-    /// Spends the whole quota some time ago, for one key or for all of them and for newcomers. O(keys) if for all.
+    /// Counts the whole quota as used some time ago, for one key, or for all keys and the buckets of new keys. O(keys) for all.
     mutating func spendAll(of key: KeyDigest?, at now: Int64, ago: Int64) {
         if let key { return change(key, at: now) { $0.spendAll(at: now, terms: $1, ago: ago) } }
         changeBuckets { $0.spendAll(at: now, terms: $1, ago: ago) }
@@ -107,10 +107,10 @@ extension WindowTable where Window: ~Copyable {
         }
     }
 
-    /// What newcomers owe, after ``spendAll(of:at:ago:)``.
+    /// The usage of new keys, after ``spendAll(of:at:ago:)``.
     private func everyone(at now: Int64) -> TableRow {
         let (index, isFound) = find(Self.bucket(0))
-        guard isFound else { return TableRow(key: .everyone, debt: Window().debt(at: now, terms: terms), owed: 0) }
+        guard isFound else { return TableRow(key: .everyone, usage: Window().savedUsage(at: now, terms: terms), owed: 0) }
         return row(at: index, .everyone, now)
     }
 
@@ -129,9 +129,10 @@ extension WindowTable where Window: ~Copyable {
         noteChange(at: index)
     }
 
-    /// Adds debt to a key. If there is no room for it, it takes the place of one that owes less than half of its quota; a key that owes more
-    /// than half is added in any case: what is saved was in memory before.
-    /// - Parameter isSaved: Whether the key then owes what was saved.
+    /// Adds usage to a key. If there is no room, a key that has used less than half of its quota is evicted. A key that has
+    /// used more than half is added in any case, because saved usage was in memory before.
+    ///
+    /// - Parameter isSaved: Whether the resulting usage is already saved.
     mutating func change(
         _ key: KeyDigest,
         at now: Int64,
@@ -156,7 +157,7 @@ extension WindowTable where Window: ~Copyable {
         if !isSaved { noteChange(at: place) }
     }
 
-    /// Forgets what a key owes, or what all of them owe. O(keys) if all.
+    /// Removes the usage of a key, or of all keys. O(keys) for all.
     mutating func reset(_ key: KeyDigest?) {
         guard let key else { return resetAll() }
         let (index, isFound) = find(key.word)
@@ -174,6 +175,6 @@ extension WindowTable where Window: ~Copyable {
 }
 
 extension KeyDigest {
-    /// The digest as it stands in a table.
+    /// The digest as it is stored in a table.
     var word: UInt64 { rawValue & ~1 }
 }

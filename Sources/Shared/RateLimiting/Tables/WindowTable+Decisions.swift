@@ -1,28 +1,28 @@
-/// What a table says about a key, before it is charged.
-struct TableAnswer {
+/// The decision of a table about a key, before it is charged.
+struct TableDecision {
     /// The nanoseconds until the request is admitted; `.max` if it never is.
     var delay: Int64
-    /// Where the state stands that decides: the key's, or that of a newcomer's bucket; -1 if it is unused.
+    /// The slot of the state that decides: that of the key, or of a new key's bucket; -1 if there is none.
     var index = -1
-    /// Whether the key has no window of its own.
+    /// Whether the key has no window.
     var isNewcomer = true
-    /// Whether there is no room for a newcomer: it is counted elsewhere, or in its bucket.
+    /// Whether there is no room for a new key. It is then counted by a network or in its bucket.
     var isFull = false
     var mode: RateLimitRule.Mode
 }
 
-/// What a table did with a charge.
+/// The result of a charge.
 struct TableCharge {
-    /// Where the state stands that was charged.
+    /// The slot of the charged state.
     var index: Int
-    /// How many units were charged.
+    /// The number of charged units.
     var units: Int
     /// Whether memory or capacity was short.
     var isPressed = false
 }
 
 extension WindowTable where Window: ~Copyable {
-    /// - Parameter cost: The number of units; 0 for the policy's own cost.
+    /// - Parameter cost: The number of units; 0 for the cost of the policy.
     @inline(__always)
     mutating func admit(_ digest: UInt64, at now: Int64, cost: Int) -> RateLimitDecision {
         let cost = cost == 0 ? terms.cost : cost
@@ -48,15 +48,15 @@ extension WindowTable where Window: ~Copyable {
         return .admitted(remaining: slots[index].window.remaining(at: now, terms: terms))
     }
 
-    /// Says how a request would be decided. Writes nothing.
-    func ask(_ digest: UInt64, at now: Int64, cost: Int) -> TableAnswer {
-        guard mode != .off else { return TableAnswer(delay: 0, mode: .off) }
+    /// Returns the decision about a request. Changes nothing.
+    func ask(_ digest: UInt64, at now: Int64, cost: Int) -> TableDecision {
+        guard mode != .off else { return TableDecision(delay: 0, mode: .off) }
         let cost = cost == 0 ? terms.cost : cost
         var (index, isFound) = find(digest)
-        var answer = TableAnswer(delay: cost > terms.burst ? .max : 0, isNewcomer: !isFound, mode: mode)
+        var answer = TableDecision(delay: cost > terms.burst ? .max : 0, isNewcomer: !isFound, mode: mode)
         if !isFound {
             answer.isFull = !hasRoom && victim(for: digest, at: now) == nil
-            // A newcomer may have been counted in its bucket before.
+            // A new key may have been counted in its bucket before.
             if bucketCount > 0 { (index, isFound) = find(Self.bucket(of: digest)) }
         }
         guard isFound else { return answer }
@@ -65,9 +65,10 @@ extension WindowTable where Window: ~Copyable {
         return answer
     }
 
-    /// Takes units that are admitted at that instant.
-    /// - Parameter answer: What ``ask(_:at:cost:)`` said.
-    mutating func charge(_ digest: UInt64, _ answer: TableAnswer, at now: Int64, cost: Int) -> TableCharge {
+    /// Charges units that are admitted at that instant.
+    ///
+    /// - Parameter answer: The result of ``ask(_:at:cost:)``.
+    mutating func charge(_ digest: UInt64, _ answer: TableDecision, at now: Int64, cost: Int) -> TableCharge {
         let cost = cost == 0 ? terms.cost : cost
         guard !answer.isNewcomer else { return chargeNewcomer(digest, at: now, cost: cost) }
         var charge = TableCharge(index: answer.index, units: cost)
@@ -81,7 +82,8 @@ extension WindowTable where Window: ~Copyable {
         return charge
     }
 
-    /// Evicts up to 16 keys for another that comes or grows: without the latter, keys that come once and grow later would exceed the memory.
+    /// Evicts up to 16 keys for a key that is added or grows. Keys that grow must evict, too, or they would exceed the memory.
+    ///
     /// - Returns: Whether a key was evicted.
     @inline(never)
     private mutating func makeRoom(for digest: UInt64, at now: Int64, while isShort: (borrowing Self) -> Bool) -> Bool {
@@ -118,21 +120,22 @@ extension WindowTable where Window: ~Copyable {
         return TableCharge(index: index, units: cost, isPressed: true)
     }
 
-    /// The state of a newcomer: that of its bucket, where it may have been counted before.
+    /// Returns the state of a new key: a copy of its bucket's, where it may have been counted before.
     func newWindow(for digest: UInt64) -> Window {
         guard bucketCount > 0, case let (index, isFound) = find(Self.bucket(of: digest)), isFound else { return Window() }
         return slots[index].window.copy()
     }
 
-    /// What a key was charged at this instant, for a later ``refund(_:of:at:)``.
-    /// - Returns: `nil` if the key has no window of its own.
+    /// Returns the charge of a key at this instant, for a later ``refund(_:of:at:)``.
+    ///
+    /// - Returns: `nil` if the key has no window.
     func lastCharge(of digest: UInt64, now: Int64, units: Int) -> WindowCharge? {
         let (index, isFound) = find(digest)
         guard isFound else { return nil }
         return WindowCharge(units: units, instant: now, mark: slots[index].window.chargeMark, terms: terms)
     }
 
-    /// Returns charged units. A key that owes nothing afterwards is removed, and its saved row with it.
+    /// Refunds charged units. A key without further usage is removed together with its saved row.
     mutating func refund(_ charge: WindowCharge, of key: KeyDigest, at now: Int64) {
         let (index, isFound) = find(key.word)
         guard isFound else { return }
@@ -142,7 +145,7 @@ extension WindowTable where Window: ~Copyable {
         if slots[index].window.isFresh(at: now, terms: terms) { reset(key) } else { noteChange(at: index) }
     }
 
-    /// How a state stands: how much is left, and the nanoseconds until it is more.
+    /// Returns the remaining units of a state, and the nanoseconds until there are more.
     func state(at index: Int, now: Int64) -> (remaining: Int, reset: Int64) {
         guard index >= 0 else { return (terms.burst, 0) }
         return (

@@ -1,22 +1,23 @@
-/// The keys of one shard and what each owes: an open table sorted by digest, with the states in it.
+/// The keys of one shard and their states: a hash table with open addressing, sorted by digest.
 ///
-/// A digest's place is its share of the range of digests times the places. Who finds it taken moves on, past smaller digests and
-/// before larger ones, so that the table is sorted with gaps, a search ends at the first larger digest, and growing is one pass
-/// from left to right. At most 13 of 16 places are taken; 16 bytes a place for 8 bytes of state. A newcomer looks at two others, there
-/// is no scan.
+/// The slot of a digest is proportional to its value. If the slot is taken, the digest moves to a later one, behind smaller and
+/// before larger digests. The table is therefore sorted with gaps, a search ends at the first larger digest, and growing is one
+/// pass from left to right. At most 13 of 16 slots are taken. A slot has 16 bytes, 8 of them for the state. An insertion checks
+/// two other keys for expiry; nothing scans the table.
 ///
-/// A full table evicts the key that owes least of a few, chosen at random, never one that has used more than half of its quota. If
-/// there is none to evict, newcomers share 16 windows of the table, by their digests, see ``bucket(of:)``.
+/// If the table is full, it evicts the key with the least usage of a few that are chosen at random, never one that has used
+/// more than half of its quota. If there is none, new keys share 16 windows of the table, by their digests. See
+/// ``bucket(of:)``.
 struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     struct Slot: ~Copyable {
-        /// The digest, 0 for a free place; the lowest bit notes a change that was not taken.
+        /// The digest, or 0 for a free slot. The lowest bit marks a change that has not been taken.
         var word: UInt64 = 0
         var window = Window()
     }
 
-    // What every decision reads stands together.
+    // The values that every decision reads are adjacent.
     private(set) var slots: UnsafeMutablePointer<Slot>
-    /// The number of places to which digests are mapped; behind them is room for those who move on.
+    /// The number of slots to which digests are mapped. Behind them is room for digests that move on.
     private var places = 0
     let terms: RateLimitTerms
     let recordsChanges: Bool
@@ -25,19 +26,19 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     /// How many of them are buckets.
     private(set) var bucketCount = 0
     var memory: TableMemory
-    /// How many keys were evicted, and how many newcomers were counted elsewhere because the table was full.
+    /// The number of evicted keys, and the number of new keys that were counted elsewhere because the table was full.
     var (evictions, fallbacks) = (0, 0)
     let capacity: Int
     /// The number of slots; the last is always free.
     private(set) var slotCount = 1
     private var expiryCursor = 0
     let rule: RateLimitRule
-    /// Which groups of 64 slots hold changes.
+    /// The groups of 64 slots that contain changes.
     var changedGroups: [UInt64] = []
     var changeCursor = 0
-    /// Keys that were reset and whose saved rows must go.
+    /// Keys that were reset and whose saved rows must be deleted.
     var resets: [KeyDigest] = []
-    /// Whether what all newcomers owe has changed.
+    /// Whether the usage of new keys has changed.
     var everyoneHasChanged = false
 
     init(rule: RateLimitRule, capacity: Int, memory: TableMemory = .unbounded, recordsChanges: Bool) {
@@ -55,16 +56,17 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         memory.release()
     }
 
-    /// The number of keys that have a window of their own.
+    /// The number of keys with their own window.
     var keyCount: Int { count - bucketCount }
 
-    /// The word under which the newcomers of a full table that share the first bits of their digests are counted. It is no key's.
+    /// The word of the bucket for new keys of a full table, which share it by the first bits of their digests. No key has this
+    /// word.
     static func bucket(of digest: UInt64) -> UInt64 { bucket(Int(truncatingIfNeeded: digest >> 60)) }
 
     /// - Parameter number: From 0 to 15.
     static func bucket(_ number: Int) -> UInt64 { UInt64(number + 1) * 2 }
 
-    /// Whether a word is a key's, not a bucket's or a free place's.
+    /// Whether a word is a key's, rather than a bucket's or that of a free slot.
     static func isKey(_ word: UInt64) -> Bool { word >= KeyDigest.firstOfKeys }
 
     private static func memory(_ count: Int) -> UnsafeMutablePointer<Slot> {
@@ -82,7 +84,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         Int(truncatingIfNeeded: digest.multipliedFullWidth(by: UInt64(truncatingIfNeeded: places)).high)
     }
 
-    /// Where a digest stands, or would stand.
+    /// Returns the slot of a digest, or the slot where it would be inserted.
     @inline(__always)
     func find(_ digest: UInt64) -> (index: Int, isFound: Bool) {
         var index = Self.place(of: digest, among: places)
@@ -94,7 +96,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         }
     }
 
-    /// Gives a newcomer a place; those behind it up to the next free one move on. O(1) expected, O(keys) if the table grows.
+    /// Inserts a key and moves those behind it up to the next free slot. O(1) expected, O(keys) if the table grows.
     mutating func insert(_ window: consuming Window, for digest: UInt64) -> Int {
         if (count + 1) * 16 > places * 13 { grow() }
         var free = find(digest).index
@@ -118,7 +120,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         return index
     }
 
-    /// Takes a key out; those behind it that had moved on come back. O(1) expected.
+    /// Removes a key and moves those behind it back. O(1) expected.
     mutating func remove(at index: Int) {
         memory.add(-slots[index].window.heapBytes)
         if !Self.isKey(slots[index].word) { bucketCount -= 1 }
@@ -133,7 +135,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         }
     }
 
-    /// Takes all keys out. O(keys).
+    /// Removes all keys. O(keys).
     mutating func removeAll() {
         Self.free(slots, slotCount)
         (slots, slotCount, count, places, expiryCursor, changeCursor) = (Self.memory(1), 1, 0, 0, 0, 0)
@@ -155,17 +157,19 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
     private static func larger(_ places: Int) -> Int { max(8, places * 3 / 2) }
     private static func slotCount(places: Int) -> Int { places + max(8, places / 64) + 1 }
 
-    /// The bytes that one more key takes, with those by which the table grows for it.
+    /// The number of bytes that one more key takes, including those by which the table grows.
     private var newcomerBytes: Int {
         let growth = (count + 1) * 16 > places * 13 ? Self.slotCount(places: Self.larger(places)) - slotCount : 0
         return growth * MemoryLayout<Slot>.stride + Window.firstHeapBytes(terms: terms)
     }
 
-    /// Whether there is room for a newcomer.
+    /// Whether there is room for a new key.
     var hasRoom: Bool { keyCount < capacity && memory.hasRoom(for: newcomerBytes) }
 
-    /// The place of a key to evict: of eight chosen at random by a digest, the one that has used least of its quota, and if they are
-    /// alike the one that owes for the shortest time. `nil` if 32 keys have all used more than half. In a small table all are looked at.
+    /// Returns the slot of a key to evict; `nil` if 32 keys have all used more than half of their quota.
+    ///
+    /// Of eight keys chosen at random, it is the one that has used the least of its quota; among equals, the one that is unused
+    /// again first. In a small table all keys are compared.
     func victim(for digest: UInt64, at now: Int64) -> Int? {
         var random = digest ^ UInt64(truncatingIfNeeded: count)
         var best: (index: Int, usage: Double, owed: Int64)?
@@ -185,7 +189,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         return best?.index
     }
 
-    /// The first key at or behind a place, among 16 places.
+    /// Returns the first key within 16 slots from a slot on.
     private func key(from start: Int, except digest: UInt64) -> Int? {
         var index = start
         for _ in 0..<16 {
@@ -195,14 +199,15 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         return nil
     }
 
-    /// Removes a key that owes something.
+    /// Removes a key that has usage.
     mutating func evict(at index: Int) {
         remove(at: index)
         evictions += 1
     }
 
-    /// Moves all keys to a table of so many places.
-    /// - Returns: Whether those who moved on found room.
+    /// Moves all keys to a table with another number of places.
+    ///
+    /// - Returns: Whether there was room for the digests that move on.
     private mutating func rebuild(places: Int) -> Bool {
         let slotCount = Self.slotCount(places: places)
         var next = 0
@@ -227,7 +232,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         return true
     }
 
-    /// Notes that what stands at a place has changed.
+    /// Marks the key in a slot as changed.
     @inline(__always)
     mutating func noteChange(at index: Int) {
         guard recordsChanges, Self.isKey(slots[index].word) else { return }
@@ -235,7 +240,7 @@ struct WindowTable<Window: AdmissionWindow & ~Copyable>: ~Copyable {
         changedGroups[index / 4_096] |= 1 << UInt64(index / 64 % 64)
     }
 
-    /// Looks at some keys and removes those that are as good as new. A table that has become nearly empty shrinks.
+    /// Checks some keys and removes those without usage. A table that has become nearly empty shrinks.
     mutating func dropExpired(_ most: Int = 2, at now: Int64) {
         var looked = 0
         for _ in 0..<most * 8 where looked < most {

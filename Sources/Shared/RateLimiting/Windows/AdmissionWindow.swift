@@ -1,45 +1,48 @@
-/// The state of one limit, whatever counts it. A pure value: no clock, no lock.
+/// The state of one limit, independent of its algorithm. A pure value: no clock, no lock.
 ///
-/// Instants are nanoseconds on a monotonic clock; the terms are the same for every call on one value. Not copied by accident: a
-/// ring owns memory.
+/// Instants are nanoseconds on a monotonic clock. The terms are the same for every call on one value. The type is noncopyable
+/// because a ring owns memory.
 protocol AdmissionWindow: ~Copyable {
-    /// The state of an unused limit.
+    /// Creates the state of an unused limit.
     init()
-    /// An equal state.
+    /// Returns an equal state.
     func copy() -> Self
-    /// The wait in nanoseconds until so many units would be admitted: 0 for now. Writes nothing.
+    /// Returns the nanoseconds until `cost` units would be admitted; 0 if they would be now. Changes nothing.
+    ///
     /// - Parameter cost: From 1 to the burst.
     func delay(at now: Int64, terms: RateLimitTerms, cost: Int) -> Int64
-    /// Takes units that ``delay(at:terms:cost:)`` admits at that instant.
-    /// - Returns: How many more would be admitted at that instant.
+    /// Charges units that ``delay(at:terms:cost:)`` admits at that instant.
+    ///
+    /// - Returns: The number of further units that would be admitted at that instant.
     @discardableResult
     mutating func charge(at now: Int64, terms: RateLimitTerms, cost: Int) -> Int
-    /// What tells, together with the instant, one charge from later ones; read right after the charge.
+    /// Together with the instant, distinguishes one charge from later ones. Read it right after the charge.
     var chargeMark: Int64 { get }
-    /// Returns units that were charged: never more than were, and none if the state no longer holds them.
+    /// Refunds charged units: at most as many as were charged, and none if the state no longer contains them.
     mutating func refund(_ charge: WindowCharge, at now: Int64, terms: RateLimitTerms)
-    /// How many units would be admitted at an instant.
+    /// Returns the number of units that would be admitted at an instant.
     func remaining(at now: Int64, terms: RateLimitTerms) -> Int
-    /// The nanoseconds until more units would be admitted than now: 0 if it is untouched.
+    /// Returns the nanoseconds until more units would be admitted than now; 0 if the limit is unused.
     func delayOfMore(at now: Int64, terms: RateLimitTerms) -> Int64
-    /// The nanoseconds until the state is as good as new.
+    /// Returns the nanoseconds until the state equals a new one.
     func owed(at now: Int64, terms: RateLimitTerms) -> Int64
-    /// Whether the state is as good as new, so that it may be forgotten.
+    /// Whether the state equals a new one, so that it can be removed.
     func isFresh(at now: Int64, terms: RateLimitTerms) -> Bool
-    /// What is owed, in the form in which it is saved.
-    func debt(at now: Int64, terms: RateLimitTerms) -> SavedDebt
-    /// Adds what was saved some time ago; what is owed already stays.
-    /// - Returns: Whether it was saved under this algorithm; if not, nothing is added.
-    mutating func add(_ debt: SavedDebt, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool
-    /// Owes as much as it can, as of an instant, whatever it owed.
+    /// Returns the usage in the form in which it is saved.
+    func savedUsage(at now: Int64, terms: RateLimitTerms) -> SavedUsage
+    /// Adds saved usage. The current usage stays.
+    ///
+    /// - Returns: Whether it was saved under this algorithm. If not, nothing is added.
+    mutating func add(_ usage: SavedUsage, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool
+    /// Counts the whole quota as used at an instant, independent of the current usage.
     mutating func spendAll(at instant: Int64, terms: RateLimitTerms)
-    /// The part of the quota that is used, from 0 to 1, or more under a lowered quota.
+    /// Returns the used part of the quota, from 0 to 1, or more if the quota was lowered.
     func usage(at now: Int64, terms: RateLimitTerms) -> Double
-    /// The bytes that the state has allocated beside itself, with those of the allocator.
+    /// The number of bytes that the state has allocated, including the overhead of the allocator.
     var heapBytes: Int { get }
-    /// The bytes that the state of a newcomer allocates.
+    /// Returns the number of bytes that the state of a new key allocates.
     static func firstHeapBytes(terms: RateLimitTerms) -> Int
-    /// Whether the state knows when it admitted what.
+    /// Whether the state knows the time of each admission.
     static var knowsInstants: Bool { get }
 }
 
@@ -53,15 +56,16 @@ struct WindowCharge {
     /// The terms under which the units were charged.
     var terms: RateLimitTerms
 
-    /// What a GCRA returns of the charge, given in the time or the parts in which it counts.
+    /// Returns the part of the charge that a GCRA refunds, in the time unit or the parts in which it counts.
     ///
-    /// Each later charge counts from the debt before it, or from zero. Without this charge that debt would have reached zero earlier, but
-    /// by no more than the time that has passed: the rest of the charge is still in the state.
+    /// Each later charge starts at the usage before it, or at zero. Without this charge, that usage would have reached zero
+    /// earlier, but by at most the elapsed time. The rest of the charge is still in the state.
+    ///
     /// - Parameters:
-    ///   - mark: The state's mark now. If it is the same, nothing was charged since.
+    ///   - mark: The current mark of the state. If it is unchanged, there was no later charge.
     ///   - passed: The time since the charge.
-    func returned<Debt: SignedInteger>(of debt: Debt, mark: Int64, passed: Debt) -> Debt {
-        mark == self.mark ? debt : max(0, debt - passed)
+    func returned<Debt: SignedInteger>(of usage: Debt, mark: Int64, passed: Debt) -> Debt {
+        mark == self.mark ? usage : max(0, usage - passed)
     }
 }
 
@@ -73,10 +77,10 @@ extension AdmissionWindow where Self: ~Copyable {
     static func firstHeapBytes(terms: RateLimitTerms) -> Int { 0 }
 
     func usage(at now: Int64, terms: RateLimitTerms) -> Double {
-        Double(owed(at: now, terms: terms)) / Double(terms.longestDebt)
+        Double(owed(at: now, terms: terms)) / Double(terms.longestUsage)
     }
 
-    /// Decides about one request; a refusal writes nothing.
+    /// Decides about one request. A refusal changes nothing.
     @inline(__always)
     mutating func decide(at now: Int64, terms: RateLimitTerms, cost: Int) -> RateLimitDecision {
         guard cost <= terms.burst else { return .impossible }
@@ -86,14 +90,14 @@ extension AdmissionWindow where Self: ~Copyable {
     }
 }
 
-/// A request takes at least one unit.
+/// Checks that a cost is positive.
 @usableFromInline
 func requireCost(_ cost: Int) {
     precondition(cost > 0, "cost must be positive (is \(cost))")
 }
 
 extension AdmissionWindow where Self: ~Copyable {
-    /// The state of another limit that owes no less; never more in units than the new burst can hold.
+    /// Returns the state of another limit with at least the same usage, but at most the new burst.
     func converted<Other: AdmissionWindow & ~Copyable>(
         from old: RateLimitTerms,
         to new: RateLimitTerms,
@@ -102,28 +106,29 @@ extension AdmissionWindow where Self: ~Copyable {
     ) -> Other {
         var other = Other()
         guard !isFresh(at: now, terms: old) else { return other }
-        if case .ages(let ages) = debt(at: now, terms: old), other.add(.ages(ages), elapsed: 0, at: now, terms: new) {
+        if case .ages(let ages) = savedUsage(at: now, terms: old), other.add(.ages(ages), elapsed: 0, at: now, terms: new) {
             return other
         }
         let owed = min(new.burst, old.burst - remaining(at: now, terms: old))
-        // A GCRA doesn't know when it admitted what, so a ring takes it that all of it was now.
+        // A GCRA doesn't know the time of each admission, so a ring counts all of them as made now.
         let units = Other.knowsInstants ? new.quota : owed
         if units > 0 { other.charge(at: now, terms: new, cost: units) }
         return other
     }
 
-    /// Adds what was saved. Under another algorithm, when what was admitted isn't known, the whole quota is spent.
+    /// Adds saved usage. If it was saved under another algorithm, the whole quota counts as used, because the times of
+    /// admissions are unknown.
     mutating func restore(_ snapshot: RateLimitSnapshot, at now: Int64, terms: RateLimitTerms, time: SnapshotTime) {
         let elapsed = snapshot.time.nanoseconds(to: time)
-        let debt = snapshot.owed.map(SavedDebt.nanoseconds) ?? .ages(snapshot.ages)
-        if !add(debt, elapsed: elapsed, at: now, terms: terms), elapsed < terms.longestDebt {
+        let usage = snapshot.owed.map(SavedUsage.nanoseconds) ?? .ages(snapshot.ages)
+        if !add(usage, elapsed: elapsed, at: now, terms: terms), elapsed < terms.longestUsage {
             spendAll(at: now, terms: terms)
         }
     }
 
-    /// Spends the whole quota some time ago. What is owed doesn't make it less: a debt that was saved may be told for longer than
-    /// it was true, and then end before what it hid.
+    /// Counts the whole quota as used some time ago. The current usage doesn't reduce that: saved usage may be restored for
+    /// longer than it was valid, and then expire before the usage that it covered.
     mutating func spendAll(at now: Int64, terms: RateLimitTerms, ago: Int64) {
-        if ago < terms.longestDebt { spendAll(at: now - ago, terms: terms) }
+        if ago < terms.longestUsage { spendAll(at: now - ago, terms: terms) }
     }
 }

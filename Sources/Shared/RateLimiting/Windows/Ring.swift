@@ -1,10 +1,10 @@
-/// The instants of the last admissions, in memory of its own that grows with use: nothing for an unused key, at most 8 bytes for
-/// each unit of the quota and 16 beside them.
+/// The instants of the last admissions, in memory that grows with use: none for an unused key, at most 8 bytes per unit of the
+/// quota plus 16.
 ///
-/// Bounds are those of the header, which only this file writes.
+/// Only this file writes the header, whose values are therefore within bounds.
 struct Ring: ~Copyable, @unchecked Sendable {
     private struct Header {
-        /// Where the oldest instant stands; the others follow, wrapping around.
+        /// The index of the oldest instant. The others follow and wrap around.
         var oldest: Int32 = 0
         var kept: Int32 = 0
         var capacity: Int32
@@ -14,7 +14,7 @@ struct Ring: ~Copyable, @unchecked Sendable {
 
     init() {}
 
-    /// A ring that keeps given instants, oldest first.
+    /// Creates a ring of instants, oldest first.
     private init(_ instants: [Int64]) {
         guard !instants.isEmpty else { return }
         header = Self.memory(capacity: instants.count)
@@ -41,7 +41,7 @@ struct Ring: ~Copyable, @unchecked Sendable {
         (UnsafeMutableRawPointer(header) + 16).assumingMemoryBound(to: Int64.self)
     }
 
-    /// - Parameter age: Below the number of kept instants; 0 for the oldest.
+    /// - Parameter age: Below the number of stored instants; 0 for the oldest.
     @inline(__always)
     private func instant(_ age: Int) -> Int64 {
         guard let header, age < header.pointee.kept else { return .min }
@@ -49,7 +49,7 @@ struct Ring: ~Copyable, @unchecked Sendable {
         return Self.instants(header)[index < capacity ? index : index - capacity]
     }
 
-    /// How many kept instants are less than a window old; they are sorted, so it is a binary search.
+    /// Returns the number of stored instants that are less than a window old. A binary search, since they are sorted.
     private func live(at now: Int64, terms: RateLimitTerms) -> Int {
         let now = max(now, newest ?? now)
         if kept == 0 || now - instant(0) < terms.window { return kept }
@@ -61,7 +61,8 @@ struct Ring: ~Copyable, @unchecked Sendable {
         return kept - low
     }
 
-    /// Moves the expiry cursor. Only admissions do: after one, no instant counts as an earlier one, so nothing dropped is missed.
+    /// Removes expired instants. Only admissions call it: afterwards, an earlier instant counts as that of the admission, so the
+    /// removed instants are never needed again.
     @inline(__always)
     private func dropExpired(at now: Int64, window: Int64) {
         guard let header, let newest else { return }
@@ -83,7 +84,8 @@ struct Ring: ~Copyable, @unchecked Sendable {
         header.pointee.kept += 1
     }
 
-    /// A ring that holds more than half of the quota gets room for all of it: a key near its limit allocates no more.
+    /// A ring that holds more than half of the quota gets memory for all of it, so that a key near its limit doesn't allocate
+    /// again.
     @inline(never)
     private mutating func grow(quota: Int) {
         let half = max(1, quota / 2)
@@ -104,8 +106,8 @@ extension Ring: AdmissionWindow {
     func delay(at now: Int64, terms: RateLimitTerms, cost: Int) -> Int64 {
         let missing = cost - (terms.quota - kept)
         guard missing > 0 else { return 0 }
-        // The instant whose expiry frees the last missing unit; the newer ones stay. Before the newest admission nothing is
-        // admitted sooner than at it.
+        // The expiry of this instant frees the last missing unit; the newer ones stay. No admission takes place before the
+        // newest one.
         return max(0, instant(missing - 1) + terms.window - max(now, instant(kept - 1)))
     }
 
@@ -118,7 +120,7 @@ extension Ring: AdmissionWindow {
         return terms.quota - kept
     }
 
-    /// The instant of the charge, as it is stored: units of one instant are alike.
+    /// The instant of the charge, as stored. All units of one instant are equal.
     var chargeMark: Int64 { newest ?? .min }
 
     mutating func refund(_ charge: WindowCharge, at now: Int64, terms: RateLimitTerms) {
@@ -134,7 +136,7 @@ extension Ring: AdmissionWindow {
 
     static func firstHeapBytes(terms: RateLimitTerms) -> Int { heapBytes(capacity: min(2, max(1, terms.quota / 2))) }
 
-    /// The header, the instants, and what the allocator adds.
+    /// The header, the instants, and the overhead of the allocator.
     private static func heapBytes(capacity: Int) -> Int { 32 + 8 * capacity }
 
     func usage(at now: Int64, terms: RateLimitTerms) -> Double {
@@ -146,7 +148,7 @@ extension Ring: AdmissionWindow {
     func delayOfMore(at now: Int64, terms: RateLimitTerms) -> Int64 {
         let live = live(at: now, terms: terms)
         guard live > 0 else { return 0 }
-        // More may be kept than a lowered quota admits.
+        // After the quota was lowered, more instants may be stored than it admits.
         let next = kept - live + max(0, live - terms.quota)
         return instant(next) + terms.window - max(now, instant(kept - 1))
     }
@@ -156,19 +158,19 @@ extension Ring: AdmissionWindow {
     @inline(__always)
     func isFresh(at now: Int64, terms: RateLimitTerms) -> Bool { newest.map { now - $0 >= terms.window } ?? true }
 
-    func debt(at now: Int64, terms: RateLimitTerms) -> SavedDebt {
+    func savedUsage(at now: Int64, terms: RateLimitTerms) -> SavedUsage {
         .ages(((kept - live(at: now, terms: terms))..<kept).map { max(0, now - instant($0)) })
     }
 
-    mutating func add(_ debt: SavedDebt, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool {
-        guard case .ages(let ages) = debt else { return false }
-        // Ages from outside are clamped to the past, so that none is in the future or overflows.
+    mutating func add(_ usage: SavedUsage, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool {
+        guard case .ages(let ages) = usage else { return false }
+        // Negative ages count as zero, so that no instant is in the future and none overflows.
         let restored = ages.compactMap { age in
             let (age, overflow) = max(0, age).addingReportingOverflow(elapsed)
             return overflow || age >= terms.window ? nil : now - age
         }
         let known = ((kept - live(at: now, terms: terms))..<kept).map { instant($0) }
-        // What is the same twice, or more than was ever admitted, takes no more memory than the truth.
+        // Duplicates, or more units than were ever admitted, take no more memory than a correct snapshot.
         let most = max(terms.quota, known.count, restored.count)
         self = Ring(Array((known + restored).sorted().suffix(most)))
         return true

@@ -1,12 +1,14 @@
-/// An exact sliding window: a ring of the instants of the last admissions.
+/// An exact sliding window: a log of the times of the last admissions.
 ///
-/// A request at `t` is admitted if fewer than the quota are kept, or the oldest kept is at least a window old. A refusal
-/// writes nothing. No half-open window of the policy's length ever holds more admissions than the quota: admission
-/// `k + quota` is at least a window later than admission `k`. A decision is O(cost), amortised over the units admitted before,
-/// and O(1) if it is a refusal; 8 bytes per kept instant; the ring grows with use, so that a quiet key stays small.
+/// A request at `t` is admitted if fewer admissions than the quota are stored, or if the oldest is at least a window old. No
+/// half-open interval of the window's length ever contains more admissions than the quota: admission `k + quota` is at least a
+/// window later than admission `k`. A refusal changes nothing.
+///
+/// Use ``StrictGCRA`` instead if memory matters more than bursts. A window takes 8 bytes per stored admission and grows with
+/// use, so an idle key stays small. A refusal takes O(1), an admission O(cost) amortized.
 public struct SlidingWindow: Sendable {
-    /// Owns the ring; copied when two values share it and one is changed. Nobody else reaches it, hence unchecked. A pointer saves
-    /// the runtime's check for overlapping access, which takes longer than a decision.
+    /// Owns the ring, and is copied before a change if two values share it. Only ``SlidingWindow`` accesses it, hence
+    /// unchecked. The pointer avoids the runtime's exclusivity checks, which take longer than a decision.
     private final class Storage: @unchecked Sendable {
         let ring = UnsafeMutablePointer<Ring>.allocate(capacity: 1)
 
@@ -28,8 +30,8 @@ public struct SlidingWindow: Sendable {
     /// Decides about one request.
     /// - Parameters:
     ///   - now: Nanoseconds on a monotonic clock. An instant before an earlier admission counts as that one.
-    ///   - policy: The policy; its algorithm is not looked at. Another quota or window than before applies to what is kept.
-    ///   - cost: How many units the request takes; the policy's cost if `nil`.
+    ///   - policy: The policy. Its algorithm is ignored. A changed quota or window applies to the stored admissions, too.
+    ///   - cost: The number of units that the request takes; the cost of the policy if `nil`.
     /// - Precondition: `cost` is positive.
     public mutating func admit(at now: Int64, policy: RateLimitPolicy, cost: Int? = nil) -> RateLimitDecision {
         let terms = terms(of: policy)
@@ -39,22 +41,22 @@ public struct SlidingWindow: Sendable {
         return storage.ring.pointee.decide(at: now, terms: terms, cost: cost)
     }
 
-    /// How many units would be admitted at an instant. O(log quota).
+    /// Returns the number of units that would be admitted at an instant. O(log quota).
     public func remaining(at now: Int64, policy: RateLimitPolicy) -> Int {
         storage.ring.pointee.remaining(at: now, terms: terms(of: policy))
     }
 
-    /// Whether the window is as good as a new one, so that it may be forgotten. O(1).
+    /// Whether the window has the same state as a new one, so that it can be removed. O(1).
     public func isFresh(at now: Int64, policy: RateLimitPolicy) -> Bool {
         storage.ring.pointee.isFresh(at: now, terms: terms(of: policy))
     }
 
-    /// The wait in nanoseconds until so many units would be admitted: 0 for now. Writes nothing.
+    /// Returns the nanoseconds until `cost` units would be admitted; 0 if they would be now. Changes nothing.
     func delay(at now: Int64, policy: RateLimitPolicy, cost: Int) -> Int64 {
         storage.ring.pointee.delay(at: now, terms: terms(of: policy), cost: cost)
     }
 
-    /// Takes units without asking whether they are admitted.
+    /// Charges units without a check.
     mutating func charge(at now: Int64, policy: RateLimitPolicy, cost: Int) {
         if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.ring.pointee.copy()) }
         _ = storage.ring.pointee.charge(at: now, terms: terms(of: policy), cost: cost)
@@ -62,7 +64,7 @@ public struct SlidingWindow: Sendable {
 
     /// The instants that still count, oldest first.
     func instants(at now: Int64, policy: RateLimitPolicy) -> [Int64] {
-        guard case .ages(let ages) = storage.ring.pointee.debt(at: now, terms: terms(of: policy)) else { return [] }
+        guard case .ages(let ages) = storage.ring.pointee.savedUsage(at: now, terms: terms(of: policy)) else { return [] }
         return ages.map { now - $0 }
     }
 

@@ -1,10 +1,13 @@
 /// An evenly paced limit in 8 bytes that never admits more than the quota in any window.
 ///
-/// A virtual scheduler (GCRA): one unit returns every `T = ceil(window / (quota − burst + 1))`, so any half-open window holds at
-/// most `burst + floor((window − 1) / T) ≤ quota` admitted units. The price is the lasting rate: `quota − burst + 1` units per
-/// window instead of `quota`; a burst of 1 loses nothing but bursts. O(1); a refusal writes nothing.
+/// Uses the generic cell rate algorithm (GCRA) as a virtual scheduler. One unit refills every
+/// `T = ceil(window / (quota − burst + 1))`, so any half-open window contains at most `burst + floor((window − 1) / T) ≤ quota`
+/// admitted units.
+///
+/// Compared to ``SlidingWindow``, the sustained rate is lower: `quota − burst + 1` units per window instead of `quota`. With a
+/// burst of 1, the sustained rate is the whole quota. A decision takes O(1); a refusal changes nothing.
 public struct StrictGCRA: Hashable, Sendable {
-    /// The instant from which the state is as good as new, in nanoseconds.
+    /// The instant from which the state equals a new one, in nanoseconds.
     private var freshAt = Int64.min
 
     /// Creates an unused state.
@@ -14,7 +17,8 @@ public struct StrictGCRA: Hashable, Sendable {
     /// - Parameters:
     ///   - now: Nanoseconds on a monotonic clock.
     ///   - policy: The policy, whose algorithm is ``RateLimitAlgorithm/strictGCRA(burst:)``.
-    ///   - cost: How many units the request takes, the policy's cost if `nil`; more than the burst is impossible.
+    ///   - cost: The number of units that the request takes; the cost of the policy if `nil`. More than the burst is
+    ///     impossible.
     /// - Precondition: `cost` is positive; the policy's algorithm is the strict GCRA.
     public mutating func admit(at now: Int64, policy: RateLimitPolicy, cost: Int? = nil) -> RateLimitDecision {
         guard case .strictGCRA = policy.algorithm else {
@@ -44,13 +48,13 @@ extension StrictGCRA: AdmissionWindow {
 
     mutating func refund(_ charge: WindowCharge, at now: Int64, terms: RateLimitTerms) {
         guard charge.terms == terms, freshAt >= charge.mark else { return }
-        let debt = Int64(charge.units) * terms.emission
-        freshAt -= charge.returned(of: debt, mark: freshAt, passed: now - charge.instant)
+        let usage = Int64(charge.units) * terms.emission
+        freshAt -= charge.returned(of: usage, mark: freshAt, passed: now - charge.instant)
     }
 
     @inline(__always)
     func remaining(at now: Int64, terms: RateLimitTerms) -> Int {
-        max(0, Int((terms.longestDebt - owed(at: now, terms: terms)) / terms.emission))
+        max(0, Int((terms.longestUsage - owed(at: now, terms: terms)) / terms.emission))
     }
 
     func delayOfMore(at now: Int64, terms: RateLimitTerms) -> Int64 {
@@ -64,20 +68,20 @@ extension StrictGCRA: AdmissionWindow {
     @inline(__always)
     func isFresh(at now: Int64, terms: RateLimitTerms) -> Bool { freshAt <= now }
 
-    func debt(at now: Int64, terms: RateLimitTerms) -> SavedDebt { .nanoseconds(owed(at: now, terms: terms)) }
+    func savedUsage(at now: Int64, terms: RateLimitTerms) -> SavedUsage { .nanoseconds(owed(at: now, terms: terms)) }
 
-    mutating func add(_ debt: SavedDebt, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool {
-        guard case .nanoseconds(let owed) = debt else { return false }
+    mutating func add(_ usage: SavedUsage, elapsed: Int64, at now: Int64, terms: RateLimitTerms) -> Bool {
+        guard case .nanoseconds(let owed) = usage else { return false }
         freshAt = max(freshAt, now + terms.left(of: owed, after: elapsed))
         return true
     }
 
     mutating func spendAll(at instant: Int64, terms: RateLimitTerms) {
-        freshAt = max(freshAt, instant + terms.longestDebt)
+        freshAt = max(freshAt, instant + terms.longestUsage)
     }
 }
 
 extension RateLimitTerms {
-    /// What is left of a GCRA's saved debt, of which no more than a burst can be true.
-    func left(of owed: Int64, after elapsed: Int64) -> Int64 { max(0, min(max(0, owed), longestDebt) - elapsed) }
+    /// Returns the remaining nanoseconds of a saved usage, of which at most a burst can be valid.
+    func left(of owed: Int64, after elapsed: Int64) -> Int64 { max(0, min(max(0, owed), longestUsage) - elapsed) }
 }

@@ -33,10 +33,10 @@ extension EverydayTasks {
             }
         },
         TransportCheck("Requests 50 pages, five at a time, under a limit of 10 per 2 s") { transport in
-            // Four times as fast as the world: the limit is 10 per 0.5 s.
+            // Four times as fast as real time: the limit is 10 per 0.5 s.
             let window = Mutex<[ContinuousClock.Instant]>([])
             let clock = MonotonicClock(QuickClock(factor: 4))
-            try await withClient(over: transport, surroundings: ClientSurroundings(clock: clock)) { request in
+            try await withClient(over: transport, environment: ClientEnvironment(clock: clock)) { request in
                 let wait = window.withLock { window -> Duration? in
                     let now = ContinuousClock.now
                     window.removeAll { $0 <= now - .milliseconds(500) }
@@ -58,8 +58,8 @@ extension EverydayTasks {
         TransportCheck("Waits for a connection") { transport in
             let connectivity = Connectivity(isOnline: false)
             let offline = OfflineTransport(transport, connectivity)
-            let surroundings = ClientSurroundings(connectivity: connectivity)
-            try await withClient(over: offline, surroundings: surroundings) { _ in
+            let environment = ClientEnvironment(connectivity: connectivity)
+            try await withClient(over: offline, environment: environment) { _ in
                 response(body: #"{"id":1,"title":"a"}"#)
             } body: { api, server in
                 try await withThrowingTaskGroup(of: Note.self) { group in
@@ -82,7 +82,7 @@ extension EverydayTasks {
     ]
 }
 
-/// A transport of a device that is offline as long as its connectivity says so.
+/// A transport of a device that is offline according to its connectivity.
 private final class OfflineTransport: HTTPTransport {
     private let transport: any HTTPTransport
     private let connectivity: Connectivity

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// The headers with some of their values changed as the body is.
+    /// Returns the headers with some of their values mutated like the body.
     private static func mutated(_ headers: HTTPFields, _ generator: inout SplitMix64) -> HTTPFields {
         var result = HTTPFields()
         for field in headers {
@@ -39,17 +39,17 @@ import Testing
         return result
     }
 
-    @Test("Whatever becomes of a known body, nothing traps and nothing is invented", arguments: [11, 12])
+    @Test("No mutation of a known body traps or invents facts", arguments: [11, 12])
     func mutations(seed: UInt64) throws {
         var generator = SplitMix64(seed: seed)
         for _ in 0..<max(1, Self.rounds / 2) {
-            let fixture = try #require(LabelledBody.small.randomElement(using: &generator))
+            let fixture = try #require(LabeledBody.small.randomElement(using: &generator))
             var bytes = fixture.body
             Self.mutate(&bytes, &generator)
             let headers = Self.mutated(fixture.headers, &generator)
             let decoder = ErrorDecoder()
-            let error = decoder.decode(status: fixture.status, headers: headers, body: bytes, now: LabelledBody.now)
-            let refusal = decoder.refusalInSuccess(status: 200, headers: headers, body: bytes, now: LabelledBody.now)
+            let error = decoder.decode(status: fixture.status, headers: headers, body: bytes, now: LabeledBody.now)
+            let refusal = decoder.refusalInSuccess(status: 200, headers: headers, body: bytes, now: LabeledBody.now)
             let fault =
                 Soundness.fault(in: error, status: fixture.status) ?? refusal.flatMap { Soundness.fault(in: $0, status: 200) }
             if let fault {
@@ -59,12 +59,12 @@ import Testing
         }
     }
 
-    @Test("A body that is cut off anywhere keeps its status, and no half of a text is shown", arguments: LabelledBody.small)
-    func cut(body: LabelledBody) {
+    @Test("A truncated body keeps its status and shows no partial text", arguments: LabeledBody.small)
+    func cut(body: LabeledBody) {
         guard (try? JSONParser(duplicates: .lastWins).parse(body.body))?.objectValue != nil, body.body.first == UInt8(ascii: "{")
         else { return }
         for end in 1..<max(2, body.body.count) {
-            let error = ErrorDecoder().decode(status: body.status, headers: [:], body: body.body[..<end], now: LabelledBody.now)
+            let error = ErrorDecoder().decode(status: body.status, headers: [:], body: body.body[..<end], now: LabeledBody.now)
             #expect(error.status == body.status && error.message == nil && error.violations.isEmpty && error.retryAfter == nil)
         }
     }

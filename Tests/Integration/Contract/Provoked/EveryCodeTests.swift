@@ -9,7 +9,7 @@ import Testing
 @testable import AccountServer
 @testable import HoldfastCommand
 
-/// An app whose routes throw what they are asked for, on a socket.
+/// An app on a socket whose routes throw the requested errors.
 @Suite struct EveryCodeTests {
     private struct Meeting: Decodable {
         let start: Date
@@ -57,25 +57,25 @@ import Testing
     }
 
     @Test(
-        "All codes of the catalogue, in every form and in two languages, are read back as what was thrown",
+        "Reads back every code of the catalog in every form and two languages",
         arguments: ErrorForm.allCases
     )
     func everyCode(form: ErrorForm) async throws {
         try await withThrowingApp(form: form) { url in
             for definition in ErrorCatalogue.standard.definitions {
                 for language in [Language.english, .spanish] {
-                    let answer = try await RawHTTP.send(
+                    let response = try await RawHTTP.send(
                         "GET",
                         "/throw/\(definition.code)",
                         to: url,
                         headers: ["Accept-Language: \(language)"]
                     )
-                    let place: Comment = "\(answer.text)"
-                    expectInvariants(of: answer, code: definition.code, form: form, language: language, place)
-                    let error = answer.decoded
+                    let place: Comment = "\(response.text)"
+                    expectInvariants(of: response, code: definition.code, form: form, language: language, place)
+                    let error = response.decoded
                     #expect(error.status == definition.status, place)
                     #expect(error.code == definition.code, place)
-                    #expect(error.requestID == answer["X-Request-Id"], place)
+                    #expect(error.requestID == response["X-Request-Id"], place)
                     #expect(error.retryAfter == ([429, 503].contains(definition.status) ? .seconds(90) : nil), place)
                     let isLiteral = form == .success && definition.code == .authTokenInvalid
                     #expect(error.message == (isLiteral ? "Invalid token." : message(of: definition, in: language)), place)
@@ -109,13 +109,13 @@ import Testing
         return all.map { FieldViolation(field: $0.field, message: $0.message) }
     }
 
-    @Test("Codes that only other apps' routes bring about are provoked by such routes")
+    @Test("Provokes codes that only other apps' routes can emit with such routes")
     func otherApps() async throws {
         try await withThrowingApp { url in
             var provoked: Set<ErrorCode> = []
             for (path, code) in [("/conflict", ErrorCode.resourceAlreadyExists), ("/gone", .resourceDeleted)] {
-                let answer = try await RawHTTP.send("GET", path, to: url)
-                expectInvariants(of: answer, code: code, form: .standard, language: .english, "\(answer.text)")
+                let response = try await RawHTTP.send("GET", path, to: url)
+                expectInvariants(of: response, code: code, form: .standard, language: .english, "\(response.text)")
                 provoked.insert(code)
             }
             for (body, code) in [
@@ -123,24 +123,24 @@ import Testing
                 (#"{"start":"2026-02-20T10:00:00Z","page":"not an address"}"#, .validationInvalidURL),
             ] {
                 let headers = ["Content-Type: application/json"]
-                let answer = try await RawHTTP.send("POST", "/meeting", to: url, headers: headers, body: Array(body.utf8))
-                expectInvariants(of: answer, code: code, form: .standard, language: .english, "\(answer.text)")
-                #expect(answer.decoded.violations.count == 1)
+                let response = try await RawHTTP.send("POST", "/meeting", to: url, headers: headers, body: Array(body.utf8))
+                expectInvariants(of: response, code: code, form: .standard, language: .english, "\(response.text)")
+                #expect(response.decoded.violations.count == 1)
                 provoked.insert(code)
             }
             #expect(provoked == EmittedCodesTests.ofOtherApps)
         }
     }
 
-    @Test("Whatever is thrown, nothing of it is told but a code", arguments: ErrorForm.allCases)
+    @Test("Reports only a code, whatever a route throws", arguments: ErrorForm.allCases)
     func trouble(form: ErrorForm) async throws {
         try await withThrowingApp(form: form) { url in
-            let answer = try await RawHTTP.send("GET", "/trouble", to: url)
-            expectInvariants(of: answer, code: .serverInternalError, form: form, language: .english, "\(answer.text)")
+            let response = try await RawHTTP.send("GET", "/trouble", to: url)
+            expectInvariants(of: response, code: .serverInternalError, form: form, language: .english, "\(response.text)")
         }
     }
 
-    @Test("To HEAD an error has the headers that GET has and no body, and the connection goes on", arguments: ErrorForm.allCases)
+    @Test("An error to HEAD has GET's headers and no body, and the connection stays open", arguments: ErrorForm.allCases)
     func head(form: ErrorForm) async throws {
         try await withThrowingApp(form: form) { url in
             for path in ["/throw/RATE_LIMIT_EXCEEDED", "/nothing", "/throw/VALIDATION_INVALID_URL"] {
@@ -161,18 +161,18 @@ import Testing
     }
 
     @Test(
-        "A sane request id is echoed, another is replaced, and the body names the one in the header",
+        "Echoes a valid request id, replaces another, and repeats it in the body",
         arguments: ErrorForm.allCases
     )
     func requestIDs(form: ErrorForm) async throws {
         try await withThrowingApp(form: form) { url in
             for (id, isSane) in [("abc-1.2_X", true), ("a b", false), ("<x>", false), (String(repeating: "a", count: 65), false)]
             {
-                let answer = try await RawHTTP.send("GET", "/nothing", to: url, headers: ["X-Request-Id: \(id)"])
-                let given = try #require(answer["X-Request-Id"])
+                let response = try await RawHTTP.send("GET", "/nothing", to: url, headers: ["X-Request-Id: \(id)"])
+                let given = try #require(response["X-Request-Id"])
                 #expect((given == id) == isSane)
-                #expect(answer.decoded.requestID == given)
-                if form == .standard || form == .flat || form == .problem { #expect(answer.text.contains("\"\(given)\"")) }
+                #expect(response.decoded.requestID == given)
+                if form == .standard || form == .flat || form == .problem { #expect(response.text.contains("\"\(given)\"")) }
             }
         }
     }

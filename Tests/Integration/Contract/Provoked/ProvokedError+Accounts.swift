@@ -11,7 +11,7 @@ import Testing
 extension ProvokedError {
     private static let password = "correct horse battery"
 
-    /// What is wrong with an account, a session or a link.
+    /// Errors of accounts, sessions and links.
     static let accounts: [ProvokedError] = [
         ProvokedError(
             .authInvalidCredentials,
@@ -27,7 +27,7 @@ extension ProvokedError {
             let stores = provocation.server.server.accounts.stores
             let token = try await AccessTokens(keys: try stores.keys(secret: nil)).issue(
                 for: account,
-                session: Session.ID(rawValue: UUID()),
+                session: StoredSession.ID(rawValue: UUID()),
                 at: Date(timeIntervalSinceNow: -3_600),
                 lifetime: .seconds(900)
             )
@@ -48,7 +48,7 @@ extension ProvokedError {
         ),
         ProvokedError(.authUserInactive, "an account that is not in use") { try await $0.signIn(.inactive) },
         ProvokedError(.authUserSuspended, "an account that was suspended") { try await $0.signIn(.suspended) },
-        ProvokedError(.authUserSuspended, "an account that its owner froze") { try await $0.signIn(.frozen) },
+        ProvokedError(.authUserSuspended, "an account that its owner froze") { try await $0.signIn(.locked) },
         ProvokedError(.authEmailExists, "an address that has an account") { provocation in
             let account = try await provocation.account(.active)
             let body = #"{"email":"\#(account.email.text)","password":"\#(password)","first_name":"Ana"}"#
@@ -66,7 +66,7 @@ extension ProvokedError {
 }
 
 extension Provocation {
-    /// An account in some state.
+    /// Adds an account in some state.
     func account(_ state: Account.State) async throws -> Account {
         let account = Account(
             id: Account.ID(rawValue: UUID()),
@@ -81,7 +81,7 @@ extension Provocation {
         return account
     }
 
-    /// Signs in to an account in some state, with the right password.
+    /// Signs in to an account in some state with the right password.
     func signIn(_ state: Account.State) async throws -> RawHTTP.Answer {
         let account = try await account(state)
         return try await send(
@@ -91,7 +91,7 @@ extension Provocation {
         )
     }
 
-    /// The tokens of a session.
+    /// Signs in and returns the tokens of the session.
     func signedIn() async throws -> (access: String, refresh: String) {
         let json = try await signIn(.active).json()
         return (try #require(json["access_token"]?.stringValue), try #require(json["refresh_token"]?.stringValue))

@@ -7,11 +7,11 @@ import Testing
 
 @Suite struct ProvokedErrorTests {
     @Test(
-        "Every error that the account server answers with is read back as the same error, whatever its form and language",
+        "Every error of the account server reads back equal in every form and language",
         arguments: ErrorForm.allCases
     )
     func table(form: ErrorForm) async throws {
-        // Problem details are asked for by the client, from a server that would rather send something else.
+        // The client requests problem details from a server whose default is another form.
         try await Provocation.run(form: form == .problem ? .standard : form) { provocation in
             for (index, error) in ProvokedError.all.enumerated() {
                 for language in [Language.english, .spanish] {
@@ -20,13 +20,13 @@ import Testing
                     provocation.mark = "\(index)\(language)"
                     provocation.headers = ["Accept-Language: \(language)", "X-Request-Id: \(id)"]
                     if form == .problem { provocation.headers.append("Accept: application/problem+json") }
-                    let answer = try await error.provoke(provocation)
-                    let place: Comment = "\(error.code) by \(error.cause): \(answer.text)"
+                    let response = try await error.provoke(provocation)
+                    let place: Comment = "\(error.code) by \(error.cause): \(response.text)"
                     let expected = try #require(ErrorCatalogue.standard[error.code])
-                    #expect(answer.status == expected.status, place)
-                    expectInvariants(of: answer, code: error.code, form: form, language: language, place)
-                    #expect(answer["X-Request-Id"] == id, place)
-                    try expectRoundTrip(of: answer, expected, form: form, language: language, place)
+                    #expect(response.status == expected.status, place)
+                    expectInvariants(of: response, code: error.code, form: form, language: language, place)
+                    #expect(response["X-Request-Id"] == id, place)
+                    try expectRoundTrip(of: response, expected, form: form, language: language, place)
                 }
             }
             #expect(provocation.server.log.text.contains("error.type"))
@@ -35,17 +35,17 @@ import Testing
     }
 
     private func expectRoundTrip(
-        of answer: RawHTTP.Answer,
+        of response: RawHTTP.Answer,
         _ definition: ErrorDefinition,
         form: ErrorForm,
         language: Language,
         _ place: Comment
     ) throws {
-        let error = answer.decoded
+        let error = response.decoded
         #expect(error.status == definition.status, place)
         #expect(error.code == definition.code, place)
-        #expect(error.requestID == answer["X-Request-Id"], place)
-        #expect(error.retryAfter == answer["Retry-After"].flatMap { Int($0) }.map { .seconds($0) }, place)
+        #expect(error.requestID == response["X-Request-Id"], place)
+        #expect(error.retryAfter == response["Retry-After"].flatMap { Int($0) }.map { .seconds($0) }, place)
         #expect(error.family.rawValue == (form == .problem ? "contract-problem" : form.rawValue), place)
         let message = try #require(error.message, place)
         if form == .success, definition.code == .authTokenInvalid {
@@ -65,6 +65,6 @@ import Testing
         }
     }
 
-    /// Codes whose causes here say more than the catalogue.
+    /// Codes whose texts here contain more than the catalog's.
     private static let textsOfTheirOwn: Set<ErrorCode> = [.rateLimitExceeded, .authWeakPassword, .authUserSuspended]
 }

@@ -25,7 +25,7 @@ extension ErrorCode {
     public static let authDeviceNotRegistered = Self("AUTH_DEVICE_NOT_REGISTERED")
     /// OAuth authentication failed. Status 500.
     public static let authOAuthFailed = Self("AUTH_OAUTH_FAILED")
-    /// User cancelled OAuth flow. Status 400.
+    /// User canceled OAuth flow. Status 400.
     public static let authOAuthCancelled = Self("AUTH_OAUTH_CANCELLED")
     /// Reset link is unknown, expired or already used. Status 400.
     public static let authResetTokenInvalid = Self("AUTH_RESET_TOKEN_INVALID")

@@ -10,7 +10,7 @@ extension ErrorCode {
 }
 
 extension ErrorCatalogue {
-    /// Missing, taken, deleted or foreign things.
+    /// Resources that are missing, taken, deleted or not accessible.
     static let resource: [ErrorDefinition] = [
         ErrorDefinition(
             .resourceNotFound,

@@ -1,7 +1,7 @@
 import HTTPTypes
 import StrictJSON
 
-/// Families whose facts stand in an object named `error`.
+/// Formats with an object named `error`.
 extension ErrorBody {
     func errorObject(_ inner: JSONObject) -> DecodedError? {
         let type = inner["type"]?.stringValue
@@ -31,7 +31,7 @@ extension ErrorBody {
         return answer
     }
 
-    /// Firebase writes its code where the text belongs, sometimes with an explanation: `WEAK_PASSWORD : …`.
+    /// Firebase writes its code into the text, sometimes with an explanation: `WEAK_PASSWORD : …`.
     private func firebase(_ inner: JSONObject) -> DecodedError? {
         guard let text = inner["message"]?.stringValue else { return nil }
         let parts = text.split(separator: ":", maxSplits: 1).map { $0.trimmedText }
@@ -69,7 +69,7 @@ extension ErrorBody {
         return FieldViolation(field: field, code: item["reason"]?.codeValue, message: text)
     }
 
-    /// Stripe, and OpenAI, which took over the shape and writes members that are null.
+    /// Stripe, and OpenAI, which uses the same format and sends members that are null.
     private func typed(_ inner: JSONObject) -> DecodedError {
         let type = inner["type"]?.stringValue
         let hasStripeMember = ["doc_url", "decline_code", "request_log_url", "advice_code", "charge", "payment_intent"]
@@ -109,7 +109,7 @@ extension ErrorBody {
         return answer
     }
 
-    /// Hummingbird names the first key that could not be decoded in a sentence.
+    /// Hummingbird reports the first key that could not be decoded in a sentence.
     private func hummingbird(_ inner: JSONObject) -> DecodedError {
         let answer = answer(.hummingbird, message: inner["message"])
         guard let text = answer.message, text.hasPrefix("Coding key `") else { return answer }
@@ -121,7 +121,7 @@ extension ErrorBody {
 }
 
 extension Substring {
-    /// The text without the spaces around it.
+    /// The text without leading and trailing whitespace.
     var trimmedText: String {
         var bytes = utf8[...]
         while let first = bytes.first, Self.isSpace(first) { bytes = bytes.dropFirst() }

@@ -6,7 +6,7 @@ extension ErrorBody {
         if error == true, self["reason"]?.stringValue != nil { return answer(.vapor, message: self["reason"]) }
         if self["statusCode"]?.intValue != nil, let node = node() { return node }
         if let spring = springBoot() { return spring }
-        // Beside the 48 families of the table: met when real servers were asked.
+        // In addition to the 48 formats of the table: found in responses of real servers.
         if code?.intValue == status, self["name"]?.stringValue != nil, let text = self["description"], text.stringValue != nil {
             return answer(.flask, message: text)
         }

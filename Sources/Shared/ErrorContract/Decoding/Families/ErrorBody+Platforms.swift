@@ -1,7 +1,7 @@
 import HTTPTypes
 import StrictJSON
 
-/// Platforms that are told by a member or a header of their own.
+/// Platforms that are recognized by a specific member or header.
 extension ErrorBody {
     func platform() -> DecodedError? {
         if self["kind"] == "Status" { return kubernetes() }
@@ -72,7 +72,7 @@ extension ErrorBody {
         "insufficient_scope", "authorization_pending", "slow_down", "expired_token",
     ]
 
-    /// Shapes of `code` and `message`, told apart by what the code looks like.
+    /// Formats with `code` and `message`, distinguished by the format of the code.
     func coded() -> DecodedError? {
         guard message?.stringValue != nil else { return nil }
         if headers.value(.plainRetryAfter) != nil { return answer(.betterAuth, code: code?.codeValue, message: message) }
@@ -100,7 +100,7 @@ extension ErrorBody {
         return answer(.supabase, code: code?.codeValue, message: message)
     }
 
-    /// Discord keeps the problems of a field in `_errors`, at any depth.
+    /// Discord stores the problems of a field in `_errors`, at any depth.
     private func discord() -> DecodedError {
         var answer = answer(.discord, code: code?.codeValue, message: message)
         var name = FieldName()

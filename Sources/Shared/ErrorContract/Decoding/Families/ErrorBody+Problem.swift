@@ -1,10 +1,10 @@
 import HTTPTypes
 import StrictJSON
 
-/// RFC 9457 and those that build on it.
+/// RFC 9457 and formats that extend it.
 extension ErrorBody {
-    /// A problem with the contract's own members, told by its content type before any other shape is looked for: its further
-    /// details stand beside them, and may have any name.
+    /// Decodes a problem with the contract's members. It is recognized by its content type before any other format is tried,
+    /// because its further details are members beside them and may have any name.
     func contractProblem() -> DecodedError? {
         guard headers[.contentType]?.hasPrefix("application/problem+json") == true, detail?.stringValue != nil,
             code?.stringValue?.isUpperSnake == true, self["request_id"]?.stringValue != nil
@@ -64,15 +64,15 @@ extension ErrorBody {
         return title != nil && isRest
     }
 
-    /// The last part of a problem's type, which names it.
+    /// Returns the last part of a problem's type as its code.
     private static func tail(of type: String?) -> ErrorCode? {
         guard let type, type != "about:blank" else { return nil }
         let parts = type.utf8.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: ":") }
-        // `https://example.org/` names a host and no problem.
+        // `https://example.org/` is only a host, not a problem.
         let isHost = parts.count == 2 && (parts[0].elementsEqual("https".utf8) || parts[0].elementsEqual("http".utf8))
-        // So does one for where all of them are described.
+        // A page that describes all problems doesn't identify one, either.
         guard !isHost, let tail = parts.last.map({ String(Substring($0)) }) else { return nil }
-        // A section of the standard is the class of the status over again.
+        // A section of the standard only repeats the class of the status.
         guard ErrorDecoder.isCode(tail), !tail.hasPrefix("section-"), !tail.hasPrefix("rfc"), tail != "errors" else { return nil }
         return ErrorCode(tail)
     }
@@ -93,7 +93,7 @@ extension ErrorBody {
         answer.requestID = self["ray_id"]?.idValue
     }
 
-    /// `errors:[{"detail":"…","pointer":"#/age"}]`, with the contract's `code` and `field` where they are.
+    /// Reads `errors:[{"detail":"…","pointer":"#/age"}]`, with the contract's `code` and `field` if present.
     private func pointed() -> [FieldViolation] {
         (errors ?? .null).mapObjects { item in
             let text = item.string("detail", "message") ?? ""

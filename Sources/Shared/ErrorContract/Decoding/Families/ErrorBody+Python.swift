@@ -2,7 +2,7 @@ import StrictJSON
 
 /// Django REST framework and FastAPI.
 extension ErrorBody {
-    /// `detail` as a text, a list of problems, or an object of the application's own.
+    /// Decodes `detail` as a text, a list of problems, or an object of the application.
     func python() -> DecodedError? {
         switch detail {
         case .string(let text):
@@ -49,14 +49,14 @@ extension ErrorBody {
             name.append(text)
             if place == "body" { pointer.append(text) }
         }
-        // Where the text is no JSON at all, the place is a count of characters.
+        // For text that isn't JSON, the location is a character offset.
         if place != nil, code?.rawValue == "json_invalid" { return FieldViolation(field: "", code: code, message: text) }
         return FieldViolation(field: name.text, pointer: place == "body" ? pointer.text : nil, code: code, message: text)
     }
 
     private static let places = ["body", "query", "path", "header", "cookie"]
 
-    /// The number in "Expected available in 42 seconds.", the only place where some throttles name it.
+    /// Returns the number in "Expected available in 42 seconds.", the only place in which some throttles report it.
     private static func delay(inThrottle text: String) -> Duration? {
         let words = text.split(separator: " ")
         guard let unit = words.lastIndex(where: { $0.hasPrefix("second") }), unit > 0 else { return nil }
@@ -79,7 +79,7 @@ extension ErrorBody {
         return answer.violations.isEmpty && answer.message == nil ? nil : answer
     }
 
-    /// Whether problems under a name belong to no field. Lengths tell most names apart.
+    /// Whether problems under a name belong to no field. Compares lengths first, which excludes most names.
     private static func isWholeBody(_ field: String) -> Bool {
         switch field.utf8.count {
         case 0: true
@@ -90,7 +90,7 @@ extension ErrorBody {
         }
     }
 
-    /// Whether others keep such a map under a name.
+    /// Whether other servers wrap such a map under a name.
     private static func isWrapper(_ key: String) -> Bool {
         switch key.utf8.count {
         case 7: key == "message"
@@ -100,7 +100,7 @@ extension ErrorBody {
         }
     }
 
-    /// Whether a value is nothing but lists of texts, however deep; what they say is collected.
+    /// Collects the texts of a value. Returns whether the value consists only of lists of texts, at any depth.
     private static func collect(_ value: JSONValue, at name: inout FieldName, into answer: inout DecodedError) -> Bool {
         switch value {
         case .array(let items):

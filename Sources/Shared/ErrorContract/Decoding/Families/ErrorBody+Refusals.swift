@@ -1,6 +1,6 @@
 import StrictJSON
 
-/// Families that may say no under a successful status.
+/// Formats that may report a failure with a successful status.
 extension ErrorBody {
     func slack(_ name: String) -> DecodedError {
         var answer = answer(.slack, code: error?.codeValue)
@@ -39,8 +39,8 @@ extension ErrorBody {
         return answer
     }
 
-    /// `{"error_code":"ComplexityException","status_code":429,"error_message":"…","errors":["…"]}`, as monday.com sends it to older
-    /// versions of its API.
+    /// Decodes `{"error_code":"ComplexityException","status_code":429,"error_message":"…","errors":["…"]}`, which monday.com
+    /// sends to older versions of its API.
     private func oldMonday(_ items: [JSONValue]) -> DecodedError? {
         guard self["error_code"]?.stringValue != nil, let claimed = self["status_code"]?.intValue, (400...599).contains(claimed),
             items.contains(where: { $0.stringValue != nil })
@@ -51,14 +51,15 @@ extension ErrorBody {
         return answer
     }
 
-    /// The delay that monday.com names with a refusal, or else the time until its complexity budget is full again.
+    /// Returns the delay that monday.com requests with a refusal, otherwise the time until its complexity budget is renewed.
     private func mondayDelay(_ facts: JSONObject?) -> Duration? {
         let complexity = self["data"]?.objectValue?["complexity"] ?? facts?["complexity"] ?? self["complexity"]
         return RetryAfter.delay(seconds: facts?["retry_in_seconds"])
             ?? RetryAfter.delay(seconds: complexity?.objectValue?["reset_in_x_seconds"])
     }
 
-    /// The status that an error claims under a success; and 429 under 400, which is Linear's status for a rate limit.
+    /// Returns the status that an error contains if the response's status is a success. Status 400, which Linear sends for a
+    /// rate limit, becomes 429.
     private func graphQLStatus(_ extensions: JSONObject?) -> Int {
         let code = extensions?["code"]?.stringValue ?? ""
         if status == 400, Self.graphQLLimits.contains(code) { return 429 }
@@ -77,7 +78,7 @@ extension ErrorBody {
         }
     }
 
-    /// The codes of refusals by a limit: of GraphQL servers in general, of Linear, and of monday.com.
+    /// The codes of rate limits: of GraphQL servers in general, of Linear, and of monday.com.
     private static let graphQLLimits: Set<String> = [
         "RATE_LIMITED", "TOO_MANY_REQUESTS", "THROTTLED", "RATELIMITED", "COMPLEXITY_BUDGET_EXHAUSTED", "ComplexityException",
         "complexityBudgetExhausted", "FIELD_MINUTE_RATE_LIMIT_EXCEEDED", "IP_RATE_LIMIT_EXCEEDED", "DAILY_LIMIT_EXCEEDED",

@@ -1,9 +1,9 @@
 import StrictJSON
 
-/// Bodies of no known family, and members beside those of a family: read by the names that many servers use.
+/// Bodies of unknown formats, and members in addition to those of a known format, read by the names that many servers use.
 extension ErrorBody {
-    /// Adds what an answer lacks and the body names under a usual name: to any family an id, to one that was told by little more
-    /// than one member all facts.
+    /// Adds values that the decoded error lacks and the body contains under a common name. Every format gets a request id; a
+    /// format that was recognized by little more than one member gets all values.
     func completed(_ answer: DecodedError?) -> DecodedError? {
         var read = answer ?? DecodedError(status: status, family: .otherJSON)
         read.requestID = read.requestID ?? usualRequestID
@@ -19,7 +19,8 @@ extension ErrorBody {
 
     private static let loose: Set<ErrorBodyFamily> = [.otherJSON, .messageText, .errorText, .hummingbird, .openAI, .google]
 
-    /// Where facts stand: the object and what it calls its error; the first of its errors, where nothing is said of them all.
+    /// The objects that may contain values: the object and its error, or the first of its errors if it has no common message
+    /// and error.
     private var places: [JSONObject] {
         let first = message == nil && error == nil ? errors?.arrayValue?.first?.objectValue : nil
         return [error?.objectValue?["data"]?.objectValue, error?.objectValue, object, first].compactMap(\.self)
@@ -54,7 +55,7 @@ extension ErrorBody {
         }
     }
 
-    /// Whether a text under a key is a name for what went wrong, rather than for a thing.
+    /// Whether a text under a key is the name of an error, rather than of a thing.
     private static func isName(_ text: String, under key: String) -> Bool {
         guard ErrorDecoder.isCode(text), text != "error" else { return false }
         return switch key {
@@ -122,7 +123,7 @@ extension ErrorBody {
 }
 
 extension String {
-    /// Whether this is a name such as `RecordNotFound`, and no word.
+    /// Whether this is a name such as `RecordNotFound`, rather than a word.
     fileprivate var isCamelCase: Bool {
         let capitals = utf8.count { (0x41...0x5A).contains($0) }
         return capitals > 1 && capitals < utf8.count

@@ -1,9 +1,9 @@
 import HTTPTypes
 import StrictJSON
 
-/// A JSON object that came as the body of an error, with what stood around it.
+/// A JSON object that is the body of an error response, with the status and the headers.
 ///
-/// The members by which most families are told apart are looked up once: a body is held against dozens of shapes.
+/// The members that distinguish most formats are looked up once, because a body is compared with dozens of formats.
 struct ErrorBody {
     let status: Int
     let headers: HTTPFields
@@ -27,7 +27,7 @@ struct ErrorBody {
 
     subscript(key: String) -> JSONValue? { object[key] }
 
-    /// An error of a family, about which nothing else is known yet.
+    /// Creates an error of a format.
     func answer(_ family: ErrorBodyFamily, code: ErrorCode? = nil, message: JSONValue? = nil) -> DecodedError {
         var answer = DecodedError(status: status, family: family)
         answer.code = code
@@ -37,7 +37,7 @@ struct ErrorBody {
 }
 
 extension JSONValue {
-    /// The whole number, if this is one.
+    /// The value as an integer, if it is one.
     var intValue: Int? {
         switch self {
         case .integer(let value): Int(exactly: value)
@@ -46,7 +46,7 @@ extension JSONValue {
         }
     }
 
-    /// The text as a code, if it is fit for one; a number other than zero and than a status counts by its digits.
+    /// The text as a code, if it is valid as one. A number becomes its digits, unless it is zero or an HTTP status.
     var codeValue: ErrorCode? {
         switch self {
         case .string(let text): ErrorDecoder.isCode(text) ? ErrorCode(text) : nil
@@ -55,7 +55,7 @@ extension JSONValue {
         }
     }
 
-    /// What is made of the elements that are objects, in their order; nothing if this is no array.
+    /// Transforms the elements that are objects, in their order. Empty if this is no array.
     func mapObjects<Value>(_ transform: (JSONObject) -> Value?) -> [Value] {
         guard case .array(let elements) = self else { return [] }
         var found: [Value] = []
@@ -66,19 +66,19 @@ extension JSONValue {
         return found
     }
 
-    /// The text as an id, if it is fit for one.
+    /// The text as an id, if it is valid as one.
     var idValue: String? {
         stringValue.flatMap { ErrorDecoder.isCode($0) ? $0 : nil }
     }
 }
 
 extension JSONObject {
-    /// Some of the members, those that are there and not null.
+    /// Returns the members with the given keys that exist and are not null.
     func picking(_ keys: String...) -> JSONObject {
         JSONObject(distinct: members.filter { keys.contains($0.key) && $0.value != .null })
     }
 
-    /// All but some of the members.
+    /// Returns all members except those with the given keys.
     func dropping(_ keys: Set<String>) -> JSONObject {
         JSONObject(distinct: members.filter { !keys.contains($0.key) })
     }
@@ -92,7 +92,7 @@ extension String {
     }
 }
 
-/// The shapes of other servers.
+/// The formats of other servers.
 extension ErrorBodyFamily {
     /// RFC 9457 with the contract's own members `code`, `request_id` and `retry_after`.
     public static let contractProblem = Self(rawValue: "contract-problem")
@@ -116,9 +116,9 @@ extension ErrorBodyFamily {
     public static let firebase = Self(rawValue: "firebase")
     /// Stripe.
     public static let stripe = Self(rawValue: "stripe")
-    /// OpenAI, and those that copy its shape.
+    /// OpenAI, and servers with the same format.
     public static let openAI = Self(rawValue: "openai")
-    /// Anthropic, and those that copy its shape.
+    /// Anthropic, and servers with the same format.
     public static let anthropic = Self(rawValue: "anthropic")
     /// Microsoft Azure and Graph.
     public static let azure = Self(rawValue: "azure")
@@ -134,7 +134,7 @@ extension ErrorBodyFamily {
     public static let djangoThrottle = Self(rawValue: "django-throttle")
     /// FastAPI: `detail` is a list or an object.
     public static let fastAPI = Self(rawValue: "fastapi")
-    /// Flask, by the handler of its documentation that makes JSON of Werkzeug's pages.
+    /// Flask, with the documented handler that converts Werkzeug's pages to JSON.
     public static let flask = Self(rawValue: "flask")
     /// slowapi.
     public static let slowAPI = Self(rawValue: "slowapi")
@@ -182,7 +182,7 @@ extension ErrorBodyFamily {
     public static let haProxy = Self(rawValue: "haproxy")
     /// Cloudflare's page or line of text.
     public static let cloudflarePage = Self(rawValue: "cloudflare-page")
-    /// A page where JSON was expected: a captive portal, or a firewall's challenge.
+    /// A page instead of JSON: a captive portal, or a firewall's challenge.
     public static let notAPI = Self(rawValue: "not-api")
     /// `{"error":"…"}`.
     public static let errorText = Self(rawValue: "error-text")

@@ -1,7 +1,7 @@
 import HTTPTypes
 import StrictJSON
 
-/// The families, most specific first. A shape that two of them share belongs to the one with more telling members.
+/// The formats, the most specific first. A format that two of them share belongs to the one with more distinctive members.
 extension ErrorDecoder {
     static func match(_ body: ErrorBody) -> DecodedError? {
         body.completed(family(of: body))
@@ -14,7 +14,8 @@ extension ErrorDecoder {
         return body.platform() ?? body.problem() ?? body.framework() ?? body.list() ?? body.coded() ?? body.text()
     }
 
-    /// A list instead of an object: Django REST framework's texts, or the problems that others keep under `errors`.
+    /// Decodes a list instead of an object: texts of Django REST framework, or the problems that other servers put under
+    /// `errors`.
     static func match(list: [JSONValue], status: Int, headers: HTTPFields) -> DecodedError? {
         if list.contains(where: { $0.objectValue?.string("message") != nil }) {
             return ErrorBody(status: status, headers: headers, object: ["errors": .array(list)]).completed(nil)
@@ -28,7 +29,7 @@ extension ErrorDecoder {
 }
 
 extension ErrorBody {
-    /// Shapes that say no in a member of their own, under any status.
+    /// Decodes formats that report a failure in a separate member, under any status.
     func refusal() -> DecodedError? {
         if let ok = self["ok"], ok == false, let name = error?.stringValue { return slack(name) }
         if let success = self["success"], success == false, let problems = errors?.arrayValue,
@@ -40,12 +41,12 @@ extension ErrorBody {
         return ErrorDecoder.success(object, status: status)
     }
 
-    /// Shapes with a list or a map of problems.
+    /// Decodes formats with a list or a map of problems.
     func list() -> DecodedError? {
         graphQL() ?? jsonAPI() ?? djangoMap()
     }
 
-    /// One line of text, and nothing to tell whose.
+    /// Decodes one line of text of an unknown server.
     func text() -> DecodedError? {
         var answer = line()
         answer?.violations = (errors?.arrayValue ?? []).compactMap(FieldViolation.init(json:))
@@ -65,10 +66,10 @@ extension ErrorBody {
 }
 
 extension HTTPFields {
-    /// The fields that the decoder looks at, picked out once: it asks for each of them, mostly in vain.
+    /// The fields that the decoder reads, filtered once, because it looks up each of them and most are absent.
     var facts: HTTPFields { HTTPFields(lazy.filter { Self.tells($0.name) }) }
 
-    /// Most names are told apart by their marks, without hashing them.
+    /// Compares the marks of names first, which excludes most names without hashing them.
     private static func tells(_ name: HTTPField.Name) -> Bool {
         marks & JSONObject.mark(of: name.canonicalName) != 0 && telling.contains(name)
     }
@@ -83,14 +84,14 @@ extension HTTPFields {
         .rateLimitRetryAfter, .oldRateLimitResetAfter, .dashedRateLimitRemaining, .dashedRateLimitReset,
     ]
 
-    /// The value of a field, which is mostly on one line.
+    /// Returns the value of a field, which usually has one line.
     func value(_ name: HTTPField.Name) -> String? {
         guard let first = firstIndex(where: { $0.name == name }) else { return nil }
         let isAlone = !self[(first + 1)...].contains { $0.name == name }
         return isAlone ? self[first].value : self[name]
     }
 
-    /// The id by which some log knows the request; the first of the known headers that is fit for one.
+    /// The id of the request in a log: the first of the known headers with a valid id.
     var namedRequestID: String? {
         Self.requestIDs.lazy.compactMap { value($0) }.first(where: ErrorDecoder.isCode)
     }
@@ -99,17 +100,17 @@ extension HTTPFields {
         .requestID, .plainRequestID, .cloudflareRay, .amazonRequestID, .microsoftRequestID, .gitHubRequestID,
     ]
 
-    /// The trace that the request belongs to, which the server's log may know as well.
+    /// The trace that the request belongs to, which the server's log may contain.
     var traceID: String? {
         value(.traceparent).flatMap { ErrorDecoder.isCode($0) ? $0 : nil }
     }
 
-    /// The code that the contract's server mirrors into a header.
+    /// The code that a server of the contract repeats in a header.
     var contractCode: ErrorCode? {
         value(.errorCode).flatMap { ErrorDecoder.isCode($0) ? ErrorCode($0) : nil }
     }
 
-    /// The code that a vendor puts into a header of his own.
+    /// The code that a vendor sends in its own header.
     var vendorCode: ErrorCode? {
         if let code = value(.microsoftErrorCode), ErrorDecoder.isCode(code) { return ErrorCode(code) }
         if let type = value(.amazonErrorType), let code = ErrorDecoder.amazonCode(type) { return code }
@@ -117,13 +118,14 @@ extension HTTPFields {
     }
 }
 
-/// Looking for ASCII texts in bytes, without making characters of them.
+/// Searches for ASCII texts in bytes, without converting them to characters.
 extension UnsafeBufferPointer<UInt8> {
-    /// Whether a text stands at a place.
+    /// Whether the bytes at an index equal a text.
+    ///
     /// - Parameters:
-    ///   - text: An ASCII text; in lower case if the case does not matter.
-    ///   - index: The place.
-    ///   - ignoringCase: Whether upper-case letters count as lower-case ones.
+    ///   - text: An ASCII text; in lower case if `ignoringCase` is set.
+    ///   - index: The index.
+    ///   - ignoringCase: Whether upper-case letters are compared as lower-case ones.
     func stands(_ text: StaticString, at index: Int, ignoringCase: Bool = false) -> Bool {
         let length = text.utf8CodeUnitCount
         guard count - index >= length else { return false }
@@ -135,12 +137,12 @@ extension UnsafeBufferPointer<UInt8> {
         return true
     }
 
-    /// The first place of a text.
+    /// Returns the first index of a text.
     func firstIndex(of text: StaticString) -> Int? {
         indices.first { stands(text, at: $0) }
     }
 
-    /// Whether the bytes begin as markup does, in UTF-8 or UTF-16, whatever byte order mark stands before it.
+    /// Whether the bytes begin like markup, in UTF-8 or UTF-16, with any byte order mark.
     var beginAsMarkup: Bool {
         let start = first { byte in
             switch byte {

@@ -1,8 +1,8 @@
 import HTTPTypes
 
-/// Bodies that are no JSON: pages, XML and lines of text. They give a family, at most a code and an id, never a text.
+/// Bodies that aren't JSON: pages, XML and lines of text. They yield a format, at most a code and an id, never a text.
 extension ErrorDecoder {
-    /// The start says whose page it is.
+    /// The number of bytes that identify the origin of a page.
     private static let pageStart = 4_096
 
     static func match(text bytes: UnsafeBufferPointer<UInt8>, status: Int, headers: HTTPFields) -> DecodedError {
@@ -51,7 +51,7 @@ extension ErrorDecoder {
         }
     }
 
-    /// `<html><body><h1>503`, however it is spaced.
+    /// Whether the page is `<html><body><h1>503`, with any whitespace.
     private static func isHAProxy(_ page: UnsafeBufferPointer<UInt8>, status: Int) -> Bool {
         let start = page.prefix(64).filter { $0 > 0x20 }
         return start.withUnsafeBufferPointer { bytes in
@@ -65,7 +65,7 @@ extension ErrorDecoder {
         headers.value(.server)?.lowercased() == "cloudflare" || headers.value(.cloudflareRay) != nil
     }
 
-    /// A page under a success is never the API's, nor is one that asks the visitor to prove himself.
+    /// Whether a page is not the API's: every page with a successful status, and every challenge to the visitor.
     private static func isChallenge(_ marks: PageMarks, status: Int, headers: HTTPFields) -> Bool {
         switch status {
         case 200...399, 511: true
@@ -76,7 +76,7 @@ extension ErrorDecoder {
         }
     }
 
-    /// The text of the first element that has no attributes.
+    /// Returns the text of the first element without attributes.
     private static func element(_ opening: StaticString, _ closing: StaticString, in page: UnsafeBufferPointer<UInt8>) -> String?
     {
         guard let tag = page.firstIndex(of: opening) else { return nil }
@@ -85,7 +85,7 @@ extension ErrorDecoder {
         return String(validating: page[start..<end], as: UTF8.self)?[...].trimmedText
     }
 
-    /// The name in `ns#ThrottlingException:http://…`.
+    /// Returns the name in `ns#ThrottlingException:http://…`.
     static func amazonCode(_ type: String) -> ErrorCode? {
         let name = type.prefix { $0 != ":" }
         let tail = (name.split(separator: "#").last ?? name[...]).trimmedText
@@ -93,7 +93,7 @@ extension ErrorDecoder {
     }
 }
 
-/// Texts by which the page of somebody else is known, as far as they stand in it; letters of both cases count.
+/// The texts that identify the origin of a page, compared without regard to case.
 struct PageMarks: OptionSet {
     let rawValue: UInt16
 
@@ -101,12 +101,12 @@ struct PageMarks: OptionSet {
     static let express = Self(rawValue: 1 << 1)
     static let nginx = Self(rawValue: 1 << 2)
     static let cloudflare = Self(rawValue: 1 << 3)
-    /// What firewalls and portals say to a visitor who must prove himself or sign in.
+    /// Texts by which firewalls and portals ask a visitor for a challenge or a sign-in.
     static let challenge = Self(rawValue: 1 << 4)
     static let accessDenied = Self(rawValue: 1 << 5)
     static let reference = Self(rawValue: 1 << 6)
 
-    /// Looks through a page once. O(n).
+    /// Searches a page once. O(n).
     init(in page: UnsafeBufferPointer<UInt8>) {
         self = []
         for index in page.indices { insert(Self.mark(in: page, at: index)) }

@@ -2,32 +2,32 @@ public import Foundation
 public import HTTPTypes
 import StrictJSON
 
-/// Failures under a successful status.
+/// Failures with a successful status.
 extension ErrorDecoder {
-    /// Reads an answer whose status says success, and returns an error if its body says that it is none: the one place where
-    /// this is decided.
+    /// Decodes a response with a successful status, and returns an error if its body reports a failure.
     ///
-    /// That is `success:false`, `valid:false` with an error, Slack's `ok:false` with an error, GraphQL's errors without
-    /// data, and a page where JSON was expected (``ErrorCode/notAPIResponse``). Any other body is a success, one that
-    /// cannot be read included: whether it is what was asked for is not decided here.
+    /// Failures are `success:false`, `valid:false` with an error, Slack's `ok:false` with an error, GraphQL's errors without
+    /// data, and a page instead of JSON (``ErrorCode/notAPIResponse``). Any other body counts as a success, even one that can't
+    /// be read: the caller decides whether it has the expected content.
     ///
-    /// A plain success is passed over once and not read: O(n) in bytes.
+    /// A body without a failure is scanned once. O(n) in bytes.
+    ///
     /// - Parameters:
     ///   - status: The HTTP status.
     ///   - headers: The response's headers.
-    ///   - body: The body; of a refusal, texts past ``maximumBodySize`` are not read.
-    ///   - now: The local wall clock; read only if the body may refuse.
+    ///   - body: The body. The texts of a failure are only read up to ``maximumBodySize``.
+    ///   - now: The local wall clock, read only if the body may report a failure.
     public func refusalInSuccess(
         status: Int,
         headers: HTTPFields,
         body: some Collection<UInt8>,
         now: @autoclosure () -> Date
     ) -> DecodedError? {
-        func look(_ bytes: UnsafeBufferPointer<UInt8>) -> DecodedError? {
+        func inspect(_ bytes: UnsafeBufferPointer<UInt8>) -> DecodedError? {
             let text = UnsafeBufferPointer(rebasing: bytes.dropFirst(bytes.stands("\u{FEFF}", at: 0) ? 3 : 0))
             return refusal(status: status, headers: headers, body: text, now: now())
         }
-        return body.withContiguousStorageIfAvailable(look) ?? Array(body).withUnsafeBufferPointer(look)
+        return body.withContiguousStorageIfAvailable(inspect) ?? Array(body).withUnsafeBufferPointer(inspect)
     }
 
     private func refusal(
@@ -44,12 +44,12 @@ extension ErrorDecoder {
         let refuses = Self.refuses(outline)
         guard refuses || Self.mayBeGraphQL(outline) else { return nil }
         var error = decode(status: status, headers: headers, body: body, now: now())
-        // What is too large to be read says no all the same.
+        // A body that is too large to be decoded still reports the failure.
         if refuses, error.family == .unreadable, body.count > Self.maximumBodySize { error.family = .success }
         return refuses && error.family != .unreadable || error.family == .graphQL ? error : nil
     }
 
-    /// The members that say whether an answer refuses.
+    /// The members that may report a failure.
     private static let verdicts: Set<String> = ["success", "valid", "ok", "error", "errors", "data"]
 
     private static func refuses(_ outline: JSONObject) -> Bool {
@@ -57,7 +57,7 @@ extension ErrorDecoder {
         return outline["success"] == false || hasError && (outline["valid"] == false || outline["ok"] == false)
     }
 
-    /// With data beside the errors the answer is partial, not refused.
+    /// Whether the errors may be GraphQL's. With data beside the errors, the response is partial rather than failed.
     private static func mayBeGraphQL(_ outline: JSONObject) -> Bool {
         outline["errors"]?.arrayValue != nil && (outline["data"] ?? .null) == .null
     }

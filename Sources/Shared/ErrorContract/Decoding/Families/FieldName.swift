@@ -1,16 +1,16 @@
 import Foundation
 import StrictJSON
 
-/// A field as a person would name it, such as `items[1].name`, put together step by step.
+/// A field name for users, such as `items[1].name`, built step by step.
 struct FieldName {
     private var bytes: [UInt8] = []
 
     init() {
-        // Most names fit.
+        // Sufficient for most names.
         bytes.reserveCapacity(48)
     }
 
-    /// Reads a JSON Pointer such as `#/items/1/name` or `/items/1/name`; `nil` for anything else.
+    /// Parses a JSON Pointer such as `#/items/1/name` or `/items/1/name`; `nil` for any other text.
     init?(pointer: String) {
         var pointer = pointer
         let isFragment = pointer.utf8.first == UInt8(ascii: "#")
@@ -22,7 +22,7 @@ struct FieldName {
     private mutating func read(_ pointer: UnsafeBufferPointer<UInt8>, from start: Int) -> Bool {
         guard start < pointer.count else { return true }
         guard pointer[start] == UInt8(ascii: "/") else { return false }
-        // JSON:API wraps what a person calls a field.
+        // JSON:API wraps the fields.
         let wrapper: StaticString = "/data/attributes"
         let end = start + wrapper.utf8CodeUnitCount
         let isWrapped = pointer.stands(wrapper, at: start) && (end == pointer.count || pointer[end] == UInt8(ascii: "/"))
@@ -41,7 +41,7 @@ struct FieldName {
         append(text.replacing("~1", with: "/").replacing("~0", with: "~"))
     }
 
-    /// Adds the name of a member or the index of an element.
+    /// Appends the name of a member or the index of an element.
     mutating func append(_ step: String) {
         var step = step
         step.withUTF8 { append(bytes: $0) }
@@ -64,7 +64,7 @@ struct FieldName {
         bytes.append(UInt8(ascii: "]"))
     }
 
-    /// Runs a body with the name of a member added, and takes it away again.
+    /// Appends the name of a member, calls a closure, and removes the name.
     mutating func within<Value>(_ step: String, _ body: (inout FieldName) -> Value) -> Value {
         let length = bytes.count
         append(step)
@@ -72,7 +72,7 @@ struct FieldName {
         return body(&self)
     }
 
-    /// Runs a body with the index of an element added, and takes it away again.
+    /// Appends the index of an element, calls a closure, and removes the index.
     mutating func within<Value>(index: Int, _ body: (inout FieldName) -> Value) -> Value {
         let length = bytes.count
         append(index: index)
@@ -87,7 +87,7 @@ struct FieldName {
     var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// A JSON Pointer in a URI fragment, such as `#/items/1/name`, put together step by step.
+/// A JSON Pointer in a URI fragment, such as `#/items/1/name`, built step by step.
 struct FieldPointer {
     private var bytes = [UInt8(ascii: "#")]
 
@@ -105,15 +105,15 @@ struct FieldPointer {
     var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// Problems as other servers write them.
+/// Field problems in the formats of other servers.
 extension FieldViolation {
-    /// The problems of a map from field to texts: `{"email":["…"],"name":"…"}`.
+    /// Returns the problems of a map from field to texts: `{"email":["…"],"name":"…"}`.
     static func map(_ value: JSONValue?) -> [FieldViolation] {
         var found: [FieldViolation] = []
         guard let object = value?.objectValue else { return found }
         found.reserveCapacity(object.members.count)
         for (field, texts) in object.members {
-            // ASP.NET names a place in the body by its JSONPath.
+            // ASP.NET locates a value in the body by its JSONPath.
             let name = field.hasPrefix("$.") ? String(field.dropFirst(2)) : field
             switch texts {
             case .string(let text): found.append(FieldViolation(field: name, message: text))
@@ -125,7 +125,7 @@ extension FieldViolation {
         return found
     }
 
-    /// A problem whose place is a JSON Pointer.
+    /// Returns a problem whose location is a JSON Pointer.
     static func at(pointer: String, code: ErrorCode?, message: String) -> FieldViolation {
         guard let name = FieldName(pointer: pointer) else { return FieldViolation(field: pointer, code: code, message: message) }
         let written = pointer.utf8.first == UInt8(ascii: "#") ? pointer : "#" + pointer

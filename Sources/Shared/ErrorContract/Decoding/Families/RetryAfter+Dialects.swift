@@ -3,53 +3,54 @@ public import HTTPTypes
 import StrictJSON
 import Timekeeping
 
-/// The other headers in which servers name a delay.
+/// Other headers in which servers send a delay.
 extension RetryAfter {
-    /// Returns the delay that the headers of a response name in any dialect, or `nil`.
+    /// Returns the delay that the headers of a response contain in any dialect, or `nil`.
     ///
-    /// The first header in this order that can be read decides: `Retry-After`; `X-Retry-After` (seconds or a Unix time);
+    /// The first header in this order that can be read is used: `Retry-After`; `X-Retry-After` (seconds or a Unix time);
     /// `Retry-After-Ms`, `x-ms-retry-after-ms` and `x-amz-retry-after` (milliseconds); `RateLimit`; `X-RateLimit-Retry-After`,
     /// `X-RateLimit-Reset-After` and `X-RateLimit-Reset`; then the resets of OpenAI, Anthropic, Linear and Contentful.
     ///
-    /// From `RateLimit` on, a server sends the fields with every response. They count under status 429 and 503 unless they report
+    /// Servers send the fields from `RateLimit` on with every response. They count under status 429 and 503 unless they report
     /// remaining requests, and under 403 only if they report that none remains.
+    ///
     /// - Parameters:
     ///   - status: The HTTP status.
     ///   - headers: The response's headers.
-    ///   - now: The local wall clock, used when the response carries no `Date`.
+    ///   - now: The local wall clock, used if the response has no `Date`.
     public static func delay(status: Int, headers: HTTPFields, now: Date) -> Duration? {
         delay(status: status, facts: headers, all: headers, now: now)
     }
 
     /// - Parameters:
-    ///   - facts: The fields that most servers use, picked out of all of them.
-    ///   - headers: All fields; read only if a rate limit is the likely reason and no usual field names a delay.
+    ///   - facts: The fields that most servers use, filtered from all fields.
+    ///   - headers: All fields. They are read only if a rate limit is the likely reason and no common field contains a delay.
     static func delay(status: Int, facts: HTTPFields, all headers: HTTPFields, now: Date) -> Duration? {
         guard !headers.isEmpty else { return nil }
         if !facts.isEmpty {
             if let delay = delay(in: facts, now: now) { return delay }
-            let answer = AnswerTime(headers: facts, now: now)
+            let answer = ResponseTime(headers: facts, now: now)
             if let delay = facts.value(.plainRetryAfter).flatMap({ wait($0, in: answer) }) { return delay }
             for name in [HTTPField.Name.retryAfterMilliseconds, .microsoftRetryAfterMilliseconds, .amazonRetryAfter] {
                 if let text = facts.value(name), let value = number(text) { return delay(milliseconds: value) }
             }
         }
         guard status == 429 || status == 503 || status == 403 else { return nil }
-        let answer = AnswerTime(headers: facts, now: now)
+        let answer = ResponseTime(headers: facts, now: now)
         return rateLimit(answer, status: status) ?? oldRateLimit(answer, status: status)
             ?? vendorReset(headers, status: status, in: answer)
     }
 
-    /// A delay in seconds, however long, or a Unix time in seconds or milliseconds.
-    private static func wait(_ text: String, in answer: AnswerTime) -> Duration? {
+    /// Parses a delay in seconds of any length, or a Unix time in seconds or milliseconds.
+    private static func wait(_ text: String, in answer: ResponseTime) -> Duration? {
         guard let value = number(text) else { return nil }
         return unixTime(value).flatMap { distance(to: $0, in: answer) } ?? delay(seconds: value)
     }
 
-    /// Whole seconds, rounded up and cut to ``longest``; `nil` for what is no delay.
+    /// Returns whole seconds, rounded up and limited to ``longest``; `nil` for an invalid delay.
     static func delay(seconds: Double) -> Duration? {
         guard seconds.isFinite, seconds >= 0 else { return nil }
-        // Cut before the conversion: a large number traps in an integer.
+        // Clamped before the conversion, which traps for large numbers.
         return .seconds(Int64(min(seconds, 315_360_000).rounded(.up)))
     }
 
@@ -61,7 +62,7 @@ extension RetryAfter {
         delay(seconds: milliseconds / 1_000)
     }
 
-    /// A protobuf duration in JSON, such as `3.5s`.
+    /// Parses a protobuf duration in JSON, such as `3.5s`.
     static func delay(protobuf text: String) -> Duration? {
         guard text.utf8.last == UInt8(ascii: "s") else { return nil }
         return secondsRoundedUp(text.dropLast()).map { min(.seconds($0), longest) }
@@ -77,8 +78,8 @@ extension RetryAfter {
         return Double(trimmed)
     }
 
-    /// `RateLimit: "default";r=0;t=30`, `RateLimit: limit=100, remaining=0, reset=30`, and `RateLimit-Reset: 30`.
-    private static func rateLimit(_ answer: AnswerTime, status: Int) -> Duration? {
+    /// Parses `RateLimit: "default";r=0;t=30`, `RateLimit: limit=100, remaining=0, reset=30`, and `RateLimit-Reset: 30`.
+    private static func rateLimit(_ answer: ResponseTime, status: Int) -> Duration? {
         let headers = answer.headers
         var longestWait: Duration?
         for line in headers[values: .rateLimit] {
@@ -96,11 +97,11 @@ extension RetryAfter {
         return headers.value(.rateLimitReset).flatMap { reset($0, in: answer) }
     }
 
-    private static func oldRateLimit(_ answer: AnswerTime, status: Int) -> Duration? {
+    private static func oldRateLimit(_ answer: ResponseTime, status: Int) -> Duration? {
         let headers = answer.headers
         let remaining = headers.value(.oldRateLimitRemaining) ?? headers.value(.dashedRateLimitRemaining)
         guard mayCount(remaining: remaining, status: status) else { return nil }
-        // GitHub sends the fields with every answer: only a quota that is used up is a reason to wait for its end.
+        // GitHub sends the fields with every response. Only a quota that is used up is a reason to wait for its end.
         let isGitHub = headers.value(.gitHubRequestID) != nil || headers.value(.server)?.lowercased() == "github.com"
         if isGitHub, remaining == nil { return nil }
         // Symfony and Smoobu send a Unix time, MailerLite seconds.
@@ -114,9 +115,9 @@ extension RetryAfter {
         return number(remaining) == 0
     }
 
-    /// The time at which a quota is renewed: seconds from now up to a year, else since 1970 in seconds or milliseconds; a date of
-    /// HTTP or of RFC 3339; or a length such as `6m0s`.
-    static func reset(_ text: String, in answer: AnswerTime) -> Duration? {
+    /// Parses the time at which a quota is renewed: seconds from now up to a year, otherwise since 1970 in seconds or
+    /// milliseconds; an HTTP date or an RFC 3339 date; or a duration such as `6m0s`.
+    static func reset(_ text: String, in answer: ResponseTime) -> Duration? {
         if let value = number(text) {
             if value <= 31_622_400 { return delay(seconds: value) }
             return unixTime(value).flatMap { distance(to: $0, in: answer) }
@@ -126,7 +127,7 @@ extension RetryAfter {
         return date.map { distance(to: $0, in: answer) } ?? delay(units: trimmed)
     }
 
-    /// The time of a number that is far too large to be a delay.
+    /// Returns the time of a number that is too large to be a delay.
     private static func unixTime(_ value: Double) -> Date? {
         switch value {
         case 1e9..<1e11: Date(timeIntervalSince1970: value)
@@ -135,7 +136,7 @@ extension RetryAfter {
         }
     }
 
-    static func distance(to date: Date, in answer: AnswerTime) -> Duration? {
+    static func distance(to date: Date, in answer: ResponseTime) -> Duration? {
         delay(seconds: max(0, date.timeIntervalSince(answer.base)))
     }
 
@@ -154,7 +155,7 @@ extension RetryAfter {
     private static let secondsKeys = ["retry_after", "retry_after_seconds", "retryAfter", "retryAfterSeconds"]
     private static let millisecondsKeys = ["retry_after_ms", "retryAfterMs"]
 
-    /// The delay that a body names beside its facts, wherever that is usual.
+    /// Returns the delay in a body, at any common location.
     static func delay(inBody object: JSONObject) -> Duration? {
         let inner = object["error"]?.objectValue
         let places = [
@@ -172,7 +173,8 @@ extension RetryAfter {
         return retryInfo(in: object["details"]) ?? retryInfo(in: inner?["details"])
     }
 
-    /// The delay of a `google.rpc.RetryInfo` among the details of an error: as gRPC-gateway and Google write it, and as Connect does.
+    /// Returns the delay of a `google.rpc.RetryInfo` in the details of an error, in the formats of gRPC-gateway, Google and
+    /// Connect.
     static func retryInfo(in details: JSONValue?) -> Duration? {
         for item in details?.arrayValue ?? [] {
             guard let item = item.objectValue, let type = item.string("@type", "type"), type.hasSuffix("google.rpc.RetryInfo")
@@ -184,12 +186,13 @@ extension RetryAfter {
     }
 }
 
-/// Servers with several quotas, each with its own fields for the remaining count and the reset.
+/// Servers with several quotas, each with separate fields for the remaining count and the reset.
 extension RetryAfter {
-    /// Returns the longest reset among the quotas that are used up, or `nil`.
+    /// Returns the longest reset of the quotas that are used up, or `nil`.
     ///
-    /// A quota without a remaining count is taken to be used up under status 429 and 503. O(number of fields) if there is no such quota.
-    static func vendorReset(_ headers: HTTPFields, status: Int, in answer: AnswerTime) -> Duration? {
+    /// A quota without a remaining count counts as used up under status 429 and 503. O(number of fields) if there is no such
+    /// quota.
+    static func vendorReset(_ headers: HTTPFields, status: Int, in answer: ResponseTime) -> Duration? {
         let hasQuota = headers.contains { field in
             let name = field.name.canonicalName
             return name.hasPrefix("x-ratelimit-") || name.hasPrefix("anthropic-") || name.hasPrefix("x-contentful-")
@@ -215,16 +218,16 @@ extension RetryAfter {
     }
 
     private static let quotas =
-        // OpenAI and compatible servers: lengths such as 6m0s and 20ms.
+        // OpenAI and compatible servers: durations such as 6m0s and 20ms.
         ["-requests", "-tokens"].map { Quota("x-ratelimit-", $0, isNameLast: true) }
         // Anthropic: RFC 3339.
         + ["requests-", "tokens-", "input-tokens-", "output-tokens-"].map { Quota("anthropic-ratelimit-", $0) }
         // Linear: Unix times in milliseconds.
         + ["requests-", "complexity-", "endpoint-requests-"].map { Quota("x-ratelimit-", $0) }
-        // Contentful: seconds, sent with refusals alone.
+        // Contentful: seconds, only sent with refusals.
         + [Quota("x-contentful-ratelimit-")]
 
-    /// A length as Go writes it: `6m0s`, `1h2m3.5s`, `20ms`.
+    /// Parses a duration in Go's format: `6m0s`, `1h2m3.5s`, `20ms`.
     static func delay(units text: String) -> Duration? {
         var rest = text.utf8[...]
         var seconds = 0.0
@@ -243,7 +246,7 @@ extension RetryAfter {
         return delay(seconds: seconds)
     }
 
-    /// Longer names stand before those that they begin with.
+    /// A longer name is listed before a name that it begins with.
     private static let units: [(name: String, seconds: Double)] = [
         ("ms", 0.001), ("us", 0.000_001), ("ns", 0.000_000_001), ("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1),
     ]

@@ -1,0 +1,142 @@
+public import Foundation
+public import Logging
+import RateLimiting
+import Synchronization
+public import Timekeeping
+
+#if canImport(Network)
+    import Dispatch
+    import Network
+#endif
+
+/// The dependencies of a client: clocks, randomness, connectivity and a logger.
+///
+/// The library has no other source of time and randomness, so that tests can run every delay on a manual clock.
+public struct ClientEnvironment: Sendable {
+    /// The clock on which delays are measured and slept.
+    public var clock: MonotonicClock
+    /// The local wall clock, with which dates in responses are compared, and on which `retryAt` is based.
+    public var wallClock: @Sendable () -> Date
+    /// Returns a uniformly distributed random number from 0 to 1, for the jitter of delays.
+    public var chance: @Sendable () -> Double
+    /// The device's connectivity; `nil` if it is not monitored.
+    public var connectivity: Connectivity?
+    /// The logger for decisions, at debug level and without secrets; `nil` for none.
+    public var logger: Logger?
+
+    /// Creates an environment. The defaults are those of the system.
+    public init(
+        clock: MonotonicClock = .continuous,
+        wallClock: @escaping @Sendable () -> Date = { Date() },
+        chance: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
+        connectivity: Connectivity? = nil,
+        logger: Logger? = nil
+    ) {
+        self.clock = clock
+        self.wallClock = wallClock
+        self.chance = chance
+        self.connectivity = connectivity
+        self.logger = logger
+    }
+}
+
+extension MonotonicClock {
+    /// Runs an operation until it ends or an instant is reached, and cancels it in the latter case.
+    ///
+    /// - Returns: `nil` if the instant was reached first.
+    func run<Value: Sendable>(
+        until instant: Duration,
+        _ operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value? {
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await operation() }
+            group.addTask {
+                try await sleep(until: instant)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? nil
+        }
+    }
+}
+
+/// The connectivity of the device. Calls with ``CallOptions/waitsForConnectivity`` wait for it, and gates that closed on
+/// another network open early.
+///
+/// On Apple platforms, `system` monitors the network path. Elsewhere, and in tests, create a value and report changes to it.
+///
+/// ```swift
+/// let connectivity = Connectivity()
+/// connectivity.report(isOnline: false)
+/// ```
+public final class Connectivity: Sendable {
+    private struct State {
+        var isOnline: Bool
+        var changes: UInt64 = 0
+        var line = WaiterLine<Void>()
+    }
+
+    private let state: Mutex<State>
+
+    /// Creates a value that changes when ``report(isOnline:)`` is called.
+    public init(isOnline: Bool = true) {
+        state = Mutex(State(isOnline: isOnline))
+    }
+
+    /// Whether the device has a connection.
+    public var isOnline: Bool { state.withLock(\.isOnline) }
+
+    /// The number of reported changes of the network path.
+    var changes: UInt64 { state.withLock(\.changes) }
+
+    /// Reports a change of the network path: gained, lost or replaced by another one.
+    public func report(isOnline: Bool) {
+        let wakes = state.withLock { state in
+            state.isOnline = isOnline
+            state.changes += 1
+            return isOnline ? state.line.wakeFirst(.max) : []
+        }
+        for wake in wakes { wake.resume() }
+    }
+
+    /// Waits until the device is online.
+    ///
+    /// - Returns: `false` if the instant was reached first.
+    func waitUntilOnline(until instant: Duration, on clock: MonotonicClock) async throws -> Bool {
+        let id = state.withLock { $0.isOnline ? nil : $0.line.enter(()) }
+        guard let id else {
+            // The connection came back before the call failed, or it exists but doesn't lead to the server. A retry may succeed
+            // a moment later.
+            let next = min(instant, clock.now + .milliseconds(500))
+            try await clock.sleep(until: next)
+            return next < instant
+        }
+        defer { state.withLock { _ = $0.line.leave(id) } }
+        try await WaiterLine<Void>.wait {
+            try await clock.sleep(until: instant)
+        } park: { [self] wake in
+            state.withLock { $0.line.park(id, wake) }
+        } wake: { [self] in
+            state.withLock { $0.line.wake(id) }
+        }
+        try Task.checkCancellation()
+        return isOnline
+    }
+}
+
+#if canImport(Network)
+    extension Connectivity {
+        /// The connectivity of this device, monitored from its first use on.
+        public static let system: Connectivity = {
+            let connectivity = Connectivity()
+            let monitor = NWPathMonitor()
+            // The handler retains the monitor, and the system retains the handler once it is started.
+            monitor.pathUpdateHandler = { path in
+                _ = monitor
+                connectivity.report(isOnline: path.status == .satisfied)
+            }
+            monitor.start(queue: DispatchQueue(label: "holdfast.connectivity"))
+            return connectivity
+        }()
+    }
+#endif

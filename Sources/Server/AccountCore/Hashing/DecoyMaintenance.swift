@@ -1,0 +1,51 @@
+public import Logging
+import Observability
+import Scheduling
+public import ServiceLifecycle
+
+/// Periodically adapts the decoys of a gate to the hashes that accounts have; see ``DecoyMix``.
+public struct DecoyMaintenance<C: Clock>: Service where C.Duration == Duration {
+    private let accounts: any AccountRepository
+    private let decoys: any DecoyStore
+    private let gate: HashingGate
+    private let interval: Duration
+    private let clock: C
+    private let logger: Logger
+
+    /// Creates the service.
+    public init(
+        accounts: any AccountRepository,
+        decoys: any DecoyStore,
+        gate: HashingGate,
+        interval: Duration = .seconds(60),
+        clock: C,
+        logger: Logger
+    ) {
+        self.accounts = accounts
+        self.decoys = decoys
+        self.gate = gate
+        self.interval = interval
+        self.clock = clock
+        self.logger = logger
+    }
+
+    /// Adapts the decoys at each interval until the service group shuts down.
+    public func run() async throws {
+        await PeriodicService(every: interval, clock: clock) {
+            try await renew()
+        } failure: { error in
+            logger.error("Decoy renewal failed", metadata: .failure(error))
+        }.run()
+    }
+
+    /// Adapts the decoys once.
+    public func renew() async throws {
+        let (counts, total) = try await accounts.countForeignHashes(by: gate.decoy(like:))
+        let spans = try await decoys.renewDecoys { spans in
+            var mix = DecoyMix(spans: spans)
+            mix.follow(counts, of: total)
+            return mix.spans
+        }
+        gate.setDecoys(DecoyMix(spans: spans))
+    }
+}

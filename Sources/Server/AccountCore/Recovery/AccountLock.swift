@@ -1,0 +1,39 @@
+public import AccountContract
+public import Foundation
+
+/// Locks an account by the link "this was not me" of a confirmation email, until its user resets the password.
+public struct AccountLock: Sendable {
+    private let tokens: any AccountLockTokenStore
+    private let audit: (any AuditNoting)?
+    private let now: @Sendable () -> Date
+
+    /// Creates the domain service.
+    /// - Parameters:
+    ///   - tokens: The store of tokens that lock an account.
+    ///   - audit: Records the events of accounts; `nil` records none.
+    ///   - now: The wall clock.
+    public init(tokens: any AccountLockTokenStore, audit: (any AuditNoting)? = nil, now: @escaping @Sendable () -> Date) {
+        self.tokens = tokens
+        self.audit = audit
+        self.now = now
+    }
+
+    /// Returns the account that a token can lock. Changes nothing.
+    /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`.
+    public func account(_ token: ResetToken) async throws -> Account {
+        guard let account = try await tokens.find(TokenDigest(of: token.rawValue), at: now()) else {
+            throw AccountError.resetTokenInvalid
+        }
+        return account
+    }
+
+    /// Locks the account of a token and ends all its sessions.
+    /// - Throws: ``AccountError`` with the code `AUTH_RESET_TOKEN_INVALID`.
+    public func lock(_ token: ResetToken) async throws {
+        let account = try await account(token)
+        guard try await tokens.lock(TokenDigest(of: token.rawValue), at: now()) else {
+            throw AccountError.resetTokenInvalid
+        }
+        audit?.note(.locked, of: account.id)
+    }
+}

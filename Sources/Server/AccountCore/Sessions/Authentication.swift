@@ -1,0 +1,258 @@
+public import AccountContract
+public import ErrorContract
+public import Foundation
+
+/// Accounts and their sessions: registers, signs in, refreshes, signs out, and identifies callers.
+///
+/// Signing in and registering verify or compute a password hash, which takes tens of milliseconds on the threads of a ``HashingGate``.
+/// ``account(accessToken:)`` only verifies a signature and looks up the session and its account.
+public struct Authentication: Sendable {
+    /// A signed-in account and the tokens for its client.
+    public struct Opened: Sendable {
+        /// The account.
+        public let account: Account
+        /// The signed token that authenticates requests.
+        public let accessToken: String
+        /// The token that refreshes the session, once.
+        public let refreshToken: SecretToken
+        /// The token that the client sends with its next sign-in.
+        public let deviceToken: DeviceToken
+    }
+
+    /// The result of checking the password of a sign-in.
+    public enum PasswordCheck: Hashable, Sendable {
+        /// The password was not checked: a lookup failed, the attempt was canceled, or too many passwords were waiting.
+        case notMade
+        /// The password is wrong, or there is no account.
+        case wrong
+        /// The password is right, whether or not the account may be used.
+        case right
+    }
+
+    private let accounts: any AccountRepository
+    private let sessions: any SessionStore
+    private let gate: HashingGate
+    private let tokens: AccessTokens
+    private let devices: DeviceTokens
+    private let policy: PasswordPolicy
+    private let audit: (any AuditNoting)?
+    private let metrics: AccountMetrics
+    /// The lifetimes of sessions.
+    public let rules: SessionRules
+    private let now: @Sendable () -> Date
+    private let steady: @Sendable () -> Date
+
+    /// Creates the domain service.
+    /// - Parameters:
+    ///   - accounts: The store of accounts.
+    ///   - sessions: The store of sessions.
+    ///   - gate: Hashes passwords, a bounded number at once.
+    ///   - tokens: Signs access tokens.
+    ///   - devices: Recognizes devices that signed in before.
+    ///   - policy: Decides which passwords are accepted.
+    ///   - rules: Lifetimes and bounds.
+    ///   - audit: Records the events of accounts; `nil` records none.
+    ///   - metrics: Counts outcomes.
+    ///   - now: The wall clock.
+    ///   - steady: The time of sessions and their refresh tokens, which steps of the wall clock do not change; `now` if `nil`.
+    public init(
+        accounts: any AccountRepository,
+        sessions: any SessionStore,
+        gate: HashingGate,
+        tokens: AccessTokens,
+        devices: DeviceTokens,
+        policy: PasswordPolicy,
+        rules: SessionRules = SessionRules(),
+        audit: (any AuditNoting)? = nil,
+        metrics: AccountMetrics = AccountMetrics(),
+        now: @escaping @Sendable () -> Date,
+        steady: (@Sendable () -> Date)? = nil
+    ) {
+        self.accounts = accounts
+        self.sessions = sessions
+        self.gate = gate
+        self.tokens = tokens
+        self.devices = devices
+        self.policy = policy
+        self.rules = rules
+        self.audit = audit
+        self.metrics = metrics
+        self.now = now
+        self.steady = steady ?? now
+    }
+
+    /// Creates an account and signs it in.
+    /// - Throws: ``AccountError`` with the code `AUTH_WEAK_PASSWORD`, `AUTH_EMAIL_EXISTS` or `SERVER_SERVICE_UNAVAILABLE`.
+    public func register(
+        email: EmailAddress,
+        password: Password,
+        firstName: FirstName,
+        language: Language
+    ) async throws -> Opened {
+        let account = try await add(email: email, password: password, firstName: firstName, language: language)
+        return try await open(account)
+    }
+
+    /// Creates an account.
+    /// - Throws: ``AccountError`` like ``register(email:password:firstName:language:)``.
+    public func add(
+        email: EmailAddress,
+        password: Password,
+        firstName: FirstName,
+        language: Language
+    ) async throws -> Account {
+        let weaknesses = policy.weaknesses(of: password, email: email, firstName: firstName)
+        guard weaknesses.isEmpty else { throw AccountError.weakPassword(weaknesses) }
+        let account = Account(
+            id: Account.ID(rawValue: UUID()),
+            email: email,
+            firstName: firstName,
+            passwordHash: try await gate.hash(password),
+            language: language,
+            createdAt: now()
+        )
+        guard try await accounts.insert(account) else { throw AccountError.emailExists }
+        audit?.note(.registered, of: account.id)
+        return account
+    }
+
+    /// Finds the device that one of several device tokens proves for an address.
+    ///
+    /// A token of another account, an expired, void or forged one counts as none. Only a token that this server has issued causes a
+    /// lookup, which is that of the token's account. So the time does not disclose whether the address has an account.
+    /// - Returns: The id of the device, or `nil` if no token is valid for the account of the address.
+    public func device(provenBy candidates: [DeviceToken], for email: EmailAddress) async throws -> UUID? {
+        for candidate in candidates {
+            guard let claims = devices.read(candidate, at: now()),
+                let account = try await accounts.account(id: claims.accountID),
+                account.email == email, claims.belong(to: account)
+            else { continue }
+            return claims.deviceID
+        }
+        return nil
+    }
+
+    /// Refuses a sign-in for which there is no capacity, before anything else is done for it.
+    /// - Throws: ``AccountError`` with the code `SERVER_SERVICE_UNAVAILABLE`.
+    public func requireRoom() throws(AccountError) {
+        do {
+            try gate.requireRoom()
+        } catch {
+            metrics.refusedLoginEarly()
+            throw error
+        }
+    }
+
+    /// Signs in. A wrong password and a missing account take the same work. The state of the account is only disclosed after the right
+    /// password.
+    /// - Parameters:
+    ///   - email: The address of the account.
+    ///   - password: The password as the user typed it.
+    ///   - report: Called exactly once, as soon as the result of the password check is known, even if the caller is canceled.
+    /// - Throws: ``AccountError`` with the code `AUTH_INVALID_CREDENTIALS`, `AUTH_USER_INACTIVE`, `AUTH_USER_SUSPENDED` or
+    ///   `SERVER_SERVICE_UNAVAILABLE`.
+    public func signIn(
+        email: EmailAddress,
+        password: Password,
+        reportingCheck report: (PasswordCheck) async -> Void = { _ in }
+    ) async throws -> Opened {
+        try await metrics.watchingLogin { try await openSession(email: email, password: password, report) }
+    }
+
+    /// Looks up the account of an address and checks the password.
+    private func check(
+        _ password: Password,
+        of email: EmailAddress,
+        _ report: (PasswordCheck) async -> Void
+    ) async throws -> (account: Account?, isRight: Bool) {
+        let result: (account: Account?, isRight: Bool)
+        do {
+            let account = try await accounts.account(email: email)
+            // Throws only if the password was not checked.
+            result = (account, try await gate.verify(password, against: account?.passwordHash, of: email.normalized))
+        } catch {
+            await report(.notMade)
+            throw error
+        }
+        await report(result.isRight ? .right : .wrong)
+        return result
+    }
+
+    private func openSession(
+        email: EmailAddress,
+        password: Password,
+        _ report: (PasswordCheck) async -> Void
+    ) async throws -> Opened {
+        let (account, isRight) = try await check(password, of: email, report)
+        guard isRight, let account else {
+            if let account { audit?.note(.signInFailed, of: account.id) }
+            throw AccountError.invalidCredentials
+        }
+        guard account.state == .active else {
+            audit?.note(.signInRefused, of: account.id)
+            throw AccountError.outOfUse(account.state)
+        }
+        if gate.needsRehash(account.passwordHash) {
+            try await accounts.rehash(account.id, from: account.passwordHash, to: try await gate.hash(password, as: .entitled))
+            audit?.note(.hashUpgraded, of: account.id)
+        }
+        let opened = try await open(account)
+        audit?.note(.signedIn, of: account.id)
+        return opened
+    }
+
+    /// Refreshes a session.
+    /// - Throws: ``AccountError`` with the code `AUTH_REFRESH_FAILED` or `AUTH_SESSION_EXPIRED`.
+    public func refresh(_ token: RefreshToken) async throws -> Opened {
+        let next = SecretToken()
+        let outcome = try await sessions.rotate(
+            TokenDigest(of: token.rawValue),
+            to: next.digest,
+            at: steady(),
+            rules: rules
+        )
+        switch outcome {
+        case .expired: throw AccountError.sessionExpired
+        case .refused: throw AccountError.refreshFailed
+        case .reused(let session):
+            audit?.note(.refreshReused, of: session.accountID)
+            throw AccountError.refreshFailed
+        case .rotated(let session):
+            guard let account = try await accounts.account(id: session.accountID), account.state == .active else {
+                throw AccountError.refreshFailed
+            }
+            return try await opened(account, session: session.id, refresh: next)
+        }
+    }
+
+    /// Ends a session. A token that is unknown, or whose session has ended, is not an error.
+    public func signOut(_ token: RefreshToken) async throws {
+        try await sessions.end(refresh: TokenDigest(of: token.rawValue))
+    }
+
+    /// Returns the account of an access token.
+    /// - Throws: ``AccountError`` with the code `AUTH_TOKEN_INVALID`, `AUTH_TOKEN_EXPIRED` or `AUTH_SESSION_EXPIRED`.
+    public func account(accessToken: String) async throws -> Account {
+        let claims = try await tokens.read(accessToken, at: now())
+        guard let account = try await accounts.account(id: claims.accountID), account.epoch == claims.epoch,
+            account.state == .active, try await sessions.isAlive(claims.sessionID)
+        else { throw AccountError.sessionExpired }
+        return account
+    }
+
+    private func open(_ account: Account) async throws -> Opened {
+        let refresh = SecretToken()
+        let session = StoredSession(id: StoredSession.ID(rawValue: UUID()), accountID: account.id, createdAt: steady())
+        guard try await sessions.open(session, refresh: refresh.digest, epoch: account.epoch) else {
+            throw AccountError.invalidCredentials
+        }
+        return try await opened(account, session: session.id, refresh: refresh)
+    }
+
+    private func opened(_ account: Account, session: StoredSession.ID, refresh: SecretToken) async throws -> Opened {
+        let access = try await tokens.issue(for: account, session: session, at: now(), lifetime: rules.accessTokenLifetime)
+        // With the id of the session, a device that refreshes has one quota of failures, not one per refresh.
+        let device = devices.issue(for: account, device: session.rawValue, at: now())
+        return Opened(account: account, accessToken: access, refreshToken: refresh, deviceToken: device)
+    }
+}

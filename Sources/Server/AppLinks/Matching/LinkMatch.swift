@@ -1,0 +1,81 @@
+/// The result of matching a link, as far as the association file decides it.
+///
+/// Whether an app opens also depends on the phone: the app must be installed, its entitlement must name the domain, and the link must be
+/// tapped and not typed (Apple, TN3155).
+public struct LinkMatch: Hashable, Sendable {
+    /// A rule that decided.
+    public struct Rule: Hashable, Sendable {
+        /// The apps of the entry, in the order of the file.
+        public let apps: [String]
+        /// The index of the entry in `applinks.details`, from 0.
+        public let entry: Int
+        /// The index of the component (old format: of the path) in the entry, from 0.
+        public let component: Int
+        /// The component's comment.
+        public let comment: String?
+        /// Whether the entry is in the old format, so that ``component`` is an index of `paths`.
+        public let isOldFormat: Bool
+    }
+
+    /// The reason for which one rule did not match.
+    public struct Miss: Hashable, Sendable {
+        /// The index of the entry in `applinks.details`, from 0.
+        public let entry: Int
+        /// The index of the component in the entry, from 0.
+        public let component: Int
+        /// The first key that did not match: `/`, `?`, `#`, or `?name` for an item of the query.
+        public let key: String
+    }
+
+    /// The decision.
+    public enum Outcome: Hashable, Sendable {
+        /// An app opens the link.
+        case opens(Rule)
+        /// The link stays in the browser because of a component with `exclude`.
+        case excluded(Rule)
+        /// No component matches; one miss for each component that was tried.
+        case unmatched([Miss])
+        /// The file does not apply to the link.
+        case refused(LinkMismatch)
+    }
+
+    /// The given link.
+    public let link: String
+    /// The decision.
+    public let outcome: Outcome
+
+    /// The apps that open the link; empty if it stays in the browser.
+    public var apps: [String] {
+        if case .opens(let rule) = outcome { rule.apps } else { [] }
+    }
+}
+
+/// The reason for which the file does not apply to a link.
+public struct LinkMismatch: Hashable, Sendable {
+    /// The kind of mismatch.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The text is not an absolute URL.
+        public static let notALink = Self(rawValue: "not_a_link")
+        /// The scheme is not https.
+        public static let notHTTPS = Self(rawValue: "not_https")
+        /// There is no host.
+        public static let noHost = Self(rawValue: "no_host")
+        /// The host is not the domain that serves the file.
+        public static let otherHost = Self(rawValue: "other_host")
+        /// The link has a port.
+        public static let port = Self(rawValue: "port")
+        /// The link is longer than ``AssociationMatcher/longestLink``.
+        public static let tooLong = Self(rawValue: "too_long")
+        /// The file can't be read.
+        public static let unreadableFile = Self(rawValue: "unreadable_file")
+    }
+
+    /// The kind of mismatch.
+    public let code: Code
+    /// A sentence with the fix.
+    public let message: String
+}

@@ -1,0 +1,98 @@
+import ErrorContract
+import ErrorLabContract
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import StrictJSON
+
+/// A response with its body in memory.
+struct BufferedResponse: Sendable {
+    var status: Int
+    var headers: HTTPFields
+    var body: [UInt8]
+
+    /// Creates a JSON response.
+    static func json(_ value: JSONValue, status: Int = 200) -> BufferedResponse {
+        BufferedResponse(status: status, headers: [.contentType: "application/json; charset=utf-8"], body: value.encoded())
+    }
+
+    /// Creates a JSON response from an encodable value.
+    static func json(encoding value: some Encodable) throws -> BufferedResponse {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return BufferedResponse(
+            status: 200,
+            headers: [.contentType: "application/json; charset=utf-8"],
+            body: [UInt8](try encoder.encode(value))
+        )
+    }
+
+    /// The complete response to send.
+    var response: Response {
+        Response(status: .init(code: status), headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: body)))
+    }
+}
+
+extension BufferedResponse {
+    /// Reads a response and its body into memory.
+    init(_ response: Response) async throws {
+        let collector = BodyCollector()
+        try await response.body.write(collector)
+        var headers = response.headers
+        headers[.contentLength] = nil
+        self.init(status: response.status.code, headers: headers, body: collector.bytes)
+    }
+}
+
+/// Collects a body in memory. Only used by one task.
+private final class BodyCollector: ResponseBodyWriter {
+    private(set) var bytes: [UInt8] = []
+
+    func write(_ buffer: ByteBuffer) async throws {
+        bytes += buffer.readableBytesView
+    }
+
+    func finish(_ trailingHeaders: HTTPFields?) async throws {}
+}
+
+extension BufferedResponse {
+    /// Applies the defects that only change bytes.
+    mutating func apply(_ answer: LabResponse) {
+        if let status = answer.status { self.status = status }
+        switch answer.content {
+        case .html:
+            // A captive portal responds without the contract.
+            headers = [.contentType: "text/html; charset=utf-8"]
+            body = Array(Self.portal.utf8)
+        case .text:
+            headers[.contentType] = "text/plain"
+            body = Array("upstream request timeout".utf8)
+        case .empty:
+            headers[.contentType] = nil
+            body = []
+        case nil: break
+        }
+        switch answer.charset {
+        case .latin1: body = Self.latin1(body)
+        case .utf16: body = String(decoding: body, as: UTF8.self).utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+        case .bom: body = [0xEF, 0xBB, 0xBF] + body
+        case nil: break
+        }
+        if let type = answer.contentType { headers[.contentType] = type }
+        if answer.isBare { headers[.errorCode] = nil }
+        // These responses have no body (RFC 9110 §15.3.5, §15.4.5).
+        if status == 204 || status == 304 { body = [] }
+    }
+
+    private static let portal = """
+        <!DOCTYPE html>
+        <html lang="en"><head><title>Wi-Fi</title></head>
+        <body><h1>Welcome</h1><p>Please accept the terms of use to go online.</p></body></html>
+
+        """
+
+    private static func latin1(_ bytes: [UInt8]) -> [UInt8] {
+        String(decoding: bytes, as: UTF8.self).unicodeScalars.map { UInt8(exactly: $0.value) ?? UInt8(ascii: "?") }
+    }
+}

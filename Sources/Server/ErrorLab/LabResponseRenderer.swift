@@ -1,0 +1,127 @@
+import ErrorContract
+import ErrorLabContract
+import Foundation
+import HTTPTypes
+import Hummingbird
+import ServerMiddleware
+import StrictJSON
+import Timekeeping
+
+/// Renders the responses of the lab.
+struct LabResponseRenderer: Sendable {
+    let errors: ContractErrorRenderer
+    let families: [String: BufferedResponse]
+    let now: @Sendable () -> Date
+
+    /// Returns a success.
+    func success(_ reply: LabSuccess, isWrapped: Bool) throws -> BufferedResponse {
+        let flat = try BufferedResponse.json(encoding: reply)
+        return isWrapped ? .json(["success": true, "data": try JSONParser().parse(flat.body)]) : flat
+    }
+
+    /// Returns an error of the contract.
+    func error(
+        _ code: ErrorCode,
+        form: ErrorForm?,
+        delay: LabRetryAfter? = nil,
+        language: Language? = nil,
+        to request: Request,
+        requestID: String
+    ) async throws -> BufferedResponse {
+        var error = ContractError(
+            code,
+            problems: LabProblem.of(code).map { .init(path: FieldPath($0.path.map { .member($0) }), code: $0.code) }
+        )
+        switch delay {
+        case .seconds(let seconds): error.retryAfter = .seconds(seconds)
+        case .date(let seconds): error.retryAfter = .seconds(max(0, seconds))
+        case .absent, .raw, nil: break
+        }
+        var head = request.head
+        if let form {
+            error.form = form
+            // The requested format of the lab takes precedence over the client's `Accept`.
+            head.headerFields[.accept] = nil
+        }
+        if let language { head.headerFields[.acceptLanguage] = language.rawValue }
+        let asked = Request(head: head, body: request.body)
+        var answer = try await BufferedResponse(errors.response(for: error, to: asked, requestID: requestID))
+        switch delay {
+        case .absent, .raw: answer.removeDelay()
+        case .seconds, .date, nil: break
+        }
+        return answer
+    }
+
+    /// Returns an error of another server.
+    func foreign(_ family: String) -> BufferedResponse? { families[family] }
+
+    /// Sets a delay in the header.
+    func name(_ delay: LabRetryAfter, in answer: inout BufferedResponse) {
+        switch delay {
+        case .seconds(let seconds): answer.headers[.retryAfter] = "\(seconds)"
+        case .date(let seconds): answer.headers[.retryAfter] = HTTPDate.text(now().addingTimeInterval(Double(seconds)))
+        case .absent: answer.headers[.retryAfter] = nil
+        case .raw(let text): answer.headers[.retryAfter] = text
+        }
+    }
+}
+
+extension BufferedResponse {
+    /// Removes the delay from the head and the body.
+    fileprivate mutating func removeDelay() {
+        headers[.retryAfter] = nil
+        if let value = try? JSONParser().parse(body) { body = value.without("retry_after").encoded() }
+    }
+}
+
+extension JSONValue {
+    /// Returns the value without the members of a name, at any depth.
+    fileprivate func without(_ name: String) -> JSONValue {
+        switch self {
+        case .object(let object):
+            .object(JSONObject(object.members.filter { $0.key != name }.map { ($0.key, $0.value.without(name)) }))
+        case .array(let elements): .array(elements.map { $0.without(name) })
+        default: self
+        }
+    }
+}
+
+/// Error responses of other servers: one of each format that the decoder knows.
+enum ForeignErrorBodies {
+    /// The table can't be read.
+    struct Unreadable: Error {}
+
+    /// Returns the responses by the names of their families.
+    /// - Throws: ``Unreadable`` if the built-in table is damaged.
+    static func load() throws -> [String: BufferedResponse] {
+        guard let rows = try JSONParser().parse(PackageResources.families_json).arrayValue else { throw Unreadable() }
+        var answers: [String: BufferedResponse] = [:]
+        for row in rows {
+            guard let row = row.objectValue, let name = row["family"]?.stringValue, let status = row["status"]?.doubleValue else {
+                throw Unreadable()
+            }
+            answers[name] = try answer(row, status: Int(status))
+        }
+        return answers
+    }
+
+    private static func answer(_ row: JSONObject, status: Int) throws -> BufferedResponse {
+        var headers: HTTPFields = [:]
+        let body: [UInt8]
+        if let text = row["text"]?.stringValue {
+            body = Array(text.utf8)
+            if !body.isEmpty { headers[.contentType] = text.hasPrefix("<") ? "text/html" : "text/plain" }
+        } else if let value = row["json"] {
+            body = value.encoded()
+            headers[.contentType] = "application/json"
+        } else {
+            throw Unreadable()
+        }
+        for member in row["headers"]?.objectValue?.members ?? [] {
+            guard let name = HTTPField.Name(member.key), let value = member.value.stringValue else { throw Unreadable() }
+            headers[name] = value
+        }
+        return BufferedResponse(status: status, headers: headers, body: body)
+    }
+}

@@ -1,0 +1,323 @@
+import GRDB
+
+/// The tables, as migrations. Existing migrations are never changed.
+enum SQLiteSchema {
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("accounts, sessions, reset tokens, mail intents") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE account (
+                        id TEXT NOT NULL PRIMARY KEY,
+                        email TEXT NOT NULL,
+                        email_key TEXT NOT NULL UNIQUE,
+                        first_name TEXT NOT NULL,
+                        password_hash TEXT NOT NULL,
+                        state TEXT NOT NULL CHECK (state IN ('active', 'inactive', 'suspended', 'frozen')),
+                        language TEXT NOT NULL,
+                        epoch INTEGER NOT NULL,
+                        created_at REAL NOT NULL
+                    ) STRICT;
+
+                    CREATE TABLE session (
+                        id TEXT NOT NULL PRIMARY KEY,
+                        account_id TEXT NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                        created_at REAL NOT NULL,
+                        refreshed_at REAL NOT NULL
+                    ) STRICT;
+                    CREATE INDEX session_account ON session(account_id);
+                    CREATE INDEX session_refreshed_at ON session(refreshed_at);
+
+                    CREATE TABLE refresh_token (
+                        digest BLOB NOT NULL PRIMARY KEY,
+                        session_id TEXT NOT NULL REFERENCES session(id) ON DELETE CASCADE,
+                        parent BLOB,
+                        used_at REAL
+                    ) STRICT, WITHOUT ROWID;
+                    CREATE INDEX refresh_token_session ON refresh_token(session_id);
+                    CREATE INDEX refresh_token_parent ON refresh_token(parent);
+
+                    CREATE TABLE reset_token (
+                        digest BLOB NOT NULL PRIMARY KEY,
+                        account_id TEXT NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                        created_at REAL NOT NULL,
+                        expires_at REAL NOT NULL,
+                        consumed_at REAL
+                    ) STRICT, WITHOUT ROWID;
+                    CREATE INDEX reset_token_account ON reset_token(account_id);
+                    CREATE INDEX reset_token_expires_at ON reset_token(expires_at);
+
+                    CREATE TABLE freeze_token (
+                        digest BLOB NOT NULL PRIMARY KEY,
+                        account_id TEXT NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                        expires_at REAL NOT NULL,
+                        consumed_at REAL
+                    ) STRICT, WITHOUT ROWID;
+                    CREATE INDEX freeze_token_account ON freeze_token(account_id);
+                    CREATE INDEX freeze_token_expires_at ON freeze_token(expires_at);
+
+                    CREATE TABLE mail_intent (
+                        id TEXT NOT NULL PRIMARY KEY,
+                        kind TEXT NOT NULL CHECK (kind IN ('password_reset', 'password_changed')),
+                        email TEXT,
+                        account_id TEXT,
+                        language TEXT NOT NULL,
+                        created_at REAL NOT NULL,
+                        due_at REAL NOT NULL,
+                        failures INTEGER NOT NULL,
+                        CHECK ((kind = 'password_reset') = (email IS NOT NULL)),
+                        CHECK ((kind = 'password_changed') = (account_id IS NOT NULL))
+                    ) STRICT;
+                    CREATE INDEX mail_intent_due_at ON mail_intent(due_at);
+                    """
+            )
+        }
+        migrator.registerMigration("what limits owe") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE rate_limit (
+                        policy TEXT NOT NULL,
+                        key INTEGER NOT NULL,
+                        owed BLOB NOT NULL,
+                        wall_ns INTEGER NOT NULL,
+                        boot_ns INTEGER NOT NULL,
+                        boot_id TEXT NOT NULL,
+                        covers_ns INTEGER NOT NULL,
+                        lifetime_ns INTEGER NOT NULL,
+                        ends_ns INTEGER NOT NULL,
+                        PRIMARY KEY (policy, key)
+                    ) STRICT, WITHOUT ROWID;
+                    CREATE INDEX rate_limit_ends ON rate_limit(boot_id, ends_ns);
+
+                    CREATE TABLE rate_limit_process (
+                        id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+                        is_clean INTEGER NOT NULL CHECK (is_clean IN (0, 1))
+                    ) STRICT;
+                    """
+            )
+        }
+        migrator.registerMigration("what became of mail intents") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE mail_intent ADD COLUMN state TEXT NOT NULL DEFAULT 'waiting'
+                        CHECK (state IN ('waiting', 'taken', 'failed'));
+                    ALTER TABLE mail_intent ADD COLUMN reason TEXT;
+                    """
+            )
+        }
+        migrator.registerMigration("reset tokens belong to the address that they were mailed to") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE reset_token ADD COLUMN email_key TEXT;
+                    UPDATE reset_token SET email_key = (SELECT email_key FROM account WHERE id = account_id);
+                    """
+            )
+        }
+        migrator.registerMigration("idempotency keys") { try $0.execute(sql: idempotencyKeys) }
+        migrator.registerMigration("audit, and hashes of other systems") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE audit_event (
+                        id INTEGER NOT NULL PRIMARY KEY,
+                        account_id TEXT NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                        kind TEXT NOT NULL,
+                        time REAL NOT NULL,
+                        client TEXT,
+                        request_id TEXT
+                    ) STRICT;
+                    CREATE INDEX audit_event_account ON audit_event(account_id, kind, id);
+                    CREATE INDEX audit_event_time ON audit_event(time);
+
+                    ALTER TABLE mail_intent ADD COLUMN client TEXT;
+                    ALTER TABLE mail_intent ADD COLUMN request_id TEXT;
+
+                    CREATE INDEX account_foreign_hash ON account(password_hash) WHERE password_hash NOT GLOB '$argon2id$*';
+                    """
+            )
+        }
+        migrator.registerMigration("used refresh tokens are forgotten in time") { database in
+            try database.execute(
+                sql: """
+                    UPDATE refresh_token
+                        SET used_at = (SELECT refreshed_at FROM session WHERE session.id = session_id) - 60 WHERE used_at = 0;
+                    CREATE INDEX refresh_token_used_at ON refresh_token(used_at) WHERE used_at IS NOT NULL;
+                    """
+            )
+        }
+        migrator.registerMigration("mail intents lie in the order of their making") { database in
+            // An index of ids would be written at random positions: one page per request.
+            try database.execute(
+                sql: """
+                    CREATE TABLE ordered_mail_intent (
+                        id TEXT NOT NULL,
+                        kind TEXT NOT NULL CHECK (kind IN ('password_reset', 'password_changed')),
+                        email TEXT,
+                        account_id TEXT,
+                        language TEXT NOT NULL,
+                        created_at REAL NOT NULL,
+                        due_at REAL NOT NULL,
+                        failures INTEGER NOT NULL,
+                        state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'taken', 'failed')),
+                        reason TEXT,
+                        client TEXT,
+                        request_id TEXT,
+                        PRIMARY KEY (created_at, id),
+                        CHECK ((kind = 'password_reset') = (email IS NOT NULL)),
+                        CHECK ((kind = 'password_changed') = (account_id IS NOT NULL))
+                    ) STRICT, WITHOUT ROWID;
+                    INSERT INTO ordered_mail_intent SELECT
+                        id, kind, email, account_id, language, created_at, due_at, failures, state, reason, client, request_id
+                        FROM mail_intent;
+                    DROP TABLE mail_intent;
+                    ALTER TABLE ordered_mail_intent RENAME TO mail_intent;
+                    CREATE INDEX mail_intent_due_at ON mail_intent(due_at);
+                    """
+            )
+        }
+        migrator.registerMigration("decoys of all costs, kept") { database in
+            try database.execute(
+                sql: """
+                    DROP INDEX account_foreign_hash;
+                    CREATE INDEX account_foreign_hash ON account(password_hash) WHERE \(SQLiteAccountRepository.hashIsForeign);
+                    CREATE TABLE decoy_span (
+                        decoy TEXT NOT NULL,
+                        start REAL NOT NULL,
+                        width REAL NOT NULL,
+                        reach REAL NOT NULL
+                    ) STRICT;
+                    """
+            )
+        }
+        migrator.registerMigration("retries that operators ask for") { database in
+            try database.execute(
+                sql: "CREATE TABLE mail_retry (id INTEGER PRIMARY KEY CHECK (id = 1), asked_at REAL NOT NULL) STRICT"
+            )
+        }
+        migrator.registerMigration("installation") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE installation (id INTEGER PRIMARY KEY CHECK (id = 1), name TEXT NOT NULL) STRICT;
+                    INSERT INTO installation VALUES (1, lower(hex(randomblob(16))));
+                    """
+            )
+        }
+        migrator.registerMigration("mails in turn by network, holders of leases, sent reset mails, steady time") { database in
+            // `is_fresh`: a reset email that was never tried. These are taken in turn by network; all others when they are due.
+            try database.execute(
+                sql: """
+                    ALTER TABLE mail_intent ADD COLUMN holder TEXT;
+                    ALTER TABLE mail_intent ADD COLUMN network TEXT AS (ifnull(client, '')) VIRTUAL;
+                    ALTER TABLE mail_intent ADD COLUMN is_fresh INTEGER
+                        AS (kind = 'password_reset' AND state = 'waiting' AND failures = 0) VIRTUAL;
+                    DROP INDEX mail_intent_due_at;
+                    CREATE INDEX mail_intent_due ON mail_intent(due_at) WHERE is_fresh = 0;
+                    CREATE INDEX mail_intent_fresh ON mail_intent(network, created_at, id) WHERE is_fresh = 1;
+                    CREATE INDEX mail_intent_holder ON mail_intent(holder) WHERE state = 'taken';
+
+                    CREATE TABLE sent_reset (
+                        intent_id TEXT NOT NULL PRIMARY KEY,
+                        account_id TEXT NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                        sent_at REAL NOT NULL,
+                        ends_at REAL NOT NULL
+                    ) STRICT, WITHOUT ROWID;
+                    CREATE INDEX sent_reset_account ON sent_reset(account_id, sent_at);
+                    CREATE INDEX sent_reset_sent_at ON sent_reset(sent_at);
+                    CREATE INDEX sent_reset_ends_at ON sent_reset(ends_at);
+
+                    CREATE TABLE steady_time (
+                        id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+                        boot_id TEXT NOT NULL,
+                        origin_ns INTEGER NOT NULL,
+                        wall_ns INTEGER NOT NULL,
+                        steady_ns INTEGER NOT NULL
+                    ) STRICT;
+                    """
+            )
+        }
+        migrator.registerMigration("idempotency keys count in bytes, of clients and networks") { database in
+            try database.execute(sql: idempotencySizes)
+        }
+        return migrator
+    }
+}
+
+extension SQLiteSchema {
+    /// The keys, and their counts per client and in all, so that neither a count nor the client with the most keys requires a scan.
+    static let idempotencyKeys = """
+        CREATE TABLE idempotency_key (
+            digest BLOB NOT NULL PRIMARY KEY,
+            client INTEGER NOT NULL,
+            fingerprint BLOB NOT NULL,
+            claim INTEGER NOT NULL,
+            is_finished INTEGER NOT NULL CHECK (is_finished IN (0, 1)),
+            ends_at REAL NOT NULL,
+            status INTEGER CHECK (status BETWEEN 100 AND 599),
+            headers TEXT,
+            body BLOB,
+            CHECK ((status IS NULL) = (headers IS NULL) AND (status IS NULL) = (body IS NULL)),
+            CHECK (status IS NULL OR is_finished = 1)
+        ) STRICT;
+        CREATE INDEX idempotency_key_client ON idempotency_key(client, is_finished, ends_at);
+        CREATE INDEX idempotency_key_ends_at ON idempotency_key(ends_at);
+
+        CREATE TABLE idempotency_client (
+            client INTEGER NOT NULL PRIMARY KEY,
+            keys INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX idempotency_client_keys ON idempotency_client(keys);
+        CREATE TABLE idempotency_total (
+            id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+            keys INTEGER NOT NULL
+        ) STRICT;
+        INSERT INTO idempotency_total (id, keys) VALUES (1, 0);
+
+        CREATE TRIGGER idempotency_key_added AFTER INSERT ON idempotency_key BEGIN
+            UPDATE idempotency_total SET keys = keys + 1;
+            INSERT INTO idempotency_client (client, keys) VALUES (NEW.client, 1)
+                ON CONFLICT (client) DO UPDATE SET keys = keys + 1;
+        END;
+        CREATE TRIGGER idempotency_key_removed AFTER DELETE ON idempotency_key BEGIN
+            UPDATE idempotency_total SET keys = keys - 1;
+            UPDATE idempotency_client SET keys = keys - 1 WHERE client = OLD.client;
+            DELETE FROM idempotency_client WHERE client = OLD.client AND keys <= 0;
+        END;
+        """
+
+    /// The bytes that keys count for: of each client and network, and of accounts (0) and addresses (1). Keys of before count for nothing; they
+    /// expire within days.
+    static let idempotencySizes = """
+        DROP TRIGGER idempotency_key_added;
+        DROP TRIGGER idempotency_key_removed;
+        DROP TABLE idempotency_client;
+        DROP TABLE idempotency_total;
+        ALTER TABLE idempotency_key ADD COLUMN network INTEGER;
+        ALTER TABLE idempotency_key ADD COLUMN size INTEGER NOT NULL DEFAULT 0;
+
+        CREATE TABLE idempotency_usage (
+            owner INTEGER NOT NULL PRIMARY KEY,
+            size INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE idempotency_pool (
+            id INTEGER NOT NULL PRIMARY KEY CHECK (id IN (0, 1)),
+            size INTEGER NOT NULL
+        ) STRICT;
+        INSERT INTO idempotency_pool (id, size) VALUES (0, 0), (1, 0);
+
+        CREATE TRIGGER idempotency_key_added AFTER INSERT ON idempotency_key WHEN NEW.size > 0 BEGIN
+            UPDATE idempotency_pool SET size = size + NEW.size WHERE id = (NEW.network IS NOT NULL);
+            INSERT INTO idempotency_usage (owner, size) VALUES (NEW.client, NEW.size)
+                ON CONFLICT (owner) DO UPDATE SET size = size + excluded.size;
+            INSERT INTO idempotency_usage (owner, size) SELECT NEW.network, NEW.size WHERE NEW.network IS NOT NULL
+                ON CONFLICT (owner) DO UPDATE SET size = size + excluded.size;
+        END;
+        CREATE TRIGGER idempotency_key_resized AFTER UPDATE OF size ON idempotency_key WHEN NEW.size <> OLD.size BEGIN
+            UPDATE idempotency_pool SET size = size + NEW.size - OLD.size WHERE id = (NEW.network IS NOT NULL);
+            UPDATE idempotency_usage SET size = size + NEW.size - OLD.size WHERE owner IN (NEW.client, NEW.network);
+        END;
+        CREATE TRIGGER idempotency_key_removed AFTER DELETE ON idempotency_key WHEN OLD.size > 0 BEGIN
+            UPDATE idempotency_pool SET size = size - OLD.size WHERE id = (OLD.network IS NOT NULL);
+            UPDATE idempotency_usage SET size = size - OLD.size WHERE owner IN (OLD.client, OLD.network);
+            DELETE FROM idempotency_usage WHERE owner IN (OLD.client, OLD.network) AND size <= 0;
+        END;
+        """
+}

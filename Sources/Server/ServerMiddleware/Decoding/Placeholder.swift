@@ -1,0 +1,103 @@
+import Foundation
+
+/// Values that take the place of unreadable ones, so that decoding can continue and find further problems.
+enum Placeholder {
+    /// Returns some value of a type.
+    /// - Throws: ``BodyPlace/Abandoned`` if the type accepts none of the samples.
+    static func value<Value: Decodable>(of type: Value.Type) throws -> Value {
+        for sample in Sample.all {
+            if let value = try? SampleDecoder(sample: sample).sample(type) { return value }
+        }
+        if let type = type as? any CaseIterable.Type, let value = firstCase(of: type) as? Value { return value }
+        throw BodyPlace.Abandoned()
+    }
+
+    private static func firstCase<Cases: CaseIterable>(of type: Cases.Type) -> Any? { type.allCases.first }
+}
+
+/// A text and a number from which a type may be decoded.
+private struct Sample {
+    let text: String
+    let number: Int
+
+    /// The empty sample first, then formats that validated types commonly require.
+    static let all = [
+        Sample(text: "", number: 0), Sample(text: "sample", number: 1), Sample(text: "sample@example.com", number: 10),
+        Sample(text: "https://example.com/", number: 100), Sample(text: "2000-01-01T00:00:00Z", number: 1_000),
+        Sample(text: "00000000-0000-4000-8000-000000000000", number: 10_000), Sample(text: "Sample12345!", number: 100_000),
+    ]
+}
+
+/// A `Decoder` that returns the sample for every scalar, has every member, and has only empty lists.
+private struct SampleDecoder: Decoder, SingleValueDecodingContainer {
+    let sample: Sample
+    var depth = 0
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func sample<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        // A type that contains itself would recurse without end.
+        guard depth < 16 else { throw BodyPlace.Abandoned() }
+        return try scalar(type) ?? type.init(from: SampleDecoder(sample: sample, depth: depth + 1))
+    }
+
+    private func scalar<Value>(_ type: Value.Type) -> Value? {
+        switch type {
+        case is String.Type: sample.text as? Value
+        case is Bool.Type: false as? Value
+        case is Double.Type: Double(sample.number) as? Value
+        case is Float.Type: Float(sample.number) as? Value
+        case let type as any FixedWidthInteger.Type: integer(type) as? Value
+        case is Date.Type: Date(timeIntervalSince1970: 0) as? Value
+        case is URL.Type: URL(string: "https://example.com/") as? Value
+        case is UUID.Type: UUID() as? Value
+        default: nil
+        }
+    }
+
+    private func integer<Number: FixedWidthInteger>(_ type: Number.Type) -> Number { Number(clamping: sample.number) }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(SampleObject(decoder: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedDecodingContainer { EmptyList() }
+    func singleValueContainer() -> any SingleValueDecodingContainer { self }
+    func decodeNil() -> Bool { false }
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try sample(type) }
+}
+
+private struct SampleObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let decoder: SampleDecoder
+    var codingPath: [any CodingKey] { [] }
+    var allKeys: [Key] { [] }
+
+    func contains(_ key: Key) -> Bool { false }
+    func decodeNil(forKey key: Key) -> Bool { true }
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try decoder.sample(type) }
+
+    func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) -> KeyedDecodingContainer<Nested> {
+        decoder.container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedDecodingContainer { EmptyList() }
+    func superDecoder() -> any Decoder { decoder }
+    func superDecoder(forKey key: Key) -> any Decoder { decoder }
+}
+
+private struct EmptyList: UnkeyedDecodingContainer {
+    var codingPath: [any CodingKey] { [] }
+    var count: Int? { 0 }
+    var isAtEnd: Bool { true }
+    var currentIndex: Int { 0 }
+
+    func decodeNil() throws -> Bool { throw BodyPlace.Abandoned() }
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { throw BodyPlace.Abandoned() }
+
+    func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) throws -> KeyedDecodingContainer<Nested> {
+        throw BodyPlace.Abandoned()
+    }
+
+    func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { throw BodyPlace.Abandoned() }
+    func superDecoder() throws -> any Decoder { throw BodyPlace.Abandoned() }
+}

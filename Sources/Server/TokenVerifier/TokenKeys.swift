@@ -1,0 +1,76 @@
+import AccountContract
+import JWTKit
+public import StrictJSON
+
+/// The public keys of an issuer, read from its key set (`/.well-known/jwks.json`, RFC 7517).
+///
+/// Only keys for ES256 are taken. The set's other members, such as keys of other types, are ignored, so that an issuer can publish keys
+/// for other purposes.
+public struct TokenKeys: Sendable {
+    /// The most keys that are taken of one set.
+    static let maximumCount = 64
+
+    private let keys: [String: any JWTAlgorithm]
+
+    /// The ids (`kid`) of the keys.
+    public var ids: Set<String> { Set(keys.keys) }
+
+    /// Reads a key set.
+    /// - Parameter document: The document as JSON, of at most 64 KiB.
+    /// - Throws: ``TokenKeysError`` if the document is not a key set or has no key for ES256.
+    public init(document: some Collection<UInt8>) async throws(TokenKeysError) {
+        guard document.count <= 65_536, let set = try? JSONParser(maximumDepth: 16).parse(document).objectValue,
+            let members = set["keys"]?.arrayValue
+        else { throw TokenKeysError() }
+        var points: [String: Point] = [:]
+        for member in members.prefix(Self.maximumCount) {
+            if let key = member.objectValue, let id = key.string("kid"), let point = Point(key) { points[id] = point }
+        }
+        try await self.init(points)
+    }
+
+    /// Creates a key set of points on the curve P-256.
+    init(_ points: [String: Point]) async throws(TokenKeysError) {
+        var keys: [String: any JWTAlgorithm] = [:]
+        for (id, point) in points {
+            guard let key = try? ES256PublicKey(parameters: (x: point.x, y: point.y)),
+                let algorithm = try? await JWTKeyCollection().add(ecdsa: key).getKey()
+            else { continue }
+            keys[id] = algorithm
+        }
+        guard !keys.isEmpty else { throw TokenKeysError() }
+        self.keys = keys
+    }
+
+    /// Returns whether the set has a key.
+    func contains(_ id: String) -> Bool { keys[id] != nil }
+
+    /// Returns whether a token was signed by the private half of a key of the set. The algorithm is the key's; the token's header can't choose it.
+    package func verify(_ token: SignedToken, with id: String) -> Bool {
+        guard let key = keys[id], token.signature.count == 64 else { return false }
+        return (try? key.verify(token.signature, signs: token.signedBytes)) ?? false
+    }
+
+    /// A point on the curve P-256, its coordinates in base64url.
+    struct Point {
+        let x: String
+        let y: String
+
+        /// The point of a key for ES256 signatures; `nil` for every other key.
+        init?(_ key: JSONObject) {
+            guard key.string("kty") == "EC", key.string("crv") == "P-256", key["alg"] == nil || key.string("alg") == "ES256",
+                key["use"] == nil || key.string("use") == "sig", let x = key.string("x"), let y = key.string("y"),
+                Base64URL.decoded(x)?.count == 32, Base64URL.decoded(y)?.count == 32
+            else { return nil }
+            self.x = x
+            self.y = y
+        }
+    }
+}
+
+/// An error that says that a document is not a set of keys for ES256.
+public struct TokenKeysError: Error, Hashable, Sendable, CustomStringConvertible {
+    public var description: String { "the document is not a JSON Web Key Set with a key for ES256" }
+
+    init() {}
+}

@@ -1,0 +1,162 @@
+public import Foundation
+import RateLimiting
+import StrictJSON
+import Synchronization
+public import Timekeeping
+
+/// Verifies the access tokens of a Holdfast server in another service, by the server's public keys. No secret is shared.
+///
+/// Create one verifier for the process and use it for every request:
+///
+/// ```swift
+/// let verifier = TokenVerifier(issuer: "https://accounts.example.com", audience: "Notes") {
+///     try await keySet(at: "https://accounts.example.com/.well-known/jwks.json")
+/// }
+/// let token = try await verifier.verify(bearerToken)
+/// print(token.accountID)
+/// ```
+/// Only tokens of type `at+jwt` signed with ES256 are accepted. The token's header can't choose the algorithm or the key's address: `jku`,
+/// `x5u` and embedded keys are ignored.
+///
+/// A service that verifies tokens by itself accepts the token of a session that has ended until the token expires, 15 minutes after it was
+/// issued by default. Where that is too long, call `GET /api/auth/me` instead.
+///
+/// **Keys.** The keys are fetched before the first token is verified, again when they are older than ``Rules/refreshAge``, and again when a
+/// token names an unknown key, but at most once per ``Rules/unknownKeyPause``. Callers share one fetch. When fetching fails, the keys are
+/// used until they are older than ``Rules/maximumAge``; then every token is refused with ``TokenRefusal/keysUnavailable``.
+///
+/// **Cost.** One verification costs little more than its ECDSA signature check. A verifier needs memory only for the keys.
+public final class TokenVerifier: Sendable {
+    /// How tokens are verified and when keys are fetched.
+    public struct Rules: Hashable, Sendable {
+        /// The largest accepted difference between the clocks of issuer and verifier.
+        public var clockSkew: Duration = .seconds(30)
+        /// The age from which the keys are fetched again. One caller waits for the fetch; the others use the old keys while it runs.
+        public var refreshAge: Duration = .seconds(300)
+        /// The age from which keys are no longer used, so that a key that leaked and was retired is refused at last.
+        public var maximumAge: Duration = .seconds(3_600)
+        /// The shortest time between the starts of two fetches.
+        public var unknownKeyPause: Duration = .seconds(30)
+        /// The shortest time between a failed fetch and the next one.
+        public var retryPause: Duration = .seconds(2)
+
+        /// Creates the default rules.
+        public init() {}
+    }
+
+    /// Returns the issuer's key set, as JSON.
+    public typealias Fetch = @Sendable () async throws -> [UInt8]
+
+    private struct Held {
+        let keys: TokenKeys
+        let fetchedAt: Duration
+    }
+
+    private struct State {
+        var held: Held?
+        var isFetching = false
+        /// The start of the last fetch.
+        var attemptedAt: Duration?
+        var hasFailed = false
+
+        /// Returns whether a caller has to wait for keys, and marks a fetch as started if none runs. Forged ids of keys must not turn the
+        /// verifier into a load on the issuer, so fetches have a pause between them.
+        mutating func needsFetch(for id: String, at time: Duration, rules: Rules) -> Bool {
+            let age = held.map { time - $0.fetchedAt }
+            let isKnown = held?.keys.contains(id) ?? false
+            if isKnown, let age, age < rules.refreshAge || isFetching && age <= rules.maximumAge { return false }
+            if isFetching { return true }
+            let pause = hasFailed ? rules.retryPause : rules.unknownKeyPause
+            if let attemptedAt, time - attemptedAt < pause { return false }
+            isFetching = true
+            attemptedAt = time
+            return true
+        }
+
+        mutating func end(with keys: TokenKeys?, at time: Duration) {
+            isFetching = false
+            hasFailed = keys == nil
+            if let keys { held = Held(keys: keys, fetchedAt: time) }
+        }
+    }
+
+    private let issuer: String
+    private let audience: String
+    private let rules: Rules
+    private let clock: MonotonicClock
+    private let now: @Sendable () -> Date
+    private let fetch: Fetch
+    private let state = Mutex(State())
+    private let fetching = SingleFlight<Void>()
+
+    /// Creates a verifier. It fetches the keys when they are first needed.
+    /// - Parameters:
+    ///   - issuer: The `iss` of accepted tokens: the server's `TOKEN_ISSUER`, by default its public base URL.
+    ///   - audience: The `aud` of accepted tokens: the server's `TOKEN_AUDIENCE`, by default its `APP_NAME`.
+    ///   - rules: How tokens are verified and when keys are fetched.
+    ///   - clock: The clock by which the age of keys is measured.
+    ///   - now: The time to which the times of tokens are compared.
+    ///   - fetch: Returns the document at the server's `/.well-known/jwks.json`, with any HTTP client. Set a time-out in it.
+    public init(
+        issuer: String,
+        audience: String,
+        rules: Rules = Rules(),
+        clock: MonotonicClock = .continuous,
+        now: @escaping @Sendable () -> Date = { Date() },
+        fetch: @escaping Fetch
+    ) {
+        self.issuer = issuer
+        self.audience = audience
+        self.rules = rules
+        self.clock = clock
+        self.now = now
+        self.fetch = fetch
+    }
+
+    /// Verifies an access token.
+    /// - Parameter text: The token, without the scheme `Bearer`.
+    /// - Throws: ``TokenRefusal``.
+    public func verify(_ text: String) async throws(TokenRefusal) -> VerifiedToken {
+        guard let token = SignedToken(text) else { throw .malformed }
+        guard token.algorithm == "ES256" else { throw .algorithm }
+        guard token.type?.lowercased() == "at+jwt", let id = token.keyID else { throw .malformed }
+        let keys = try await keys(with: id)
+        guard keys.verify(token, with: id) else { throw .signature }
+        guard let claims = token.claims(), let verified = VerifiedToken(claims) else { throw .malformed }
+        guard claims.string("iss") == issuer else { throw .issuer }
+        guard claims.names(audience: audience) else { throw .audience }
+        let skew = rules.clockSkew / .seconds(1)
+        let time = now().timeIntervalSince1970
+        guard verified.expiresAt.timeIntervalSince1970 + skew > time else { throw .expired }
+        guard verified.issuedAt.timeIntervalSince1970 - skew <= time else { throw .notYetValid }
+        return verified
+    }
+
+    /// Returns keys that are young enough and have a key of an id, and fetches them first if that may help.
+    private func keys(with id: String) async throws(TokenRefusal) -> TokenKeys {
+        _ = try? await fetching.run(unless: { needsFetch(for: id) ? .join : .ready(()) }) { [self] in
+            let fetched = try? await TokenKeys(document: try await fetch())
+            state.withLock { $0.end(with: fetched, at: clock.now) }
+        }
+        guard let held = state.withLock({ $0.held }), clock.now - held.fetchedAt <= rules.maximumAge else {
+            throw .keysUnavailable
+        }
+        guard held.keys.contains(id) else { throw .unknownKey }
+        return held.keys
+    }
+
+    private func needsFetch(for id: String) -> Bool {
+        state.withLock { $0.needsFetch(for: id, at: clock.now, rules: rules) }
+    }
+}
+
+extension JSONObject {
+    /// Whether the claim `aud`, a text or an array of texts, names an audience.
+    fileprivate func names(audience: String) -> Bool {
+        switch self["aud"] {
+        case .string(let one)?: one == audience
+        case .array(let several)?: several.contains(.string(audience))
+        default: false
+        }
+    }
+}

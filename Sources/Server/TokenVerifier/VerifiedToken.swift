@@ -1,0 +1,56 @@
+public import Foundation
+public import StrictJSON
+
+/// The claims of an access token whose signature, issuer, audience and times were verified.
+public struct VerifiedToken: Hashable, Sendable {
+    /// The account that the token belongs to (`sub`).
+    public let accountID: UUID
+    /// The session that the token belongs to (`sid`).
+    public let sessionID: UUID
+    /// The time at which the token was issued (`iat`).
+    public let issuedAt: Date
+    /// The time at which the token expires (`exp`).
+    public let expiresAt: Date
+    /// Whether the account's owner has proven access to the mailbox (`email_verified`).
+    public let isEmailVerified: Bool
+    /// All claims, for those that this type has no member for.
+    public let claims: JSONObject
+
+    init?(_ claims: JSONObject) {
+        guard let account = claims.string("sub").flatMap(UUID.init(uuidString:)),
+            let session = claims.string("sid").flatMap(UUID.init(uuidString:)),
+            case .integer(let issued)? = claims["iat"], case .integer(let expiry)? = claims["exp"]
+        else { return nil }
+        accountID = account
+        sessionID = session
+        issuedAt = Date(timeIntervalSince1970: Double(issued))
+        expiresAt = Date(timeIntervalSince1970: Double(expiry))
+        isEmailVerified = claims["email_verified"]?.boolValue ?? false
+        self.claims = claims
+    }
+}
+
+/// The reason for which an access token is refused.
+///
+/// Respond with 401 for every reason but ``keysUnavailable``, for which 503 is right: the token may be valid, but the issuer's keys
+/// can't be read.
+public enum TokenRefusal: String, Error, Hashable, Sendable {
+    /// The text is not an access token in canonical form, or one of its claims is missing.
+    case malformed
+    /// The token names another algorithm than ES256.
+    case algorithm
+    /// The issuer has no key of the id that the token names.
+    case unknownKey = "unknown_key"
+    /// The signature was not made by the issuer's key.
+    case signature
+    /// The token is of another issuer.
+    case issuer
+    /// The token is for another audience.
+    case audience
+    /// The token has expired.
+    case expired
+    /// The token's time of issue lies in the future, by more than the allowed clock difference.
+    case notYetValid = "not_yet_valid"
+    /// The issuer's keys have not been fetched within the allowed age.
+    case keysUnavailable = "keys_unavailable"
+}

@@ -1,0 +1,51 @@
+/// Base64url without padding (RFC 4648 §5): the alphabet of tokens.
+package enum Base64URL {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    /// The text of bytes.
+    package static func encoded(_ bytes: some Sequence<UInt8>) -> String {
+        var text: [UInt8] = []
+        var (buffer, bits): (UInt16, Int) = (0, 0)
+        for byte in bytes {
+            (buffer, bits) = (buffer << 8 | UInt16(byte), bits + 8)
+            while bits >= 6 {
+                bits -= 6
+                text.append(alphabet[Int(buffer >> bits & 63)])
+            }
+        }
+        if bits > 0 { text.append(alphabet[Int(buffer << (6 - bits) & 63)]) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Decodes a text. Each sequence of bytes has exactly one text: padding, the letters `+` and `/`, and set unused bits are refused.
+    /// - Returns: `nil` if the text is not what ``encoded(_:)`` returns for any bytes.
+    package static func decoded(_ text: some StringProtocol) -> [UInt8]? { decoded(text.utf8) }
+
+    /// The bytes of a text that is given as ASCII.
+    package static func decoded(_ text: some Collection<UInt8>) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count * 3 / 4)
+        var (buffer, bits): (UInt16, Int) = (0, 0)
+        for letter in text {
+            guard let value = value(of: letter) else { return nil }
+            (buffer, bits) = (buffer << 6 | UInt16(value), bits + 6)
+            if bits >= 8 {
+                bits -= 8
+                bytes.append(UInt8(truncatingIfNeeded: buffer >> bits))
+            }
+        }
+        // Six bits that are left over are a letter that doesn't encode a byte.
+        return bits < 6 && buffer & (1 << bits - 1) == 0 ? bytes : nil
+    }
+
+    private static func value(of letter: UInt8) -> UInt8? {
+        switch letter {
+        case 0x41...0x5A: letter - 0x41
+        case 0x61...0x7A: letter - 0x61 + 26
+        case 0x30...0x39: letter - 0x30 + 52
+        case 0x2D: 62
+        case 0x5F: 63
+        default: nil
+        }
+    }
+}

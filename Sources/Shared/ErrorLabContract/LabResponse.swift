@@ -1,0 +1,199 @@
+public import ErrorContract
+import Foundation
+
+/// A response that the lab sends on request: its content, its encoding, and its defects.
+///
+/// ```swift
+/// let path = LabResponse(.code(.rateLimitExceeded), retryAfter: .seconds(2), times: 2).path()
+/// let reply: LabSuccess = try await api.get(path)  // Refused twice, then served.
+/// ```
+///
+/// Everything except the outcome is a defect. Defects apply to the calls that fail; the response ``then`` has none.
+public struct LabResponse: Hashable, Sendable {
+    /// The maximum delay of a response, in milliseconds.
+    public static let maximumDelay = 120_000
+    /// The maximum delay between two parts of a body, in milliseconds. A body has at most 20 parts.
+    public static let maximumDribble = 6_000
+
+    /// The outcome of the call.
+    public var outcome: LabOutcome
+    /// The kind of server whose error body is sent, such as `stripe`. See ``LabFamily``.
+    public var family: String?
+    /// The form of an error's body; the server's default if `nil`.
+    public var form: ErrorForm?
+    /// The language of an error's text; the language of the request if `nil`.
+    public var language: Language?
+    /// The status, if it differs from the outcome's.
+    public var status: Int?
+    /// The delay, if it differs from the outcome's.
+    public var retryAfter: LabRetryAfter?
+    /// The time until the response begins, in milliseconds.
+    public var delay = 0
+    /// The time for each part of the body, in milliseconds.
+    public var dribble = 0
+    /// The point at which the connection breaks.
+    public var drop: LabDrop?
+    /// How the connection breaks.
+    public var close = LabClose.fin
+    /// The number of bytes of the body that are sent. With ``LabDrop/body``, `Content-Length` is that of the whole body.
+    public var truncate: Int?
+    /// The replacement of the body.
+    public var content: LabContent?
+    /// The content type in the header, if it differs from the body's.
+    public var contentType: String?
+    /// The character encoding of the body, if it isn't UTF-8.
+    public var charset: LabCharset?
+    /// Whether `X-Error-Code` is omitted, as by a proxy that removes unknown headers.
+    public var isBare = false
+    /// The redirect that precedes the response.
+    public var redirect: LabRedirect?
+    /// The number of calls of a session that fail before the next ones succeed.
+    public var times: Int?
+    /// The share of calls that fail, from 0 to 1.
+    public var flaky: Double?
+    /// The seed that determines which of the calls fail.
+    public var seed = 0
+    /// The outcome of the calls that don't fail.
+    public var then = LabOutcome.ok
+    /// The name of the session, whose calls are counted together: letters, digits and `._-`, at most 64.
+    public var session: String?
+
+    /// Creates a response. Set its other properties afterwards.
+    public init(
+        _ outcome: LabOutcome = .ok,
+        retryAfter: LabRetryAfter? = nil,
+        times: Int? = nil,
+        session: String? = nil
+    ) {
+        self.outcome = outcome
+        self.retryAfter = retryAfter
+        self.times = times
+        self.session = session
+    }
+
+    /// Whether a call of the session fails.
+    ///
+    /// - Parameter call: The number of the call in its session, starting with 1.
+    public func fails(call: Int) -> Bool {
+        if let times { return call <= times }
+        if let flaky { return Self.chance(seed: seed, call: call) < flaky }
+        return true
+    }
+
+    /// Returns a pseudorandom number from 0 up to but not including 1 for a call (SplitMix64).
+    private static func chance(seed: Int, call: Int) -> Double {
+        var mixed = UInt64(truncatingIfNeeded: seed) &+ UInt64(truncatingIfNeeded: call) &* 0x9E37_79B9_7F4A_7C15
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return Double((mixed ^ (mixed >> 31)) >> 11) * 0x1p-53
+    }
+
+    /// Returns the path with its query, for a client.
+    ///
+    /// - Parameter root: The path at which the lab is mounted.
+    public func path(root: String = LabPath.root) -> String {
+        LabPath.join(root + LabPath.answer, parameters)
+    }
+}
+
+extension LabPath {
+    /// Returns a path with a query, percent-encoded.
+    public static func join(_ path: String, _ parameters: [(name: String, value: String)]) -> String {
+        guard !parameters.isEmpty else { return path }
+        // `{session}` is a placeholder, and stays readable.
+        let allowed = CharacterSet(
+            charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:"
+        )
+        let pairs = parameters.map { name, value in
+            "\(name)=\(value == sessionPlace ? value : value.addingPercentEncoding(withAllowedCharacters: allowed) ?? "")"
+        }
+        return path + "?" + pairs.joined(separator: "&")
+    }
+
+    /// The placeholder for the name of a session in a scenario's path.
+    public static let sessionPlace = "{session}"
+}
+
+/// An error that reports all invalid parameters of a requested response.
+public struct LabRefusal: Error, Hashable, Sendable {
+    /// An invalid parameter.
+    public struct Problem: Hashable, Sendable {
+        /// The parameter's name.
+        public let parameter: String
+        /// The code of the problem.
+        public let code: ErrorCode
+        /// A description of the valid values.
+        public let allowed: String
+
+        /// Creates a problem.
+        public init(parameter: String, code: ErrorCode, allowed: String) {
+            self.parameter = parameter
+            self.code = code
+            self.allowed = allowed
+        }
+    }
+
+    /// The problems, in the order of the parameters.
+    public let problems: [Problem]
+
+    /// Creates a refusal.
+    public init(_ problems: [Problem]) {
+        self.problems = problems
+    }
+}
+
+extension LabResponse {
+    /// The response as parameters, without those that have their default values.
+    public var parameters: [(name: String, value: String)] {
+        let values: [(name: String, value: String?)] = [
+            ("code", outcome == .ok && family == nil ? nil : family == nil ? outcome.parameter : nil),
+            ("family", family), ("form", form?.rawValue), ("lang", language?.rawValue),
+            ("status", status.map { "\($0)" }), ("retry_after", retryAfter?.parameter),
+            ("delay_ms", delay == 0 ? nil : "\(delay)"), ("dribble_ms", dribble == 0 ? nil : "\(dribble)"),
+            ("drop", drop?.rawValue), ("close", close == .fin ? nil : close.rawValue),
+            ("truncate", truncate.map { "\($0)" }), ("content", content?.rawValue), ("type", contentType),
+            ("charset", charset?.rawValue), ("bare", isBare ? "true" : nil), ("redirect", redirect?.rawValue),
+            ("times", times.map { "\($0)" }), ("flaky", flaky.map { "\($0)" }), ("seed", seed == 0 ? nil : "\(seed)"),
+            ("then", then == .ok ? nil : then.parameter), ("session", session),
+        ]
+        return values.compactMap { name, value in value.map { (name, $0) } }
+    }
+
+    /// Parses a response from the parameters of a request.
+    ///
+    /// - Parameters:
+    ///   - parameters: Names and values. Of equal names the last one is used.
+    ///   - catalogue: The codes that don't require a status.
+    /// - Throws: ``LabRefusal`` with all problems.
+    public init(
+        parameters: [(name: String, value: String)],
+        catalogue: ErrorCatalogue = .standard
+    ) throws(LabRefusal) {
+        self.init()
+        var reader = LabParameterReader(parameters)
+        outcome = reader.outcome("code") ?? .ok
+        then = reader.outcome("then") ?? .ok
+        family = reader.word("family")
+        form = reader.word("form").flatMap { ErrorForm(rawValue: $0) }
+        language = reader.language("lang")
+        status = reader.whole("status")
+        retryAfter = reader.delay("retry_after")
+        delay = reader.whole("delay_ms") ?? 0
+        dribble = reader.whole("dribble_ms") ?? 0
+        drop = reader.word("drop").flatMap { LabDrop(rawValue: $0) }
+        close = reader.word("close").flatMap { LabClose(rawValue: $0) } ?? .fin
+        truncate = reader.whole("truncate")
+        content = reader.word("content").flatMap { LabContent(rawValue: $0) }
+        contentType = reader.line("type")
+        charset = reader.word("charset").flatMap { LabCharset(rawValue: $0) }
+        isBare = reader.word("bare") == "true"
+        redirect = reader.word("redirect").flatMap { LabRedirect(rawValue: $0) }
+        times = reader.whole("times")
+        flaky = reader.fraction("flaky")
+        seed = reader.whole("seed") ?? 0
+        session = reader.name("session")
+        reader.refuseUnknown()
+        reader.refuseContradictions(of: self, catalogue: catalogue)
+        guard reader.problems.isEmpty else { throw LabRefusal(reader.problems) }
+    }
+}

@@ -1,0 +1,119 @@
+import Synchronization
+
+/// Lets many callers share one operation: the first caller starts it, and all callers get its result.
+///
+/// The operation continues when the caller that started it is canceled, because its result, such as a rotated token, must not be lost.
+/// A canceled caller returns at once; the other callers are not affected.
+package final class SingleFlight<Value: Sendable>: Sendable {
+    package typealias Outcome = Result<Value, any Error>
+
+    private struct State {
+        var waiters: [UInt64: CheckedContinuation<Outcome?, Never>] = [:]
+        /// The callers that were canceled before they waited.
+        var left: Set<UInt64> = []
+        var nextID: UInt64 = 0
+        /// The number of the running operation.
+        var flight: UInt64?
+        var flights: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// The number of waiting callers.
+    package var waiting: Int { state.withLock(\.waiters.count) }
+    /// Whether nothing is kept of any caller.
+    package var isIdle: Bool { state.withLock { $0.waiters.isEmpty && $0.left.isEmpty && $0.flight == nil } }
+
+    /// What a caller does, decided under the caller's lock and this one.
+    package enum Entrance {
+        /// The result is there already; nothing is started.
+        case ready(Value)
+        /// There will be no result.
+        case hopeless(any Error)
+        /// Join the operation, or start it.
+        case join
+    }
+
+    private enum Step { case answer(Outcome?), start(UInt64), parked }
+
+    /// Joins the running operation, or starts one.
+    /// - Parameters:
+    ///   - isCancellable: Whether a caller leaves as soon as its task is canceled.
+    ///   - entrance: Called under the lock before the caller joins: returns a result that exists already.
+    ///   - operation: The operation that runs once for all callers.
+    /// - Returns: The result, and whether another caller had started the operation.
+    /// - Throws: The operation's error; `CancellationError` as soon as the caller's task is canceled.
+    package func run(
+        isCancellable: Bool = true,
+        unless entrance: @Sendable () -> Entrance,
+        _ operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> (value: Value, isShared: Bool) {
+        let id = state.withLock { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        let shared = Atomic<Bool>(true)
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                enter(id, continuation, unless: entrance, startedBy: shared, operation)
+            }
+        } onCancel: {
+            guard isCancellable else { return }
+            let waiter = state.withLock { state -> CheckedContinuation<Outcome?, Never>? in
+                if let waiter = state.waiters.removeValue(forKey: id) { return waiter }
+                state.left.insert(id)
+                return nil
+            }
+            waiter?.resume(returning: nil)
+        }
+        state.withLock { _ = $0.left.remove(id) }
+        guard let outcome else { throw CancellationError() }
+        return (try outcome.get(), shared.load(ordering: .relaxed))
+    }
+
+    private func enter(
+        _ id: UInt64,
+        _ continuation: CheckedContinuation<Outcome?, Never>,
+        unless entrance: () -> Entrance,
+        startedBy shared: borrowing Atomic<Bool>,
+        _ operation: @escaping @Sendable () async throws -> Value
+    ) {
+        let step = state.withLock { state -> Step in
+            if state.left.remove(id) != nil { return .answer(nil) }
+            switch entrance() {
+            case .ready(let value): return .answer(.success(value))
+            case .hopeless(let error): return .answer(.failure(error))
+            case .join: break
+            }
+            state.waiters[id] = continuation
+            guard state.flight == nil else { return .parked }
+            state.flights += 1
+            state.flight = state.flights
+            return .start(state.flights)
+        }
+        switch step {
+        case .answer(let outcome): continuation.resume(returning: outcome)
+        case .parked: break
+        case .start(let flight):
+            shared.store(false, ordering: .relaxed)
+            // The one task in the library without a parent: it must outlive the caller that started it.
+            Task {
+                let outcome: Outcome
+                do { outcome = .success(try await operation()) } catch { outcome = .failure(error) }
+                land(flight, outcome)
+            }
+        }
+    }
+
+    private func land(_ flight: UInt64, _ outcome: Outcome) {
+        let waiters = state.withLock { state in
+            guard state.flight == flight else { return [CheckedContinuation<Outcome?, Never>]() }
+            state.flight = nil
+            defer { state.waiters = [:] }
+            return Array(state.waiters.values)
+        }
+        for waiter in waiters { waiter.resume(returning: outcome) }
+    }
+}
