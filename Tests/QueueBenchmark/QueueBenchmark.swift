@@ -7,7 +7,7 @@ import NIOCore
 import OfflineQueue
 import ResilientHTTP
 
-/// Measures an offline queue: `scripts/bench-queue` runs the steps, each in a process of its own.
+/// Measures an offline queue: `scripts/bench-queue` runs each step in a separate process.
 @main enum QueueBenchmark {
     static func main() async throws {
         let arguments = Array(CommandLine.arguments.dropFirst())
@@ -60,7 +60,7 @@ import ResilientHTTP
     /// The 512-byte bodies of notes, one lane after the other.
     private static func fill(_ folder: String, _ count: Int, lanes: Int, server: String) async throws {
         let queue = try await queue(folder, server: server)
-        let body = RequestBody([UInt8](repeating: UInt8(ascii: "x"), count: 384), contentType: "text/plain")
+        let body = ResilientHTTP.RequestBody([UInt8](repeating: UInt8(ascii: "x"), count: 384), contentType: "text/plain")
         var times: [Duration] = []
         for number in 0..<count {
             let begin = ContinuousClock.now

@@ -38,7 +38,7 @@ import Timekeeping
     }
 }
 
-/// What became of a mutation by the knowledge of the app.
+/// A mutation, and its fate as far as the app knows it.
 private struct Mutation {
     enum Fate {
         /// It was stored, and must be performed.
@@ -162,7 +162,7 @@ private struct QueueHistory {
         }
     }
 
-    /// What was stored, changed or canceled within the last moments before a loss of power may be gone. What is still stored must be performed.
+    /// After a loss of power, the last changes may be gone, and all requests that are still stored must be performed.
     private mutating func keepStored() async throws {
         let ids = try await processes[0].queue.bodies()
         for (text, mutation) in mutations {

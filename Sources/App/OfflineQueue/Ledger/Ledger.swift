@@ -16,7 +16,7 @@ struct Ledger: Sendable {
         var isCoalescing = false
     }
 
-    /// What happened to a request that was sent.
+    /// The attempts to send a request, and which of them have an unknown outcome.
     struct Attempts: Sendable {
         var count = 0
         /// When the first attempt began whose outcome is not known.

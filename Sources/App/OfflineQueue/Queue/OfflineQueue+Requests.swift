@@ -143,7 +143,7 @@ extension OfflineQueue {
 
     /// Puts a dead letter back into its place in its lane, with a new idempotency key and its full lifetime.
     ///
-    /// A request whose outcome is unknown may be performed twice then: ask the user, or look at the server's state before.
+    /// A request whose outcome is unknown may be performed twice then: ask the user, or read the server's state before.
     public func retry(_ id: QueuedRequestID) async throws(QueueError) {
         var content = try await content(of: id)
         content.idempotencyKey = IdempotencyKeyMiddleware.randomKey()
@@ -188,7 +188,7 @@ extension OfflineQueue {
         requests(try await change { ledger, _ throws(QueueError) in Array(ledger.buried.keys.sorted().prefix(limit)) })
     }
 
-    /// Returns what happens to a request; `nil` if it was delivered or removed.
+    /// Returns the state of a request; `nil` if it was delivered or removed.
     public func status(of id: QueuedRequestID) -> QueuedRequest.Status? {
         let facts = journal.withState { ledger in
             ledger.records[id].map { record in

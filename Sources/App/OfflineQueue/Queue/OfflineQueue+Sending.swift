@@ -116,7 +116,7 @@ extension OfflineQueue {
         }
     }
 
-    /// When ``run()`` has to look again.
+    /// The instant at which ``run()`` tries again.
     private func resumption() async -> Duration? {
         let clock = client.environment.clock.now
         let now = now
@@ -222,7 +222,7 @@ extension OfflineQueue {
     private func beginAttempt(_ id: QueuedRequestID, content: UInt64) async throws {
         let now = now
         let isFirst = journal.withState { $0.attempts[id]?.doubtSince == nil }
-        // The first mark survives a loss of power: otherwise a request that was sent would look like one that was not.
+        // The first mark survives a loss of power: otherwise a request that was sent would count as one that was not.
         try await journal.transact(durability: isFirst ? .powerLoss : .processKill) { ledger, transaction in
             try ledger.requireAttempt(id, content: content, by: holder, at: now, in: options.limits)
             transaction.usesReserve = true
@@ -373,7 +373,7 @@ extension OfflineQueue {
 
 /// Accounts.
 extension OfflineQueue {
-    /// Looks which account is signed in.
+    /// Reads which account is signed in.
     func identify(isNewSession: Bool = false) async {
         let account = try? await client.session?.identity
         dispatcher.withLock { $0.identify(.init(server: server, account: account), isNewSession: isNewSession) }

@@ -21,10 +21,10 @@ public struct QueuedRequest: Hashable, Sendable, Identifiable {
     public var created: Date
     /// How many attempts to send it began.
     public var attempts: Int
-    /// What happens to it.
+    /// The state of the request.
     public var status: Status
 
-    /// What happens to a request.
+    /// The state of a request.
     public enum Status: Hashable, Sendable {
         /// It waits for its turn.
         case pending

@@ -23,7 +23,7 @@ enum QueueEntry: Hashable, Sendable {
     /// A process took or renewed the role of the sender, or gave it up with a duration of 0.
     case leased(holder: UInt64, QueueTime, milliseconds: Int64)
 
-    /// What is known after a call that was neither delivered nor refused.
+    /// The knowledge about an attempt that was neither delivered nor refused.
     enum Settlement: UInt8, Sendable {
         /// No byte of the request reached a server: the attempt did not happen.
         case neverSent

@@ -9,7 +9,7 @@ struct Dispatcher: Sendable {
         var account: String?
     }
 
-    /// What to do next.
+    /// The next step.
     enum Step: Equatable {
         /// Send a request; its lane is busy until ``ended(_:with:at:chance:)``.
         case send(QueuedRequestID, lane: Int)

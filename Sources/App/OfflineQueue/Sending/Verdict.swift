@@ -3,7 +3,7 @@ import HTTPTypes
 import ResilientHTTP
 import StrictJSON
 
-/// What a failed call means for the queued request.
+/// The meaning of a failed call for the queued request.
 enum Verdict: Equatable {
     /// The server performed the request in an earlier attempt, and does not have the response any more.
     case delivered
@@ -37,7 +37,7 @@ enum Verdict: Equatable {
 }
 
 extension QueueEntry.Settlement {
-    /// What a failed attempt leaves behind; `nil` if the server may have performed the request.
+    /// The knowledge that a failed attempt leaves; `nil` if the server may have performed the request.
     init?(_ error: APIError) {
         guard let status = error.status else {
             if let transport = error.underlying as? TransportError, !transport.wasSent {
