@@ -137,7 +137,14 @@ let package = Package(
         // For apps.
         module("App", "ResilientHTTP", ["ErrorContract", "PrivateFiles", "RateLimiting", "Timekeeping", httpTypes, logging]),
         module("App", "HoldfastURLSession", ["ResilientHTTP", httpTypes]),
-        module("App", "OfflineQueue", ["PrivateFiles", "Timekeeping"]),
+        module(
+            "App",
+            "OfflineQueue",
+            [
+                "AccountContract", "ErrorContract", "PrivateFiles", "RateLimiting", "ResilientHTTP", "StrictJSON", "Timekeeping",
+                httpTypes, logging,
+            ]
+        ),
         module(
             "App",
             "AccountKit",
@@ -377,6 +384,11 @@ let package = Package(
             path: "Tests/JournalTesting",
             swiftSettings: settings
         ),
+        program(
+            "holdfast-queue-benchmark",
+            in: "Tests/QueueBenchmark",
+            ["HoldfastAsyncHTTPClient", "OfflineQueue", "ResilientHTTP", hummingbird, httpTypes, logging, nioCore]
+        ),
         program("holdfast-journal-process", in: "Tests/JournalProcess", ["JournalTesting", "OfflineQueue"]),
         program("holdfast-attack", in: "Tests/AttackCommand", ["Attacks", argumentParser]),
 
@@ -401,7 +413,10 @@ let package = Package(
         ),
         tests(
             "OfflineQueueTests",
-            ["DataServerTesting", "JournalTesting", "OfflineQueue", "PrivateFiles", "holdfast-journal-process"]
+            [
+                "DataServerTesting", "ErrorContract", "JournalTesting", "OfflineQueue", "PrivateFiles", "RateLimiting",
+                "ResilientHTTP", "holdfast-journal-process", httpTypes,
+            ]
         ),
         tests("HoldfastTests", ["GettingStarted", "Holdfast"]),
         tests("HoldfastTestingTests", ["ResilientHTTP", httpTypes]),
