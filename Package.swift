@@ -79,7 +79,7 @@ func tests(
 let appLibraries = [
     "Holdfast", "StrictJSON", "Timekeeping", "ErrorContract", "RateLimiting", "AccountContract",
     "ErrorLabContract", "ResilientHTTP",
-    "HoldfastURLSession",
+    "HoldfastURLSession", "OfflineQueue",
     "AccountKit", "AccountUI", "HoldfastTesting",
 ]
 let serverLibraries = [
@@ -139,6 +139,14 @@ let package = Package(
         module("App", "HoldfastURLSession", ["ResilientHTTP", httpTypes]),
         module(
             "App",
+            "OfflineQueue",
+            [
+                "AccountContract", "ErrorContract", "PrivateFiles", "RateLimiting", "ResilientHTTP", "StrictJSON", "Timekeeping",
+                httpTypes, logging,
+            ]
+        ),
+        module(
+            "App",
             "AccountKit",
             ["AccountContract", "ErrorContract", "ErrorLabContract", "ResilientHTTP", "Timekeeping", httpTypes]
         ),
@@ -186,7 +194,8 @@ let package = Package(
         module("Server", "ClientMetrics", ["ErrorContract", "ResilientHTTP", "Timekeeping", httpTypes, metrics]),
         module("Server", "AppLinks", ["ErrorContract", "StrictJSON"]),
         module(
-            "Server", "TokenVerifier",
+            "Server",
+            "TokenVerifier",
             [
                 "AccountContract", "RateLimiting", "StrictJSON", "Timekeeping",
                 .product(name: "JWTKit", package: "jwt-kit", condition: onVerifiers),
@@ -369,6 +378,18 @@ let package = Package(
             in: "Tests/LimitProcess",
             ["HoldfastTesting", "RateLimiting", "ValkeyDriver", "ValkeyStores", logging]
         ),
+        .target(
+            name: "JournalTesting",
+            dependencies: ["HoldfastTesting", "OfflineQueue", "PrivateFiles"],
+            path: "Tests/JournalTesting",
+            swiftSettings: settings
+        ),
+        program(
+            "holdfast-queue-benchmark",
+            in: "Tests/QueueBenchmark",
+            ["HoldfastAsyncHTTPClient", "OfflineQueue", "ResilientHTTP", hummingbird, httpTypes, logging, nioCore]
+        ),
+        program("holdfast-journal-process", in: "Tests/JournalProcess", ["JournalTesting", "OfflineQueue"]),
         program("holdfast-attack", in: "Tests/AttackCommand", ["Attacks", argumentParser]),
 
         // Tests of what apps import.
@@ -389,6 +410,13 @@ let package = Package(
         tests(
             "AccountKitTests",
             ["AccountContract", "AccountKit", "ErrorContract", "ErrorLabContract", "ResilientHTTP", httpTypes]
+        ),
+        tests(
+            "OfflineQueueTests",
+            [
+                "DataServerTesting", "ErrorContract", "JournalTesting", "OfflineQueue", "PrivateFiles", "RateLimiting",
+                "ResilientHTTP", "holdfast-journal-process", httpTypes,
+            ]
         ),
         tests("HoldfastTests", ["GettingStarted", "Holdfast"]),
         tests("HoldfastTestingTests", ["ResilientHTTP", httpTypes]),
