@@ -14,11 +14,11 @@ struct NotesApp: AsyncParsableCommand {
         commandName: "holdfast-notes-app",
         abstract: "Run a server with accounts and notes, to try the error responses of the contract.",
         discussion: """
-            The first line of the output is the address of the server. Try:
+            The app prints its address. Use it as $URL, and try:
               curl -i $URL/nothing                        404; with -X DELETE $URL/notes: 405 with Allow
               curl -i $URL/notes -H 'Content-Type: application/json' -d '{"title":"","items":[{"text":7}]}'
               curl -i $URL/notes -H 'Content-Type: application/json' -H 'Idempotency-Key: "a"' -d '{"title":"Milk","items":[]}'
-                                                          send it twice: one note is added, and both responses are equal
+                                                          send it twice: one note is added, and both bodies are equal
               curl -i -X DELETE $URL/notes/1              423 with the application's own code NOTE_LOCKED
               curl -i $URL/notes/archive                  an error of the system; the response contains no details of it
               curl -i $URL/notes/1/translation            a route that doesn't respond: 504 after --deadline
@@ -48,7 +48,7 @@ struct NotesApp: AsyncParsableCommand {
         guard lease > deadline else { throw ValidationError("--lease must be longer than --deadline (is \(lease))") }
     }
 
-    /// Prints the address on the first line when the application listens, and runs until a signal stops the process.
+    /// Prints the address when the application listens, and runs until a signal stops the process.
     func run() async throws {
         var accounts = AccountServerConfiguration(dataFolder: URL(filePath: data))
         accounts.environment = .development
