@@ -4,24 +4,37 @@ import ErrorContract
 import Foundation
 public import Idempotency
 
-/// One thing that the stores of a database do with a mutation whose request has an idempotency key in the same database: they commit both
-/// in one transaction, or neither.
+/// A check that account stores commit a change together with the idempotency key of its request.
+///
+/// The stores and the keys must be in the same database. The check makes a change for a claim that has lost its key, and requires that
+/// nothing is stored; then for a claim that has its key, and requires that both the change and the response are stored.
+///
+/// ```swift
+/// @Test("Commits mutations together with their idempotency keys", arguments: IdempotentEffectCheck.all)
+/// func effects(_ check: IdempotentEffectCheck) async throws {
+///     let database = try await MySQLDatabase.empty()
+///     try await check.run(MySQLStores(database), MySQLIdempotencyStore(database))
+/// }
+/// ```
 public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
     /// The rule, as a sentence.
     public let description: String
     private let mutation: @Sendable (any AccountStores) async throws -> Mutation
 
     private struct Mutation: Sendable {
-        /// Makes the change; `false` if there is nothing to change.
+        /// Makes the change. Returns `false` if there is nothing to change.
         let run: @Sendable () async throws -> Bool
-        /// Whether the change is stored.
+        /// Returns whether the change is stored.
         let isStored: @Sendable () async throws -> Bool
-        /// Whether it can be made again, and then changes nothing.
+        /// Whether the change can be made again without effect.
         var isRepeatable = true
     }
 
-    /// Tries the stores of a new and empty database.
-    /// - Throws: `AccountStoreCheck.Violation` if they do not do what they should; errors of the stores.
+    /// Runs the check.
+    /// - Parameters:
+    ///   - stores: The stores of a new and empty database.
+    ///   - keys: The store of idempotency keys in the same database.
+    /// - Throws: `AccountStoreCheck.Violation` if a store breaks the rule; errors of the stores.
     public func run(_ stores: any AccountStores, _ keys: any IdempotencyStore) async throws {
         do {
             try await check(stores, keys)
@@ -30,7 +43,7 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
         }
     }
 
-    /// All checks.
+    /// All checks: a reset request, the confirmation of a reset, and a sign-out.
     public static let all: [IdempotentEffectCheck] = [
         .init("A reset request finishes its key with the email") { stores in
             let intent = MailIntent(
@@ -77,7 +90,7 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
     private func check(_ stores: any AccountStores, _ keys: any IdempotencyStore) async throws {
         let mutation = try await mutation(stores)
         let answer = try IdempotentResponse.json(["done": true])
-        // A claim that has lost its key to another changes nothing.
+        // Another claim has taken the key after the lease, so the change must be rolled back.
         let lost = try IdempotencyClaim.sample("lost")
         try require(try await keys.claim(lost), equals: .claimed, "A claim")
         try require(try await keys.claim(try .sample("lost"), after: 61), equals: .claimed, "A claim after the lease")
@@ -89,7 +102,7 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
         }
         try require(isRefused, "The work on a lost key throws LostIdempotencyKey")
         try require(try await !mutation.isStored(), "The work on a lost key is not stored")
-        // The claim that has the key does both.
+        // The claim has its key, so the change and the response must be stored.
         let claim = try IdempotencyClaim.sample("kept")
         try require(try await keys.claim(claim), equals: .claimed, "A claim")
         let done = try await work(on: claim, keys, answer, mutation)
@@ -100,13 +113,14 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
         }
         try require(try stored.opened(for: claim), equals: answer, "The response")
         guard mutation.isRepeatable else { return }
-        // Where nothing is changed, the response is not that of a success.
+        // A second confirmation changes nothing, so the response of the success must not be stored for its key.
         let other = try IdempotencyClaim.sample("other")
         try require(try await keys.claim(other), equals: .claimed, "A claim")
         let again = try await work(on: other, keys, answer, mutation)
         try require(again.isStored || !again.request.isFinished, "Work that is refused finishes no key")
     }
 
+    /// Makes the change as a request that has claimed a key.
     private func work(
         on claim: IdempotencyClaim,
         _ keys: any IdempotencyStore,
