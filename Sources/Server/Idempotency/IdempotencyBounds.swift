@@ -1,15 +1,15 @@
-package import RateLimiting
+import RateLimiting
 
 /// The bytes that the keys of a store may take, in memory or on disk, and how clients share them.
 ///
-/// A stored key is never removed before it expires. Instead, new keys are refused. One half of the bytes is for keys of accounts and of secrets
-/// that the server has issued, the other half for keys of addresses. In each half, a client may use a 64th of the half as long as it is empty, and
-/// less as it fills: with a third of the half free, a ninth of that. So `n` clients that take all they can leave the part `1 / (1 + n / 64)` of
-/// the half free.
+/// A stored key is never removed before it expires. Instead, new keys are refused. One half of the bytes is for keys of accounts and of
+/// secrets that the server has issued, the other half for keys of addresses. In each half, a client may use a 64th of the half as long as
+/// it is empty, and less as it fills: with a third of the half free, a ninth of that. So `n` clients that take all they can leave the
+/// part `1 / (1 + n / 64)` of the half free.
 ///
-/// All addresses of a network are one client, and one address may use half of what its network may. With the usual 256 MiB an account among few has
-/// 2 MiB, which are 2,048 keys with small responses, and an address 1 MiB. An attacker with keys of 300 networks leaves a sixth of their half
-/// free, of which each other network may use 60 KiB. The accounts don't notice.
+/// All addresses of a network are one client, and one address may use half of what its network may. With the usual 1 GiB an account among
+/// few has 8 MiB, which are 8,192 keys with small responses, and an address 4 MiB. An attacker with keys of 300 networks leaves a sixth
+/// of their half free, of which each other network may use 250 KiB. The room of accounts stays as it is.
 public struct IdempotencyBounds: Hashable, Sendable {
     /// The bytes of all keys.
     public let bytes: Int
@@ -23,7 +23,7 @@ public struct IdempotencyBounds: Hashable, Sendable {
 
     /// Creates bounds.
     /// - Precondition: `bytes` is at least ``minimum``.
-    public init(bytes: Int = 256 << 20) {
+    public init(bytes: Int = 1 << 30) {
         precondition(bytes >= Self.minimum, "bytes must be at least \(Self.minimum) (is \(bytes))")
         self.bytes = bytes
     }

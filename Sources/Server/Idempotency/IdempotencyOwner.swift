@@ -2,8 +2,8 @@ public import RateLimiting
 
 /// The client that a key belongs to. Another client with the same key is another request.
 ///
-/// Choose what stays the same when the client repeats a request. A phone changes its network between two attempts, so the keys of authorized
-/// requests belong to the account:
+/// Choose what stays the same when the client repeats a request. A phone changes its network between two attempts, so the keys of
+/// authorized requests belong to the account:
 ///
 /// ```swift
 /// router.group("/orders").idempotent(by: keys) { _, context in .account(context.account.id) }

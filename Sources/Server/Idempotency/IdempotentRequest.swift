@@ -83,8 +83,8 @@ package struct IdempotentEffect: Sendable {
     }
 }
 
-/// The key of a request belongs to another process by now, because its lease ended while the request was worked on. The transaction is rolled back:
-/// the other process does the work.
+/// The key of a request belongs to another process by now, because its lease ended while the request was worked on. The transaction is
+/// rolled back: the other process does the work.
 public struct LostIdempotencyKey: Error {
     /// Creates the error.
     public init() {}

@@ -25,17 +25,18 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
             // The rows of the client and its network come first, so that claims are decided one after the other.
             let found = try await transaction.execute(
                 claim.ownerColumns.map { (Self.lockOwner, [.integer($0)]) } + [
-                    (Self.stored, [.bytes(claim.key.rawValue), .time(now)])
+                    (Self.poolSize, [.integer(claim.pool.rawValue)]),
+                    (Self.stored, [.bytes(claim.key.rawValue), .time(now)]),
                 ]
             )
             if let known = try found.last?.rows.first.map({ try Self.outcome(of: claim, $0, at: now) }) { return known }
             // A key whose lease has ended is free.
-            try await Self.remove(
+            let ended = try await Self.remove(
                 "DELETE FROM idempotency_key WHERE digest = $1 RETURNING client, network, size, digest",
                 [.bytes(claim.key.rawValue)],
                 in: transaction
             )
-            if try await !bounds.admits(Self.usage(of: claim, in: transaction)) {
+            if try ended > 0 || !bounds.admits(Self.usage(of: claim, found.dropLast())) {
                 _ = try await Self.removeExpired(at: now, in: transaction)
                 guard bounds.admits(try await Self.usage(of: claim, in: transaction)) else {
                     return .full(try await Self.wait(of: claim, at: now, in: transaction))
@@ -83,7 +84,27 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
 
     @discardableResult
     public func finish(_ claim: IdempotencyClaim, with answer: IdempotentResponse?, until expiry: Date) async throws -> Bool {
-        try await connections.transaction { try await Self.finish(claim, with: answer, until: expiry, in: $0) }
+        guard IdempotencyBounds.size(with: answer) > IdempotencyBounds.keySize else {
+            let values = Self.values(of: claim, with: answer, until: expiry)
+            return try await connections.execute(Self.finishing, values).rows.count == 1
+        }
+        return try await connections.transaction { try await Self.finish(claim, with: answer, until: expiry, in: $0) }
+    }
+
+    private static let finishing: PostgresStatement = """
+        UPDATE idempotency_key SET is_finished = true, ends_at = $1, status = $2, headers = $3, body = $4
+        WHERE digest = $5 AND claim = $6 AND (NOT is_finished OR ends_at = $1) RETURNING size
+        """
+
+    private static func values(
+        of claim: IdempotencyClaim,
+        with answer: IdempotentResponse?,
+        until expiry: Date
+    ) -> [PostgresValue] {
+        [
+            .time(expiry), answer.map { .integer($0.status) } ?? .null, .text(answer?.headers.stored), .bytes(answer?.body),
+            .bytes(claim.key.rawValue), .integer(claim.column),
+        ]
     }
 
     /// Finishes a key within a transaction. An attempt whose response was lost may have finished it, with the same values.
@@ -93,18 +114,8 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
         until expiry: Date,
         in transaction: PostgresTransaction
     ) async throws -> Bool {
-        let headers = answer.map(\.headers.stored)
         let size = IdempotencyBounds.size(with: answer)
-        let changed = try await transaction.execute(
-            """
-            UPDATE idempotency_key SET is_finished = true, ends_at = $1, status = $2, headers = $3, body = $4
-            WHERE digest = $5 AND claim = $6 AND (NOT is_finished OR ends_at = $1) RETURNING size
-            """,
-            [
-                .time(expiry), answer.map { .integer($0.status) } ?? .null, .text(headers), .bytes(answer?.body),
-                .bytes(claim.key.rawValue), .integer(claim.column),
-            ]
-        )
+        let changed = try await transaction.execute(finishing, values(of: claim, with: answer, until: expiry))
         guard let counted: Int = try changed.rows.first?.value(0) else { return false }
         // Most responses are as small as every key counts for. A key of an earlier version counts for nothing.
         guard size != counted, counted > 0 else { return true }
@@ -125,7 +136,7 @@ public struct PostgresIdempotencyStore: IdempotencyStore {
 
     public func release(_ claim: IdempotencyClaim) async throws {
         try await connections.transaction { transaction in
-            try await Self.remove(
+            _ = try await Self.remove(
                 """
                 DELETE FROM idempotency_key WHERE digest = $1 AND claim = $2 AND NOT is_finished
                 RETURNING client, network, size, digest
@@ -173,7 +184,6 @@ extension PostgresIdempotencyStore {
     }
 
     /// Executes a statement that removes keys and returns their clients, networks, sizes and digests, and subtracts their bytes.
-    @discardableResult
     private static func remove(
         _ statement: PostgresStatement,
         _ values: [PostgresValue],
@@ -206,13 +216,25 @@ extension PostgresIdempotencyStore {
         )
     }
 
-    private static func usage(of claim: IdempotencyClaim, in transaction: PostgresTransaction) async throws -> IdempotencyUsage {
-        let owners = [claim.clientColumn] + (claim.networkColumn.map { [$0] } ?? [])
+    private static func usage(
+        of claim: IdempotencyClaim,
+        in transaction: PostgresTransaction
+    ) async throws -> IdempotencyUsage {
         let found = try await transaction.execute(
-            owners.map { (ownerSize, [.integer($0)]) } + [(poolSize, [.integer(claim.pool.rawValue)])]
+            claim.ownerColumns.map { (ownerSize, [.integer($0)]) } + [(poolSize, [.integer(claim.pool.rawValue)])]
         )
+        return try usage(of: claim, found[...])
+    }
+
+    /// The usage by the sizes of the owners of the claim, in their order, and of its half.
+    private static func usage(of claim: IdempotencyClaim, _ found: ArraySlice<PostgresResult>) throws -> IdempotencyUsage {
         let sizes = try found.map { try $0.rows.first?.value(0) as Int? ?? 0 }
-        return IdempotencyUsage(owner: sizes[0], network: owners.count == 2 ? sizes[1] : nil, pool: sizes[sizes.count - 1])
+        let owners = Dictionary(zip(claim.ownerColumns, sizes)) { $1 }
+        return IdempotencyUsage(
+            owner: owners[claim.clientColumn] ?? 0,
+            network: claim.networkColumn.map { owners[$0] ?? 0 },
+            pool: sizes.last ?? 0
+        )
     }
 
     /// The time until a key of the client expires.

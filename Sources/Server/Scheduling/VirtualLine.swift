@@ -22,8 +22,8 @@ package struct VirtualLine<Key: Hashable & Sendable>: Sendable {
     private var second = 0
     private var dueCount = 0
 
-    /// The time for which a place can be claimed after it is due, in seconds. Clients extend delays by random times; Holdfast's own clients by
-    /// at most 10 s (`GateRules`).
+    /// The time for which a place can be claimed after it is due, in seconds. Clients extend delays by random times; Holdfast's own
+    /// clients by at most 10 s (`GateRules`).
     private static var grace: Int { 15 }
 
     /// Creates an empty line.

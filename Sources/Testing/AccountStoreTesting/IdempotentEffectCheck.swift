@@ -4,8 +4,8 @@ import ErrorContract
 import Foundation
 public import Idempotency
 
-/// One thing that the stores of a database do with a mutation whose request has an idempotency key in the same database: they commit both in
-/// one transaction, or neither.
+/// One thing that the stores of a database do with a mutation whose request has an idempotency key in the same database: they commit both
+/// in one transaction, or neither.
 public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
     /// The rule, as a sentence.
     public let description: String

@@ -7,7 +7,7 @@ import Testing
     func exactlyOnce() async throws {
         try await withFolder { folder in
             let data = folder.appending(path: "data")
-            let app = try KilledProgram(
+            let app = KilledProgram(
                 "holdfast-notes-app",
                 ["--port", "0", "--deadline", "1", "--lease", "2", "--data", data.path],
                 in: folder

@@ -255,8 +255,8 @@ extension APIError {
 
     /// Whether a server refused the credentials, rather than being unable to check them.
     ///
-    /// A 400 or 403 counts only if the API says so in its body: proxies and limits use these statuses as well. Another stale credential, such as
-    /// an API key, says nothing about the session.
+    /// A 400 or 403 counts only if the API says so in its body: proxies and limits use these statuses as well. Another stale credential,
+    /// such as an API key, says nothing about the session.
     fileprivate var isRefusalOfCredentials: Bool {
         guard let status, [400, 401, 403].contains(status), kind != .notAPI, retryAfter == nil else { return false }
         let isOtherCredential = code.rawValue.hasPrefix("API_KEY_") || code.rawValue.hasPrefix("SOCIAL_")

@@ -116,7 +116,8 @@ public final class Session: Sendable {
         return true
     }
 
-    /// Begins a session with the credentials of a sign-in, or ends it with `nil`. The earlier session ends in memory even if the store fails.
+    /// Begins a session with the credentials of a sign-in, or ends it with `nil`. The earlier session ends in memory even if the store
+    /// fails.
     ///
     /// The change is written to the store even if the caller is canceled, and after every change before it.
     /// - Returns: The credentials that were replaced, to be revoked at the server.
@@ -314,8 +315,8 @@ struct SessionState {
         return revocations.waiting.isEmpty ? nil : revocations.waiting.removeFirst()
     }
 
-    /// Takes the credentials of a sign-in that the client asked for. The calls of the session that ended go on with them, unless another user
-    /// is known to have signed in.
+    /// Takes the credentials of a sign-in that the client asked for. The calls of the session that ended go on with them, unless another
+    /// user is known to have signed in.
     mutating func `continue`(_ ended: Held?, with new: Credentials) -> UInt64 {
         // A sign-in screen may have begun the session already.
         if credentials != new { _ = replace(with: new) }

@@ -10,8 +10,8 @@ protocol DescribedValue {
 extension NamedSchema {
     /// Derives the schema of a wire type: decodes an example and records the members that the type reads.
     ///
-    /// The names, order and types of the members come from the type's `init(from:)`, so a schema can't differ from its type. ``MemberNote`` adds
-    /// the meanings of members.
+    /// The names, order and types of the members come from the type's `init(from:)`, so a schema can't differ from its type.
+    /// ``MemberNote`` adds the meanings of members.
     /// - Parameter optional: The presence of members that the type decodes if they are present. Holdfast sends every member of a response.
     /// - Precondition: The type can be decoded from the example.
     init<Value: Decodable>(recording type: Value.Type, example: JSONValue, optional: Field.Presence) {

@@ -64,7 +64,7 @@ public struct ErrorPages: Sendable {
                 "recovery": definition.recovery.rawValue,
                 "recoveryMeaning": ErrorReference.meaning(of: definition.recovery),
                 "since": definition.since,
-                "reveals": definition.mayRevealAccount ? "May tell that an account exists." : "Tells nothing about accounts.",
+                "reveals": definition.mayRevealAccount ? "May reveal that an account exists." : "Reveals nothing about accounts.",
                 "messages": messages,
                 "example": ErrorExample(definition: definition).body(in: .standard).indented(lineWidth: 0),
             ] as TemplateValues

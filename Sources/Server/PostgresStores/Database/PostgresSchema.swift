@@ -329,9 +329,9 @@ extension PostgresSchema {
         """,
     ]
 
-    /// The bytes that keys count for: of each client and network, and of accounts (0) and addresses (1). Keys of before, and those of servers of
-    /// the earlier version, count for nothing; they expire within days. Servers of the earlier version still use idempotency_client and
-    /// idempotency_total while the servers are upgraded one after the other.
+    /// The bytes that keys count for: of each client and network, and of accounts (0) and addresses (1). Keys of before, and those of
+    /// servers of the earlier version, count for nothing; they expire within days. Servers of the earlier version still use
+    /// idempotency_client and idempotency_total while the servers are upgraded one after the other.
     private static let idempotencySizes: [PostgresStatement] = [
         "ALTER TABLE idempotency_key ADD COLUMN IF NOT EXISTS network bigint",
         "ALTER TABLE idempotency_key ADD COLUMN IF NOT EXISTS size bigint NOT NULL DEFAULT 0",

@@ -2,7 +2,7 @@ import ErrorContract
 import HTTPTypes
 public import Hummingbird
 public import Idempotency
-public import RateLimiting
+import RateLimiting
 import StrictJSON
 
 /// Does what a request with an `Idempotency-Key` asks for once, however often it comes

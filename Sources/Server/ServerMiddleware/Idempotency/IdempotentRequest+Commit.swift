@@ -14,17 +14,17 @@ extension IdempotentRequest {
     ///     }
     /// }
     /// ```
-    /// The keys must be in the database of the work: `SQLiteStores` and `PostgresStores` have `finish(with:in:)` for their transactions; your own
-    /// `IdempotencyStore` stores ``stored(_:)`` until ``expiry`` where the claim has the key, calls ``noteFinished()``, and throws
-    /// `LostIdempotencyKey` if the claim has lost it, which rolls the work back.
+    /// The keys must be in the database of the work: `SQLiteStores` and `PostgresStores` have `finish(with:in:)` for their transactions;
+    /// your own `IdempotencyStore` stores ``stored(_:)`` until ``expiry`` where the claim has the key, calls ``noteFinished()``, and
+    /// throws `LostIdempotencyKey` if the claim has lost it, which rolls the work back.
     ///
     /// | a process is killed | the repetition of the request |
     /// |---|---|
     /// | before the commit | gets 409 until the lease ends, then is done for the first time |
     /// | after the commit | gets the stored response |
     ///
-    /// Work outside the transaction, such as an email or a call of another server, may be repeated. A route must end within the lease of its
-    /// ``IdempotencyKeys``: after it the key may be another process's, and the transaction fails.
+    /// Work outside the transaction, such as an email or a call of another server, may be repeated. A route must end within the lease of
+    /// its ``IdempotencyKeys``: after it the key may be another process's, and the transaction fails.
     /// - Parameter transaction: The work. It gets `nil` for a request without a key. If it throws, nothing may be stored.
     /// - Returns: The response that the closure returns.
     public static func commit(
@@ -39,8 +39,8 @@ extension IdempotentRequest {
         }
     }
 
-    /// Does the work of a request whose response is known before it is done. If the store of the work is in the database of the keys, it finishes
-    /// the key in the transaction of the work; otherwise the middleware does so after the response.
+    /// Does the work of a request whose response is known before it is done. If the store of the work is in the database of the keys, it
+    /// finishes the key in the transaction of the work; otherwise the middleware does so after the response.
     package static func committing<Value>(
         _ response: Response,
         _ work: () async throws -> Value

@@ -36,8 +36,8 @@ extension ErrorCatalogue {
                 de: "Bitte überprüfe die markierten Felder."
             ),
             documentation: """
-                Said when a body has several problems of different kinds; details.validation_errors lists all of them, each \
-                with its field, a JSON pointer and a code. Show each beside its field.
+                Returned if a body has several problems of different kinds; details.validation_errors lists all of them, each \
+                with its field, a JSON pointer and a code. Show each problem at its field.
                 """
         ),
         ErrorDefinition(
@@ -56,8 +56,8 @@ extension ErrorCatalogue {
                 de: "Dieses Feld ist erforderlich."
             ),
             documentation: """
-                Said when a required field is absent, null or empty. Look at the spelling of the field's name: an unknown \
-                name counts as absent.
+                Returned if a required field is absent, null or empty. Check the spelling of the field's name, because a field \
+                with an unknown name counts as absent.
                 """
         ),
         ErrorDefinition(
@@ -76,8 +76,7 @@ extension ErrorCatalogue {
                 de: "Bitte gib eine gültige E-Mail-Adresse ein"
             ),
             documentation: """
-                Said when a text can't be an e-mail address. It says nothing about whether the address exists or has an \
-                account.
+                Returned if a text can't be an email address. It does not reveal whether the address exists or has an account.
                 """
         ),
         ErrorDefinition(
@@ -96,8 +95,8 @@ extension ErrorCatalogue {
                 de: "Das Format ist ungültig."
             ),
             documentation: """
-                Said when a value has the wrong type, or characters that its field does not take. The pointer in \
-                details.validation_errors tells which value.
+                Returned if a value has the wrong type, or contains characters that its field does not allow. The pointer in \
+                details.validation_errors identifies the value.
                 """
         ),
         ErrorDefinition(
@@ -116,8 +115,8 @@ extension ErrorCatalogue {
                 de: "Dieser Text ist zu lang."
             ),
             documentation: """
-                Said when a text is longer than its field takes. A client must not cut it off by itself: the person decides \
-                what goes.
+                Returned if a text is longer than its field allows. A client must not truncate it: the user decides what to \
+                remove.
                 """
         ),
         ErrorDefinition(
@@ -136,8 +135,8 @@ extension ErrorCatalogue {
                 de: "Dieser Text ist zu kurz."
             ),
             documentation: """
-                Said when a text is shorter than its field takes. Passwords that are too short are told with \
-                AUTH_WEAK_PASSWORD instead.
+                Returned if a text is shorter than its field allows. For a password that is too short, AUTH_WEAK_PASSWORD is \
+                returned instead.
                 """
         ),
         ErrorDefinition(
@@ -156,8 +155,8 @@ extension ErrorCatalogue {
                 de: "Bitte gib ein gültiges Datum ein."
             ),
             documentation: """
-                Said when a date is none, such as February 30, or is not written as ISO 8601. Look at how the client writes \
-                dates in the person's region.
+                Returned if a date does not exist, such as February 30, or is not in the format of ISO 8601. Check how the \
+                client formats dates in the user's region.
                 """
         ),
         ErrorDefinition(
@@ -176,7 +175,8 @@ extension ErrorCatalogue {
                 de: "Bitte gib eine gültige Webadresse ein."
             ),
             documentation: """
-                Said when a text is not an absolute http or https address. The address is not fetched to find that out.
+                Returned if a text is not an absolute http or https address. The server does not fetch the address to check \
+                it.
                 """
         ),
     ]
