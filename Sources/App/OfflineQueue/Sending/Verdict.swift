@@ -75,7 +75,7 @@ extension APIError {
         case 407, 408, 421, 425, 429: return false
         // A proxy or a firewall sends this status as well; the API names a code.
         case 403: return code != .forbidden
-        case 409 where code == .requestConflict: return false
+        case 409 where repeatedRequest != nil: return false
         default: return retry == .never
         }
     }
