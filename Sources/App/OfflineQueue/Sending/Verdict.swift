@@ -1,7 +1,6 @@
 import ErrorContract
 import HTTPTypes
 import ResilientHTTP
-import StrictJSON
 
 /// The meaning of a failed call for the queued request.
 enum Verdict: Equatable {
@@ -59,9 +58,7 @@ extension QueueEntry.Settlement {
 
 extension APIError {
     /// Whether the server has finished the request with this idempotency key, and did not store the response.
-    fileprivate var isFinishedElsewhere: Bool {
-        status == 409 && code == .requestConflict && retryAfter == nil && details["state"] == "finished"
-    }
+    fileprivate var isFinishedElsewhere: Bool { status == 409 && repeatedRequest == .finished }
 
     /// Whether the response is a page, as of a captive portal or a proxy, and says nothing about the request.
     fileprivate var isPage: Bool {
@@ -78,7 +75,7 @@ extension APIError {
         case 407, 408, 421, 425, 429: return false
         // A proxy or a firewall sends this status as well; the API names a code.
         case 403: return code != .forbidden
-        case 409 where code == .requestConflict: return false
+        case 409 where repeatedRequest != nil: return false
         default: return retry == .never
         }
     }
