@@ -108,7 +108,7 @@ enum JournalBenchmark {
         print("memory at most: \(peakMemory() / 1024) KB in all")
     }
 
-    /// Opens a journal in a process of its own, so that only that needs memory.
+    /// Opens a journal in a new process, whose memory is then that of the journal.
     static func open(_ folder: String) async throws {
         _ = try await Journal.open(folder + "/empty", state: Slots())
         let before = residentMemory()

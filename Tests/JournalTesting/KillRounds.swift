@@ -18,7 +18,7 @@ package struct RecordWriter {
     private let journal: Journal<TestRecords>
     private let name: UInt8
 
-    /// - Parameter name: Tells the writers of one journal apart.
+    /// - Parameter name: A number that no other writer of the journal has.
     package init(folder: String, name: UInt8) async throws {
         var options = JournalOptions()
         options.compactionThreshold = 100_000

@@ -59,7 +59,7 @@ package final class Journal<State: JournalState>: Sendable {
     /// the journal. A transaction without frames writes nothing: it only brings the state up to date.
     ///
     /// If the task is canceled, the call either throws `CancellationError` and has appended nothing, or succeeds.
-    /// - Parameter durability: What the frames survive when the call returns.
+    /// - Parameter durability: The failures that the frames survive when the call returns.
     /// - Throws: ``JournalError``, `CancellationError`, or the error of the closure.
     @discardableResult package func transact<Result>(
         durability: JournalDurability = .processKill,
