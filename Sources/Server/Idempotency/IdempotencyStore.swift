@@ -95,9 +95,14 @@ public struct IdempotentResponse: Hashable, Sendable {
     ///   - body: The body.
     public init?(status: Int, headers: HTTPFields, body: [UInt8]) {
         guard body.count <= Self.maximumBodySize else { return nil }
+        self.init(status: status, headers: headers, storedBody: body)
+    }
+
+    /// Creates a response as a store returns it: its body may be encrypted, and is then longer than ``maximumBodySize`` by 28 bytes.
+    package init(status: Int, headers: HTTPFields, storedBody: [UInt8]) {
         self.status = status
         self.headers = HTTPFields(headers.filter { Self.isSafe($0.name) })
-        self.body = body
+        body = storedBody
     }
 
     /// Returns a response with a JSON body and its `Content-Type`.

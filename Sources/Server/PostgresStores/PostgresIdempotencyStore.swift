@@ -296,7 +296,7 @@ extension PostgresIdempotencyStore {
     }
 
     /// Returns the outcome of a claim for a running or finished key.
-    /// - Throws: `StoreFailure` if the stored response can't be decoded or has a body that is too large.
+    /// - Throws: `StoreFailure` if the stored response can't be decoded.
     private static func outcome(of claim: IdempotencyClaim, _ row: PostgresRow, at now: Date) throws -> ClaimOutcome {
         guard try row.value(0) == claim.fingerprint.rawValue else { return .otherRequest }
         guard try row.value(2) else {
@@ -305,10 +305,8 @@ extension PostgresIdempotencyStore {
             return .running(.seconds(try row.value(3) - now.timeIntervalSince1970))
         }
         guard let status: Int = try row.value(4) else { return .finished(nil) }
-        guard let headers = HTTPFields(stored: try row.value(5)),
-            let answer = IdempotentResponse(status: status, headers: headers, body: try row.value(6))
-        else { throw StoreFailure.corruptRow(of: "idempotency_key") }
-        return .finished(answer)
+        guard let headers = HTTPFields(stored: try row.value(5)) else { throw StoreFailure.corruptRow(of: "idempotency_key") }
+        return .finished(IdempotentResponse(status: status, headers: headers, storedBody: try row.value(6)))
     }
 }
 

@@ -55,6 +55,18 @@ public struct IdempotencyStoreCheck: Sendable, CustomStringConvertible {
             )
             try require(try await store.claim(try .sample(), after: 1_000), equals: .claimed, "A claim at the expiry")
         },
+        .init("Returns the encrypted body of the largest response") { store in
+            let body = [UInt8](repeating: 7, count: IdempotentResponse.maximumBodySize)
+            guard let largest = IdempotentResponse(status: 200, headers: [:], body: body) else {
+                throw Difference(description: "A body of the maximum size can be stored")
+            }
+            let claim = try IdempotencyClaim.sample()
+            try await store.answer(claim, with: try largest.sealed(for: claim))
+            guard case .finished(let stored?) = try await store.claim(claim, after: 500) else {
+                throw Difference(description: "The largest response is stored")
+            }
+            try require(try stored.opened(for: claim), equals: largest, "The response")
+        },
         .init("Keeps a key finished whose response is not stored") { store in
             try await store.answer(try .sample())
             try require(try await store.claim(try .sample(), after: 500), equals: .finished(nil), "A claim")
