@@ -19,8 +19,8 @@ import Synchronization
 /// await server.close()
 /// ```
 ///
-/// Each connection has its own script, in the order in which connections are opened. Connections after the last script are not accepted:
-/// the listener is closed. Clients choose when to open a connection, so use ``init(storesBodies:responding:)`` if a test makes concurrent
+/// Each connection has its own script, in the order in which connections are opened. Connections after the last script fail, because the
+/// listener is closed. Clients choose when to open a connection, so use ``init(storesBodies:responding:)`` if a test makes concurrent
 /// requests.
 ///
 /// Use ``ScriptedTransport`` for tests above the transport: it needs no sockets.
