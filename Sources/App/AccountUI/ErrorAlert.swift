@@ -52,7 +52,7 @@
     }
 
     /// An alert that is bound to a flag. Each change of the flag to `true` is a new alert with a new id, so that ``AlertPresenter`` can
-    /// tell it from an earlier one with the same text.
+    /// distinguish it from an earlier one with the same text.
     struct ErrorAlert: ViewModifier {
         /// The error to show.
         let presentation: ErrorPresentation?
