@@ -1,7 +1,7 @@
 /// Parses JSON text (RFC 8259) strictly: UTF-8 only, no byte order mark, no duplicate keys, bounded depth.
 ///
 /// Foundation's decoder silently uses one of two equal keys, so that two readers of one request can disagree about the email address in it.
-/// This parser refuses duplicate keys by default. It never traps, whatever the bytes are.
+/// This parser refuses duplicate keys by default. It never traps.
 ///
 /// ```swift
 /// let value = try JSONParser().parse(#"{"id":1}"#.utf8)
@@ -67,7 +67,7 @@ public struct JSONParser: Sendable {
     /// Parses only the members of an object with the given names, without the contents of their arrays and objects.
     ///
     /// It is for texts of which a few members decide how to continue. Members with other names are not validated, the text after the object
-    /// is ignored, and of equal keys the last one is used, whatever ``duplicates`` is.
+    /// is ignored, and of equal keys the last one is used, regardless of ``duplicates``.
     ///
     /// - Parameters:
     ///   - bytes: The text in UTF-8.
