@@ -31,10 +31,12 @@
         }
     }
 
+    /// The modifier behind `screen(_:focus:perform:)`.
     private struct Screen<Model: ScreenModel>: ViewModifier {
         let model: Model
         let focus: @MainActor (AccountField) -> Void
         let perform: @MainActor (ErrorPresentation.Action) -> Void
+        /// The id of the last focus request that was fulfilled; ids begin above 0.
         @State private var lastFocus = 0
 
         func body(content: Content) -> some View {
@@ -60,6 +62,7 @@
                 .environment(\.layoutDirection, model.language.isRightToLeft ? .rightToLeft : .leftToRight)
         }
 
+        /// Starts the chosen action of an alert in the work of the model.
         private func choose(_ action: ErrorPresentation.Action) {
             model.work.start {
                 if let remaining = await model.perform(action) { perform(remaining) }

@@ -4,23 +4,23 @@ import ErrorContract
 import Foundation
 public import Idempotency
 
-/// A check that account stores commit a change together with the idempotency key of its request.
+/// A check of one mutation of an account by a request with an idempotency key, where the stores of accounts and of keys share a database.
+/// The stores must commit the change and the response of the key in one transaction, or neither.
 ///
-/// The stores and the keys must be in the same database. The check makes a change for a claim that has lost its key, and requires that
-/// nothing is stored; then for a claim that has its key, and requires that both the change and the response are stored.
+/// Each check makes the same four steps:
+/// 1. A request whose key has passed to another request must throw `LostIdempotencyKey` and change nothing.
+/// 2. A request that has its key must make the change and finish the key.
+/// 3. A repetition of the request must return the stored response.
+/// 4. If the mutation can be repeated and finds nothing left to change, the key must not be finished with the response of a success.
 ///
-/// ```swift
-/// @Test("Commits mutations together with their idempotency keys", arguments: IdempotentEffectCheck.all)
-/// func effects(_ check: IdempotentEffectCheck) async throws {
-///     let database = try await MySQLDatabase.empty()
-///     try await check.run(MySQLStores(database), MySQLIdempotencyStore(database))
-/// }
-/// ```
+/// Use ``IdempotencyStoreCheck`` for the store of the keys alone.
 public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
     /// The rule, as a sentence.
     public let description: String
+    /// Prepares the accounts and tokens of the check, and returns the change.
     private let mutation: @Sendable (any AccountStores) async throws -> Mutation
 
+    /// A change of the stores, and the ways to observe it.
     private struct Mutation: Sendable {
         /// Makes the change. Returns `false` if there is nothing to change.
         let run: @Sendable () async throws -> Bool
@@ -30,11 +30,11 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
         var isRepeatable = true
     }
 
-    /// Runs the check.
+    /// Runs the check on the stores of a new and empty database.
     /// - Parameters:
-    ///   - stores: The stores of a new and empty database.
-    ///   - keys: The store of idempotency keys in the same database.
-    /// - Throws: `AccountStoreCheck.Violation` if a store breaks the rule; errors of the stores.
+    ///   - stores: The stores of the accounts.
+    ///   - keys: The store of the idempotency keys, in the same database.
+    /// - Throws: `AccountStoreCheck.Violation` if the stores violate the rule; errors of the stores.
     public func run(_ stores: any AccountStores, _ keys: any IdempotencyStore) async throws {
         do {
             try await check(stores, keys)
@@ -82,11 +82,16 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
         },
     ]
 
+    /// Creates a check.
+    /// - Parameters:
+    ///   - rule: The rule as a sentence in the present tense.
+    ///   - mutation: Prepares the stores and returns the change.
     private init(_ rule: String, _ mutation: @escaping @Sendable (any AccountStores) async throws -> Mutation) {
         description = "idempotency: \(rule)"
         self.mutation = mutation
     }
 
+    /// Makes the steps of the check.
     private func check(_ stores: any AccountStores, _ keys: any IdempotencyStore) async throws {
         let mutation = try await mutation(stores)
         let answer = try IdempotentResponse.json(["done": true])
@@ -120,7 +125,14 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
         try require(again.isStored || !again.request.isFinished, "Work that is refused finishes no key")
     }
 
-    /// Makes the change as a request that has claimed a key.
+    /// Makes the change within a request that holds a key.
+    /// - Parameters:
+    ///   - claim: The claim to the key.
+    ///   - keys: The store of the key.
+    ///   - answer: The response with which the change finishes the key.
+    ///   - mutation: The change.
+    /// - Returns: Whether the change was made, and the request, which records whether the key is finished.
+    /// - Throws: `LostIdempotencyKey` if the key belongs to another request.
     private func work(
         on claim: IdempotencyClaim,
         _ keys: any IdempotencyStore,

@@ -17,7 +17,7 @@ extension ContractText {
     }
 
     /// Returns the text for any other request that a limit of the server refused.
-    /// - Parameter wait: The time until the next one is admitted, or `nil` if unknown.
+    /// - Parameter wait: The time until the next one is admitted, or `nil` if unknown. It is rounded up to the unit of ``WaitPhrase``.
     public static func limited(wait: Duration?) -> LocalizedText {
         wait.map { limitedWait.filling("wait", with: WaitPhrase($0).text) } ?? limitedLater
     }
