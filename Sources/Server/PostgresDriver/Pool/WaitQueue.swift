@@ -21,6 +21,7 @@ struct WaitQueue {
         compact()
     }
 
+    /// Removes a waiter, if it is in the queue.
     mutating func remove(_ waiter: ConnectionPool.WaiterID) {
         deadlines[waiter] = nil
         if deadlines.isEmpty { _ = removeAll() }

@@ -2,6 +2,10 @@ import GRDB
 
 /// The tables, as migrations. Existing migrations are never changed.
 enum SQLiteSchema {
+    /// The migrations in order. Their names are stored in the database, so they are never changed, whatever their wording.
+    ///
+    /// Several old names use terms that the code no longer has. A table with triggers or `WITHOUT ROWID` is copied when a column's place in
+    /// the primary key changes, because SQLite can't alter it.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("accounts, sessions, reset tokens, mail intents") { database in
