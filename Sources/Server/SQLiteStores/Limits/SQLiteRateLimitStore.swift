@@ -24,7 +24,7 @@ public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == 
     let clock: C
     let time: @Sendable () -> SnapshotTime
     let logger: Logger
-    /// The names of the policies whose usage is committed together with the admitted work, including their second policies.
+    /// The names of the policies whose usage is committed together with the admitted work, including the policies of their networks.
     let committed: Set<String>
     /// By the index of the policy; `nil` for policies whose usage is committed together with the admitted work.
     private let policyHashes: [UInt64?]
