@@ -2,6 +2,10 @@ import GRDB
 
 /// The tables, as migrations. Existing migrations are never changed.
 enum SQLiteSchema {
+    /// The migrations in order. Their names are stored in the database, so they are never changed, whatever their wording: several old
+    /// names use terms that the code no longer has.
+    ///
+    /// SQLite can't change the primary key of a table, so a migration that needs another one copies the table.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("accounts, sessions, reset tokens, mail intents") { database in
