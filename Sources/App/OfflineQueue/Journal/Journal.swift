@@ -3,9 +3,9 @@ import Timekeeping
 
 /// A file of frames that survives kills of the process and losses of power, and that several processes and app extensions may use at once.
 ///
-/// A journal keeps a ``JournalState`` up to date with its frames. ``transact(durability:_:)`` shows the state to a closure, which may append
-/// frames; the frames of one transaction become visible together or not at all. Payloads need not stay in memory: ``payload(of:)`` reads
-/// them from the file.
+/// A journal keeps a ``JournalState`` up to date with its frames. ``transact(durability:_:)`` shows the state to a closure, which may
+/// append frames; the frames of one transaction become visible together or not at all. Payloads need not stay in memory: ``payload(of:)``
+/// reads them from the file.
 ///
 /// ```swift
 /// let journal = try await Journal.open(folder, state: Records())
@@ -55,8 +55,8 @@ package final class Journal<State: JournalState>: Sendable {
 
     /// Applies the frames of other processes to the state; then runs a closure, which may append frames to the journal, and applies them.
     ///
-    /// The closure runs while no other transaction of any process does. If it throws, nothing is appended. It must be short, and must not use
-    /// the journal. A transaction without frames writes nothing: it only brings the state up to date.
+    /// The closure runs while no other transaction of any process does. If it throws, nothing is appended. It must be short, and must not
+    /// use the journal. A transaction without frames writes nothing: it only brings the state up to date.
     ///
     /// If the task is canceled, the call either throws `CancellationError` and has appended nothing, or succeeds.
     /// - Parameter durability: The failures that the frames survive when the call returns.

@@ -2,8 +2,8 @@ package import PrivateFiles
 
 /// The calls of the system by which a journal uses its folder. They may be interrupted, and may read or write less than requested.
 package protocol JournalFileSystem: Sendable {
-    /// Creates a folder, and those above it, for its owner alone, if there is none; excludes it from backups and protects its files until the
-    /// device was unlocked once, where the system can.
+    /// Creates a folder, and those above it, for its owner alone, if there is none; excludes it from backups and protects its files until
+    /// the device was unlocked once, where the system can.
     func createFolder(_ path: String) throws(FileFailure)
     /// Returns the names in a folder.
     func names(in folder: String) throws(FileFailure) -> [String]

@@ -117,8 +117,8 @@ package struct RecoveryReport: Hashable, Sendable {
         package var sequences: Range<UInt64>
     }
 
-    /// The bytes that were cut from the end: a transaction that was being written when its process was killed, or frames that a loss of power
-    /// left incomplete.
+    /// The bytes that were cut from the end: a transaction that was being written when its process was killed, or frames that a loss of
+    /// power left incomplete.
     package var cutBytes = 0
     /// The whole frames among them.
     package var cutFrames = 0
@@ -126,8 +126,8 @@ package struct RecoveryReport: Hashable, Sendable {
     package var quarantined: [Quarantine] = []
     /// The version of the journal's format, if it is newer than this program's: the journal is then read-only and has no frames.
     package var newerVersion: Int?
-    /// Whether the journal was copied from another place or device, such as by the restore of a backup: its records may have been delivered.
-    /// It stays set until ``Journal/adopt()``.
+    /// Whether the journal was copied from another place or device, such as by the restore of a backup: its records may have been
+    /// delivered. It stays set until ``Journal/adopt()``.
     package var isRestored = false
     /// How far the last sync has brought the frames, if not to the medium.
     package var downgrade: SyncStrength?

@@ -1,4 +1,5 @@
-/// The pending requests of a lane, in order. The first and the last one are reached in O(1), also after many have been taken from the front.
+/// The pending requests of a lane, in order. The first and the last one are reached in O(1), also after many have been taken from the
+/// front.
 struct RecordLine: Sendable {
     private var ids: [QueuedRequestID] = []
     private var head = 0

@@ -16,11 +16,11 @@ extension OfflineQueue {
     ///   - path: The path relative to the client's base URL, as for `APIClient.send`.
     ///   - body: A value that the client's coding writes as JSON now; it is sent as it was stored, also by a later version of the app.
     ///   - query: Items that are appended to the query of the path.
-    ///   - options: `queueing` names the lane, the lifetime and the coalescing key; an `idempotencyKey` replaces the one that the queue makes.
-    ///     Other options are not stored.
+    ///   - options: `queueing` names the lane, the lifetime and the coalescing key; an `idempotencyKey` replaces the one that the queue
+    ///     makes. Other options are not stored.
     ///   - context: Where in the app the call is made.
-    ///   - isDurable: Whether the method returns only when the request survives a loss of power. Otherwise it returns when the request survives
-    ///     the end of the process, and survives a loss of power within 50 ms.
+    ///   - isDurable: Whether the method returns only when the request survives a loss of power. Otherwise it returns when the request
+    ///     survives the end of the process, and survives a loss of power within 50 ms.
     /// - Returns: The identifier of the request; that of the replaced one if a coalescing key replaced it.
     @discardableResult
     public func enqueue<Body: Encodable>(
@@ -122,7 +122,8 @@ extension OfflineQueue {
     }
 
     /// Removes a request that was not sent yet: the server never performs it.
-    /// - Throws: ``QueueError/attemptBegan`` if the server may have received the request; ``remove(_:)`` removes it even so, and dead letters.
+    /// - Throws: ``QueueError/attemptBegan`` if the server may have received the request; ``remove(_:)`` removes it even so, and dead
+    ///   letters.
     public func cancel(_ id: QueuedRequestID) async throws(QueueError) {
         try await change { ledger, transaction throws(QueueError) in
             _ = try ledger.editable(id)
@@ -311,7 +312,8 @@ extension OfflineQueue {
         return bytes
     }
 
-    /// Whether a path belongs to the operations that issue or take credentials: what they carry must not be stored, and they are of no use later.
+    /// Whether a path belongs to the operations that issue or take credentials: what they carry must not be stored, and they are of no
+    /// use later.
     private static func carriesCredentials(_ path: String) -> Bool {
         let path = path.prefix { $0 != "?" }
         let isAccounts = path.hasPrefix("/api/auth/") && path != AccountPath.me

@@ -30,7 +30,8 @@ extension OfflineQueue {
         }
     }
 
-    /// Sends all requests that can be sent now, and returns when there is none left. Only one drain runs at a time: further callers wait for it.
+    /// Sends all requests that can be sent now, and returns when there is none left. Only one drain runs at a time: further callers wait
+    /// for it.
     ///
     /// A drain that began goes on if the caller is canceled.
     public func drain() async {
@@ -46,8 +47,8 @@ extension OfflineQueue {
         hub.wake()
     }
 
-    /// Gives up the role of the sender, so that another process can take it at once. Call it before the app is suspended, after ``run()`` and
-    /// ``drain()`` have ended.
+    /// Gives up the role of the sender, so that another process can take it at once. Call it before the app is suspended, after ``run()``
+    /// and ``drain()`` have ended.
     public func resign() async {
         let now = now
         _ = try? await change { ledger, transaction throws(QueueError) in

@@ -47,8 +47,8 @@ public struct QueueFailure: Hashable, Sendable {
 
 /// The events of a queue, from the creation of the sequence on.
 ///
-/// Each sequence has its own buffer of 256 events. A reader that falls further behind gets ``QueueEvent/missed(_:)`` in place of the events that
-/// did not fit. Use one iterator per sequence.
+/// Each sequence has its own buffer of 256 events. A reader that falls further behind gets ``QueueEvent/missed(_:)`` in place of the
+/// events that did not fit. Use one iterator per sequence.
 public struct QueueEvents: AsyncSequence, Sendable {
     /// Iterates over the events.
     public struct Iterator: AsyncIteratorProtocol {

@@ -28,7 +28,8 @@ public struct EndpointPolicy: Hashable, Sendable {
 
     /// How calls are stored in an `OfflineQueue` when they can't be sent; `nil` if they may not be stored.
     public var queueing: QueueingPolicy?
-    /// The account with whose tokens alone calls are sent, and without asking the user to sign in; `nil` for whichever account is signed in.
+    /// The account with whose tokens alone calls are sent, and without asking the user to sign in; `nil` for whichever account is signed
+    /// in.
     package var account: String?
 
     /// The policy for the refresh of a session. The session itself retries it.

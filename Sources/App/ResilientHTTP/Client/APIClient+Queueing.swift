@@ -4,7 +4,8 @@ package import HTTPTypes
 
 /// The parts of a client that an offline queue needs.
 extension APIClient {
-    /// The base URL with lowercase host and without a default port, such as `https://api.example.org/v1`; `nil` if it is no http or https URL.
+    /// The base URL with lowercase host and without a default port, such as `https://api.example.org/v1`; `nil` if it is no http or https
+    /// URL.
     package var serverAddress: String? { base.map { "\($0.scheme)://\($0.host)\($0.prefix)" } }
 
     /// The session whose token calls carry; `nil` if they carry none.

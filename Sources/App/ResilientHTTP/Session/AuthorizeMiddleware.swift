@@ -8,8 +8,8 @@ import Timekeeping
 /// sent unchanged. The code decides, not the status: a stale API key is a 401 too, and neither refreshes nor signs out.
 ///
 /// A refresh that fails for a passing reason (a 503, a lost connection) is repeated until the deadline of the call. A call belongs to the
-/// session that signed its first attempt: it is never sent with the tokens of a user who signed in later. A call for an account, such as one
-/// from an offline queue, is sent only with a token of that account, which each attempt checks, and never asks the user to sign in.
+/// session that signed its first attempt: it is never sent with the tokens of a user who signed in later. A call for an account, such as
+/// one from an offline queue, is sent only with a token of that account, which each attempt checks, and never asks the user to sign in.
 public struct AuthorizeMiddleware: ClientMiddleware {
     /// The session.
     public let session: Session
