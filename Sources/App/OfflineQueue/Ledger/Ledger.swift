@@ -1,6 +1,6 @@
-/// The state of a queue: what the entries of its journal say, and nothing else.
+/// The state of a queue, derived from the entries of its journal alone.
 ///
-/// Every process that shares the queue derives the same ledger. What the queue decides is decided by it, under the lock of the journal.
+/// Every process that shares the queue derives the same ledger. It makes the queue's decisions, under the lock of the journal.
 struct Ledger: Sendable {
     /// A stored request, as far as it is kept in memory.
     struct Record: Sendable {

@@ -138,7 +138,7 @@ public final class OfflineQueue: Sendable {
         hub.wake()
     }
 
-    /// The number of damaged places in the files whose requests were lost. The bytes are kept in files of their own.
+    /// The number of damaged places in the files whose requests were lost. The damaged bytes are kept in separate files.
     public var damagedPlaces: Int { journal.report.quarantined.count }
 
     /// The events of the queue from now on, for one reader.

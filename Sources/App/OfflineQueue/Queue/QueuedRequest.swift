@@ -97,7 +97,7 @@ public protocol QueueCipher: Sendable {
     /// Encrypts bytes.
     /// - Parameters:
     ///   - plaintext: The bytes.
-    ///   - binding: What the result belongs to, as authenticated data: ``open(_:binding:)`` must fail for any other value.
+    ///   - binding: Authenticated data that ties the result to its request: ``open(_:binding:)`` must fail for any other value.
     /// - Throws: Any error if there is no key, such as on a locked device.
     func seal(_ plaintext: [UInt8], binding: [UInt8]) throws -> [UInt8]
     /// Decrypts what ``seal(_:binding:)`` returned.
