@@ -98,8 +98,13 @@ public struct IdempotentResponse: Hashable, Sendable {
         self.init(status: status, headers: headers, storedBody: body)
     }
 
-    /// Creates a response as a store returns it: its body may be encrypted, and is then longer than ``maximumBodySize`` by 28 bytes.
-    package init(status: Int, headers: HTTPFields, storedBody: [UInt8]) {
+    /// The bytes that encryption adds to a body: the nonce and the authentication tag.
+    private static let sealSize = 28
+
+    /// Creates a response as a store returns it. Its body may be encrypted, and is then longer than ``maximumBodySize`` by up to 28 bytes.
+    /// The result is `nil` if the body is longer still.
+    package init?(status: Int, headers: HTTPFields, storedBody: [UInt8]) {
+        guard storedBody.count <= Self.maximumBodySize + Self.sealSize else { return nil }
         self.status = status
         self.headers = HTTPFields(headers.filter { Self.isSafe($0.name) })
         body = storedBody

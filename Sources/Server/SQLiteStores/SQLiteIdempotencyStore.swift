@@ -134,10 +134,10 @@ extension SQLiteIdempotencyStore {
         guard found["is_finished"] else { return .running(.seconds(found["ends_at"] - time)) }
         guard let status = found["status"] as Int? else { return .finished(nil) }
         let body: Data = found["body"]
-        guard let headers = HTTPFields(stored: found["headers"]) else {
-            throw StoreFailure(isBusy: false, message: "a stored response can't be decoded")
-        }
-        return .finished(IdempotentResponse(status: status, headers: headers, storedBody: Array(body)))
+        guard let headers = HTTPFields(stored: found["headers"]),
+            let response = IdempotentResponse(status: status, headers: headers, storedBody: Array(body))
+        else { throw StoreFailure(isBusy: false, message: "a stored response can't be decoded") }
+        return .finished(response)
     }
 
     private static func removeExpired(at now: Date, in database: Database) throws -> Bool {
