@@ -88,7 +88,7 @@ final class GateTable: Sendable {
         /// The number of gates that were created.
         var gates: UInt64 = 0
 
-        /// Returns a new gate with a number of its own, so that probes of a removed gate are not counted for it.
+        /// Returns a new gate with a unique number, so that probes of a removed gate are not counted for it.
         mutating func makeGate() -> GateState {
             gates += 1
             return GateState(number: gates)
