@@ -8,9 +8,9 @@
     extension View {
         /// Connects the root view of a screen to its model.
         ///
-        /// The modifier runs the model's work, so that it continues without its row or alert; presents its alerts one after the
-        /// other; moves the focus to the invalid field after the alert is closed; posts the announcements to VoiceOver; and
-        /// sets the locale, the layout direction and the form style of the whole screen. Apply it once, outside of lists and
+        /// The modifier runs the model's work, so that it continues even if the row or the alert that started it disappears; presents its
+        /// alerts one after the other; moves the focus to the invalid field after the alert is closed; posts the announcements to
+        /// VoiceOver; and sets the locale, the layout direction and the form style of the whole screen. Apply it once, outside of lists and
         /// forms:
         ///
         /// ```swift

@@ -14,11 +14,26 @@ package struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The system's text for the error.
     package var description: String { code == 0 ? "the file is too large" : String(cString: strerror(code)) }
 
+    package init(code: Int32) { self.code = code }
+
     /// Whether the file or folder doesn't exist.
     package var isMissing: Bool { code == ENOENT }
 
-    /// The error of the latest system call on this thread.
-    fileprivate static var last: FileFailure { FileFailure(code: errno) }
+    /// Whether the call was interrupted by a signal and may be repeated.
+    package var isInterruption: Bool { code == EINTR }
+
+    /// Whether the disk or the quota is full.
+    package var isFull: Bool { code == ENOSPC || code == EDQUOT }
+
+    /// Whether the device must be unlocked first.
+    package var isLocked: Bool { code == EPERM }
+
+    /// A failure of the medium.
+    package static let damaged = FileFailure(code: EIO)
+    /// There is no such file.
+    package static let missing = FileFailure(code: ENOENT)
+
+    static var last: FileFailure { FileFailure(code: errno) }
 }
 
 /// Small files that only their owner can read and write (permissions 0600), such as stored credentials. They are read and written as a

@@ -22,11 +22,11 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
 
     /// A change of the stores, and the ways to observe it.
     private struct Mutation: Sendable {
-        /// Makes the change; `false` if there is nothing to change.
+        /// Makes the change. Returns `false` if there is nothing to change.
         let run: @Sendable () async throws -> Bool
-        /// Whether the change is stored.
+        /// Returns whether the change is stored.
         let isStored: @Sendable () async throws -> Bool
-        /// Whether it can be made again, and then changes nothing.
+        /// Whether the change can be made again without effect.
         var isRepeatable = true
     }
 
@@ -95,7 +95,7 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
     private func check(_ stores: any AccountStores, _ keys: any IdempotencyStore) async throws {
         let mutation = try await mutation(stores)
         let answer = try IdempotentResponse.json(["done": true])
-        // A claim that has lost its key to another changes nothing.
+        // Another claim has taken the key after the lease, so the change must be rolled back.
         let lost = try IdempotencyClaim.sample("lost")
         try require(try await keys.claim(lost), equals: .claimed, "A claim")
         try require(try await keys.claim(try .sample("lost"), after: 61), equals: .claimed, "A claim after the lease")
@@ -107,7 +107,7 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
         }
         try require(isRefused, "The work on a lost key throws LostIdempotencyKey")
         try require(try await !mutation.isStored(), "The work on a lost key is not stored")
-        // The claim that has the key does both.
+        // The claim has its key, so the change and the response must be stored.
         let claim = try IdempotencyClaim.sample("kept")
         try require(try await keys.claim(claim), equals: .claimed, "A claim")
         let done = try await work(on: claim, keys, answer, mutation)
@@ -118,7 +118,7 @@ public struct IdempotentEffectCheck: Sendable, CustomStringConvertible {
         }
         try require(try stored.opened(for: claim), equals: answer, "The response")
         guard mutation.isRepeatable else { return }
-        // Where nothing is changed, the response is not that of a success.
+        // A second confirmation changes nothing, so the response of the success must not be stored for its key.
         let other = try IdempotencyClaim.sample("other")
         try require(try await keys.claim(other), equals: .claimed, "A claim")
         let again = try await work(on: other, keys, answer, mutation)

@@ -2,8 +2,8 @@ public import Foundation
 
 /// A form with files: `multipart/form-data` (RFC 7578), with names escaped as browsers do (WHATWG HTML §4.10.21.8).
 ///
-/// Files are read while the form is sent, so memory doesn't grow with them. The length of the form is known before, so it is sent with a
-/// `Content-Length`. A form can be sent several times, and an upload of it can be retried.
+/// Files are read while the form is sent, so memory doesn't grow with them. The request has a `Content-Length`, unless the size of a file
+/// can't be read. A form can be sent several times, and an upload of it can be retried.
 ///
 /// ```swift
 /// var form = MultipartForm()

@@ -10,7 +10,8 @@ public import ErrorContract
 public struct ErrorReference: Sendable {
     let catalogue: ErrorCatalogue
 
-    /// Creates the reference of a catalogue.
+    /// Creates the reference of a catalogue. The work is done when the reference is rendered.
+    /// - Parameter catalogue: The codes: those of Holdfast, or an app's own.
     public init(catalogue: ErrorCatalogue = .standard) {
         self.catalogue = catalogue
     }
@@ -37,6 +38,7 @@ public struct ErrorReference: Sendable {
 
 /// The meanings of the catalogue's terms, for developers, in English.
 extension ErrorReference {
+    /// The automatic reaction of a client, as a sentence without a subject.
     static func meaning(of retry: RetryClass) -> String {
         switch retry {
         case .never: "Does not repeat the request, which would fail again."
@@ -50,6 +52,7 @@ extension ErrorReference {
         }
     }
 
+    /// The step that a user can take, as a sentence.
     static func meaning(of recovery: Recovery) -> String {
         switch recovery {
         case .dismiss: "Dismiss the message."
@@ -67,7 +70,8 @@ extension ErrorReference {
 }
 
 extension ErrorReference {
-    /// The whole reference as one Markdown page.
+    /// The whole reference as one Markdown page, computed each time.
+    /// - Complexity: O(number of codes).
     public var markdown: String {
         let families = families
         let head = [
@@ -90,14 +94,17 @@ extension ErrorReference {
         return (head + rest).joined(separator: "\n\n")
     }
 
+    /// Links to the families.
     private func contents(_ families: [ErrorFamily]) -> String {
         families.map { "[\($0.rawValue)](#\($0.rawValue.lowercased()))" }.joined(separator: ", ")
     }
 
+    /// A table of terms and their meanings.
     private func table(_ rows: [(String, String)], heading: String) -> String {
         (["| \(heading) | |", "|---|---|"] + rows.map { "| `\($0)` | \(Self.escaped($1)) |" }).joined(separator: "\n")
     }
 
+    /// The section of a code.
     private func section(_ definition: ErrorDefinition) -> String {
         var parts = [
             "### \(definition.code)",
@@ -116,6 +123,7 @@ extension ErrorReference {
         return parts.joined(separator: "\n\n")
     }
 
+    /// Returns the text with a period at its end.
     private static func sentence(_ text: String) -> String {
         let escaped = escaped(text)
         return escaped.hasSuffix(".") || escaped.isEmpty ? escaped : escaped + "."

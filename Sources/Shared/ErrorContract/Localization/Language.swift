@@ -126,8 +126,8 @@ extension Language {
 }
 
 extension Unicode.Scalar {
-    /// Whether the scalar belongs to a script that is written from right to left: to a block whose bidirectional class is R or
-    /// AL, or that is reserved for such scripts (UAX #9).
+    /// Whether the scalar belongs to a script that is written from right to left. This includes blocks whose bidirectional class is R or
+    /// AL, and blocks that are reserved for such scripts (UAX #9).
     var isRightToLeft: Bool {
         switch value {
         case 0x0590...0x08FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFE, 0x10800...0x10FFF, 0x1E800...0x1EFFF: true
