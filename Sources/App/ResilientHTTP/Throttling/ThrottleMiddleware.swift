@@ -38,7 +38,7 @@ public struct ThrottleMiddleware: ClientMiddleware {
 
     /// Waits for the turn of a call, sends it, and reports its result. If the server requests a delay, the count is saved before the
     /// response is returned, so that the delay survives a restart.
-    /// - Throws: `APIError` of the kind `throttled` with a ``LocalHold``; errors of the call.
+    /// - Throws: `APIError` of the kind `throttled` with a `LocalHold`; errors of the call.
     public func intercept(
         _ request: HTTPRequest,
         body: RequestBody?,

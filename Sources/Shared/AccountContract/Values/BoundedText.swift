@@ -2,7 +2,7 @@ public import ErrorContract
 
 /// A validated text from a client, with a maximum length. A value of the type proves that the text was validated.
 ///
-/// The server decodes requests into such types, so an invalid value becomes a ``FieldViolation`` at its field before any code of a route
+/// The server decodes requests into such types, so an invalid value becomes a `FieldViolation` at its field before any code of a route
 /// runs. An app uses them to find the same problems before it sends a request.
 public protocol BoundedText: Codable, Hashable, Sendable {
     /// The text.
