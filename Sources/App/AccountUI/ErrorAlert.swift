@@ -68,6 +68,7 @@
         @State private var count = 0
         @State private var work = ScreenWork()
 
+        /// Adds the alert and the task of its actions to the content.
         func body(content: Content) -> some View {
             content
                 .task(id: work.request) { await work.run() }
@@ -116,6 +117,8 @@
         /// The alert that is shown, and the one that follows.
         @State private var queue = AlertQueue()
 
+        /// Adds the alert to the content: its buttons are the actions of the presentation, and a button that copies the reference for
+        /// support.
         func body(content: Content) -> some View {
             content
                 .alert(Text(queue.content?.presentation.title ?? ""), isPresented: isPresented, presenting: queue.content) {
