@@ -7,7 +7,7 @@ import Synchronization
 /// Rate limits that are counted in memory and stored in SQLite, so that a restart does not reset them.
 ///
 /// Use it for one server per data folder. If several servers share their limits, use `ValkeyRateLimitStore` of `ValkeyStores`; if limits
-/// may start empty after a restart, the store in memory of `RateLimiting` needs no files.
+/// may start empty after a restart, use `JointRateLimiter` of `RateLimiting`, which needs no files.
 ///
 /// Decisions don't wait for the disk. Changes are saved twice a second. A journal records the admissions since then, in a memory-mapped
 /// file that survives a kill of the process. After a graceful shutdown and after a kill, the next process continues with exactly the same
