@@ -89,6 +89,9 @@ public struct HomeRoute<Context: RequestContext>: Sendable {
     private let localization: Localization
 
     /// Creates the route.
+    /// - Parameters:
+    ///   - page: The page.
+    ///   - localization: Chooses the language of the page.
     public init(page: HomePage, localization: Localization) {
         self.page = page
         self.localization = localization

@@ -61,6 +61,7 @@ public struct LineLogHandler: LogHandler {
         }
     }
 
+    /// The logger's metadata. Reading it builds a dictionary.
     public var metadata: Logger.Metadata {
         get { Dictionary(values.map { ($0.key, $0.value) }) { $1 } }
         set { values = newValue.map { ($0.key, $0.value) } }
@@ -79,7 +80,8 @@ public struct LineLogHandler: LogHandler {
         sink(format == .json ? line.json : line.text)
     }
 
-    /// Writes a line to standard error, by one system call unless it is interrupted. A line of less than 4 KB is not mixed with others.
+    /// Writes a line to standard error, by one system call unless it is interrupted. On Linux, a line of up to 4,096 bytes is written to a
+    /// pipe as a whole.
     public static let standardError: Sink = { line in
         var bytes = Array(line.utf8)
         bytes.append(UInt8(ascii: "\n"))
