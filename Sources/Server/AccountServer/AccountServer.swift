@@ -175,7 +175,8 @@ public struct AccountServer: Sendable {
     ///
     /// Verifies the signature, and reads the account and its session from the store, so a session that was ended is refused immediately.
     /// - Parameter request: The request.
-    /// - Throws: `ContractError` with `AUTH_TOKEN_MISSING`, `AUTH_TOKEN_INVALID`, `AUTH_TOKEN_EXPIRED` or the state of the account.
+    /// - Throws: `ContractError` with `AUTH_TOKEN_MISSING`, `AUTH_TOKEN_INVALID` or `AUTH_TOKEN_EXPIRED`; with `AUTH_SESSION_EXPIRED` if
+    ///   the session has ended, the password was changed, or the account is not active; or an error of the store.
     public func user(of request: Request) async throws -> AccountUser {
         try await authentication.user(of: request)
     }

@@ -12,7 +12,7 @@ public struct ImportRecord: Hashable, Sendable {
     public var email: String
     /// The first name; if `nil`, the beginning of the address is used.
     public var firstName: String?
-    /// The hash of another system, in the notation of Django, PHP, Argon2 or bcrypt; if `nil`, the user must reset the password.
+    /// The hash of another system: PBKDF2 in Django's notation, bcrypt, or Argon2id; if `nil`, the user must reset the password.
     public var passwordHash: String?
     /// `active`, `inactive` or `suspended`; active if `nil`.
     public var state: String?

@@ -46,7 +46,7 @@ public struct AccountServerConfiguration: Sendable {
     public var appName = "Holdfast"
     /// The sender of emails, as `Name <address>` or an address. `EMAIL_FROM`.
     public var emailFrom = "Holdfast <no-reply@localhost>"
-    /// How emails are delivered.
+    /// How emails are delivered. The default is the local mailbox, which sends nothing.
     public var mail = MailSettings.mailbox
     /// Email templates that replace the standard ones.
     public var mailTemplates: MailTemplateFolder?

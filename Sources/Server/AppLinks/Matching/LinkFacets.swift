@@ -13,6 +13,10 @@ struct LinkFacets {
     private let folds: Bool
     private static let empty = MatchText([])
 
+    /// Prepares the parts of a link.
+    /// - Parameters:
+    ///   - decodes: Whether percent-encoding is removed before matching.
+    ///   - folds: Whether upper and lower case are equal.
     init(_ link: SplitLink, decodes: Bool, folds: Bool) {
         let text = { (part: String) in MatchText(Folding.scalars(decodes ? PercentDecoding.decoded(part) : part, folds: folds)) }
         var bytes = Array(link.path.utf8)

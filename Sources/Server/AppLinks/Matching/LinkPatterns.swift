@@ -8,6 +8,7 @@ struct PathPattern: Hashable, Sendable {
     static let everything = PathPattern(isRooted: true, pattern: .everything, parent: nil)
 
     private let isRooted: Bool
+    /// The pattern without its slashes at both ends.
     let pattern: WildcardPattern
     /// For a pattern such as `/buy/*`, the pattern of `/buy`; otherwise `nil`.
     private let parent: WildcardPattern?

@@ -7,6 +7,7 @@ struct LinkRule: Hashable, Sendable {
     let index: Int
     /// The pattern of the path.
     let path: PathPattern
+    /// The pattern of the query.
     let query: QueryPattern
     /// The pattern of the fragment.
     let fragment: WildcardPattern

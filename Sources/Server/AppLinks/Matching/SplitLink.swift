@@ -9,6 +9,7 @@ struct SplitLink {
     let host: String
     /// The port as it is written; `nil` if there is none.
     let port: String?
+    /// The path, at least `/`.
     let path: String
     /// The query without its question mark.
     let query: String

@@ -88,6 +88,7 @@ extension ValkeyConnection {
     /// Stores the channel. Commands can be sent from now on.
     func handlerAdded(context: ChannelHandlerContext) { channel = context.channel }
 
+    /// Decodes replies and finishes their commands.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let buffer = unwrapInboundIn(data)
         do {
