@@ -143,10 +143,10 @@ SECTION = """
 ## Rate limiters
 
 `scripts/compare-limiters` sends one trace of {count:,} requests by {clients} clients to each limiter, on a fake clock, under a limit of 10 in 60 s.
-The trace has floods that are refused, bursts, and attacks on the edges of windows. All half-open windows of 60 s are checked. The true delay is found
-by asking a copy of the limiter at other instants. A peer that counts time in floating point, as Python's clock does, is off by some 100 ns
-for this reason alone. Each peer is configured as its documentation describes. Time is per decision on {processor}, one thread, keys are texts; bytes are
-resident memory for 100,000 keys of one request each.
+The trace contains floods of requests, bursts, and requests at the edges of fixed windows. The script counts admissions in every half-open
+window of 60 s. It finds the true delay with a copy of the limiter, which it calls at later instants until the request is admitted. Delays
+of a peer that represents time as a floating-point number, as Python's clock does, deviate by some 100 ns for this reason alone. The time
+per decision was measured on {processor} with one thread and texts as keys. Bytes are the resident memory of 100,000 keys of one request each.
 """
 
 

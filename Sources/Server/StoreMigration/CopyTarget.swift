@@ -53,7 +53,7 @@ struct CopyTarget: Sendable {
         return progress
     }
 
-    /// Returns the log of the completed copy; `nil` if none was completed.
+    /// Returns the name of the change log of the completed copy; `nil` if no copy was completed.
     func completedLog() async throws -> String? { try await value("copied") }
 
     /// Returns a shared value; `nil` if there is no such row.
@@ -65,7 +65,8 @@ struct CopyTarget: Sendable {
     func isEmpty() async throws -> Bool { try await database.execute("SELECT 1 FROM account LIMIT 1").rows.isEmpty }
 
     /// Begins a copy: empties the tables and stores the initial progress.
-    /// - Parameter old: The progress of an earlier copy of the same installation, whose log is gone.
+    /// - Parameter old: The progress of an earlier copy of the same installation, if the change log of that copy was removed; otherwise
+    ///   `nil`.
     ///
     /// - Throws: ``CopyFailure/concurrent`` if another copy has begun.
     func begin(_ progress: CopyProgress, replacing old: CopyProgress?) async throws {

@@ -1,8 +1,9 @@
 import ErrorContract
 
-/// A parameter of ``LabPath/answer``: its name, its values and its effect.
+/// A parameter of ``LabPath/answer``: its name, its values and its effect. The server's page, its documentation and the parser use the same
+/// table.
 public struct LabParameter: Hashable, Sendable {
-    /// The values of a parameter.
+    /// The values of a parameter. ``LabParameter/allowed`` describes them in words.
     public enum Values: Hashable, Sendable {
         /// One of some words.
         case choice([String])
@@ -16,9 +17,9 @@ public struct LabParameter: Hashable, Sendable {
         case delay
         /// A language tag.
         case language
-        /// A line of ASCII.
+        /// A line of at most 100 printable ASCII characters.
         case line
-        /// Letters, digits and `._-`.
+        /// At most 64 letters, digits and `._-`.
         case name
     }
 
@@ -79,8 +80,10 @@ public struct LabParameter: Hashable, Sendable {
     }
 }
 
-/// Parses parameters and collects all problems. Values that can't be parsed count as absent.
+/// Parses parameters and collects all problems, so that a developer can correct them in one step. Values that can't be parsed count as
+/// absent.
 struct LabParameterReader {
+    /// The problems so far; at most 50, and one per parameter.
     private(set) var problems: [LabRefusal.Problem] = []
     private let values: [(name: String, value: String)]
 
@@ -88,6 +91,7 @@ struct LabParameterReader {
         self.values = values
     }
 
+    /// Returns the value of a parameter with some words; `nil` if it is absent or another word.
     mutating func word(_ name: String) -> String? {
         read(name) { text, values in
             guard case .choice(let words) = values, words.contains(text) else { return nil }
@@ -95,6 +99,7 @@ struct LabParameterReader {
         }
     }
 
+    /// Returns a whole number within the range of the parameter.
     mutating func whole(_ name: String) -> Int? {
         read(name) { text, values in
             guard case .whole(let range) = values, let number = Int(text), range.contains(number) else { return nil }
@@ -102,6 +107,7 @@ struct LabParameterReader {
         }
     }
 
+    /// Returns a number from 0 to 1.
     mutating func fraction(_ name: String) -> Double? {
         read(name) { text, _ in
             guard let number = Double(text), (0...1).contains(number) else { return nil }
@@ -109,14 +115,17 @@ struct LabParameterReader {
         }
     }
 
+    /// Returns an outcome.
     mutating func outcome(_ name: String) -> LabOutcome? {
         read(name) { text, _ in LabOutcome(parameter: text) }
     }
 
+    /// Returns a delay.
     mutating func delay(_ name: String) -> LabRetryAfter? {
         read(name) { text, _ in LabRetryAfter(parameter: text) }
     }
 
+    /// Returns a language. The tag has 2 to 35 letters, digits and hyphens.
     mutating func language(_ name: String) -> Language? {
         read(name) { text, _ in
             let isTag = text.utf8.allSatisfy { $0 == 0x2D || isLetterOrDigit($0) }
@@ -124,12 +133,14 @@ struct LabParameterReader {
         }
     }
 
+    /// Returns a line of ASCII.
     mutating func line(_ name: String) -> String? {
         read(name) { text, _ in
             (1...100).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7E).contains($0) } ? text : nil
         }
     }
 
+    /// Returns a name.
     mutating func name(_ name: String) -> String? {
         read(name) { text, _ in
             let isName = text.utf8.allSatisfy { isLetterOrDigit($0) || "._-".utf8.contains($0) }
@@ -149,7 +160,10 @@ struct LabParameterReader {
         }
     }
 
-    /// Refuses parameters that are valid by themselves but contradict each other.
+    /// Refuses parameters that are valid by themselves but contradict each other, such as `family` and `code`.
+    /// - Parameters:
+    ///   - answer: The response with all parsed parameters.
+    ///   - catalogue: The codes that don't require a status.
     mutating func refuseContradictions(of answer: LabResponse, catalogue: ErrorCatalogue) {
         for (name, outcome) in [("code", answer.outcome), ("then", answer.then)] {
             guard case .code(let code) = outcome, catalogue[code] == nil, answer.status == nil else { continue }
@@ -166,6 +180,7 @@ struct LabParameterReader {
         }
     }
 
+    /// Parses the last value of a parameter, and records a problem if it is invalid.
     private mutating func read<Value>(_ name: String, _ parse: (String, LabParameter.Values) -> Value?) -> Value? {
         guard let text = values.last(where: { $0.name == name })?.value else { return nil }
         guard let parameter = LabParameter.all.first(where: { $0.name == name }) else { return nil }
@@ -174,6 +189,7 @@ struct LabParameterReader {
         return nil
     }
 
+    /// Records a problem, unless the parameter has one.
     private mutating func refuse(_ name: String, _ code: ErrorCode, _ allowed: String) {
         guard problems.count < 50, !problems.contains(where: { $0.parameter == name }) else { return }
         problems.append(LabRefusal.Problem(parameter: name, code: code, allowed: allowed))

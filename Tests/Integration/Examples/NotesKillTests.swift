@@ -3,7 +3,7 @@ import GRDB
 import Testing
 
 @Suite(.timeLimit(.minutes(30))) struct NotesKillTests {
-    @Test("A notes app that is killed at random moments adds each note exactly once")
+    @Test("Adds each note of the notes app exactly once despite random kills")
     func exactlyOnce() async throws {
         try await withFolder { folder in
             let data = folder.appending(path: "data")

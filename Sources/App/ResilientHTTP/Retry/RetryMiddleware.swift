@@ -2,21 +2,21 @@ import ErrorContract
 public import HTTPTypes
 import Timekeeping
 
-/// Repeats failed calls where that is safe and of use.
+/// Repeats failed calls if a repetition is safe and can succeed.
 ///
-/// Safe are GET, HEAD, OPTIONS, PUT and DELETE, any method with an `Idempotency-Key`, and whatever surely never left. A delay that
-/// the server names is waited out in full; one that does not fit the deadline or the policy ends the call at once, with the time
-/// in the error. A repeated request carries `X-Retry-Attempt`, and a request that carries it already is passed on once: two
-/// clients in a row don't multiply their attempts.
+/// A repetition is safe for GET, HEAD, OPTIONS, PUT and DELETE, for any method with an `Idempotency-Key`, and for requests of which no
+/// byte was sent. The middleware waits for the full delay that the server names. If the delay exceeds the deadline or the policy's limit,
+/// the call ends at once, with the delay in its error. A repeated request has the header `X-Retry-Attempt`. A request that already has
+/// the header is sent once, so that two clients in a chain don't multiply their attempts.
 public struct RetryMiddleware: ClientMiddleware {
-    /// How often, and after which waits, unless the endpoint's policy says otherwise.
+    /// The number of retries and the delays between them, for endpoints without a policy.
     public var policy: RetryPolicy
     private let budget: RetryBudget
 
     /// Creates the middleware.
     /// - Parameters:
-    ///   - policy: How often, and after which waits.
-    ///   - budget: What ends all retries while too many calls fail; shared by all calls of the client.
+    ///   - policy: The number of retries and the delays between them.
+    ///   - budget: The budget that ends all retries while too many calls fail; all calls of the client share it.
     public init(_ policy: RetryPolicy = RetryPolicy(), budget: RetryBudget = RetryBudget()) {
         self.policy = policy
         self.budget = budget
@@ -63,7 +63,8 @@ public struct RetryMiddleware: ClientMiddleware {
         }
     }
 
-    /// Waits until the device is online or the call's time is up. Without a monitor of the connection the call tries again every two seconds.
+    /// Waits until the device is online or the call's deadline has passed. Without a connectivity monitor, the call is tried again every
+    /// two seconds.
     /// - Returns: Whether the call may try again.
     private func waitForConnection(_ context: CallContext) async throws -> Bool {
         let clock = context.environment.clock
@@ -103,7 +104,7 @@ public struct RetryMiddleware: ClientMiddleware {
 }
 
 extension HTTPRequest {
-    /// Whether sending the request twice does no more than sending it once: by RFC 9110 §9.2.2, or by its key.
+    /// Whether sending the request twice has the same effect as sending it once (RFC 9110 §9.2.2), also because of its idempotency key.
     public var isSafeToRepeat: Bool {
         switch method {
         case .get, .head, .options, .put, .delete: true

@@ -287,8 +287,8 @@ extension SQLiteSchema {
         END;
         """
 
-    /// The bytes that keys count for: of each client and network, and of accounts (0) and addresses (1). Keys of before count for nothing; they
-    /// expire within days.
+    /// The bytes that keys count for: of each client and network, and of accounts (0) and addresses (1). Keys of before count for
+    /// nothing; they expire within days.
     static let idempotencySizes = """
         DROP TRIGGER idempotency_key_added;
         DROP TRIGGER idempotency_key_removed;

@@ -32,8 +32,8 @@ final class AdmissionJournal: Sendable {
         var isComplete: Bool
         /// The last time at which the process was known to be alive.
         var aliveAt: SnapshotTime
-        /// The time for which it may have been alive after ``aliveAt``. After a crash of the machine, the last writes may not have reached
-        /// the disk.
+        /// The longest time for which the process may have run after ``aliveAt``. After a crash of the machine, the last writes may not
+        /// have reached the disk.
         var uncertainty: Duration
     }
 

@@ -11,9 +11,9 @@ import Synchronization
 ///
 /// Decisions don't wait for the disk. Changes are saved twice a second. A journal records the admissions since then, in a memory-mapped
 /// file that survives a kill of the process. After a graceful shutdown and after a kill, the next process continues with exactly the same
-/// usage, except for usage of requests that ends within 20 ms. Only if the machine itself crashes may admissions be missing: those that had
-/// not reached the disk. Then their time counts as consumed for all keys, under each policy whose usage is not committed together with the
-/// admitted work. Keys are stored as digests under the server's secret.
+/// usage, except for usage that expires within 20 ms. If the machine itself crashes, admissions that had not reached the disk are missing.
+/// For the time in which they may have been made, the store then counts the quota of all keys as consumed, under each policy whose usage is
+/// not committed together with the admitted work. Keys are stored as digests under the server's secret.
 public final class SQLiteRateLimitStore<C: Clock>: Sendable where C.Duration == Duration {
     let limiter: JointRateLimiter<C>
     let database: SQLiteDatabase
@@ -84,7 +84,7 @@ extension SQLiteRateLimitStore: RateLimitStore {
         var covers: Int64?
         return limiter.admit(claims) { policy, key, units in
             if covers == nil {
-                // Set before the note is written: a save without changes discards the notes before it.
+                // Set before the note is written, because a save without changes discards all earlier notes.
                 hasChanged.store(true, ordering: .sequentiallyConsistent)
             }
             guard let policyHash = policyHashes[policy] else { return }

@@ -1,11 +1,19 @@
 extension ErrorCode {
     /// API key not configured. Status 400.
+    ///
+    /// The client does not retry; the user changes the settings.
     public static let apiKeyMissing = Self("API_KEY_MISSING")
     /// API key is invalid or incorrect. Status 401.
+    ///
+    /// The client does not retry; the user changes the settings.
     public static let apiKeyInvalid = Self("API_KEY_INVALID")
     /// API key has expired. Status 401.
+    ///
+    /// The client does not retry; the user changes the settings.
     public static let apiKeyExpired = Self("API_KEY_EXPIRED")
     /// API key usage quota exceeded. Status 429.
+    ///
+    /// The client retries only if the response contains a delay; the user changes the settings.
     public static let apiKeyQuotaExceeded = Self("API_KEY_QUOTA_EXCEEDED")
 }
 

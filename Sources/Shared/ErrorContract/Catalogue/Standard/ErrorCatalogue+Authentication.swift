@@ -1,33 +1,63 @@
 extension ErrorCode {
     /// Invalid email or password provided during login. Status 401.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let authInvalidCredentials = Self("AUTH_INVALID_CREDENTIALS")
     /// Access token has expired and needs refresh. Status 401.
+    ///
+    /// The client refreshes the session and retries once; the user signs in again.
     public static let authTokenExpired = Self("AUTH_TOKEN_EXPIRED")
     /// Token is malformed or invalid. Status 401.
+    ///
+    /// The client refreshes the session, or the user signs in, and the call is retried once.
     public static let authTokenInvalid = Self("AUTH_TOKEN_INVALID")
     /// Authorization token not provided in request. Status 401.
+    ///
+    /// The client refreshes the session, or the user signs in, and the call is retried once.
     public static let authTokenMissing = Self("AUTH_TOKEN_MISSING")
     /// Session has expired due to inactivity. Status 401.
+    ///
+    /// The client removes the credentials, and the user signs in again.
     public static let authSessionExpired = Self("AUTH_SESSION_EXPIRED")
     /// User account does not exist. Status 404.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let authUserNotFound = Self("AUTH_USER_NOT_FOUND")
     /// User account is inactive or deactivated. Status 403.
+    ///
+    /// The client does not retry; the user contacts support.
     public static let authUserInactive = Self("AUTH_USER_INACTIVE")
     /// User account is suspended. Status 403.
+    ///
+    /// The client does not retry; the user contacts support.
     public static let authUserSuspended = Self("AUTH_USER_SUSPENDED")
     /// Email address already registered. Status 400.
+    ///
+    /// The client does not retry; the user signs in again.
     public static let authEmailExists = Self("AUTH_EMAIL_EXISTS")
     /// Password does not meet requirements. Status 400.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let authWeakPassword = Self("AUTH_WEAK_PASSWORD")
     /// Failed to refresh access token. Status 401.
+    ///
+    /// The client removes the credentials, and the user signs in again.
     public static let authRefreshFailed = Self("AUTH_REFRESH_FAILED")
     /// Device not registered for push notifications. Status 400.
+    ///
+    /// The client does not retry; the user changes the settings.
     public static let authDeviceNotRegistered = Self("AUTH_DEVICE_NOT_REGISTERED")
     /// OAuth authentication failed. Status 500.
+    ///
+    /// The client does not retry; the user may retry.
     public static let authOAuthFailed = Self("AUTH_OAUTH_FAILED")
     /// User canceled OAuth flow. Status 400.
+    ///
+    /// The client does not retry.
     public static let authOAuthCancelled = Self("AUTH_OAUTH_CANCELLED")
     /// Reset link is unknown, expired or already used. Status 400.
+    ///
+    /// The client does not retry; the user requests a new link.
     public static let authResetTokenInvalid = Self("AUTH_RESET_TOKEN_INVALID")
 }
 

@@ -1,11 +1,19 @@
 extension ErrorCode {
     /// Failed to generate content. Status 500.
+    ///
+    /// The client does not retry; the user may retry.
     public static let contentGenerationFailed = Self("CONTENT_GENERATION_FAILED")
     /// Content exceeds platform limit. Status 400.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let contentTooLong = Self("CONTENT_TOO_LONG")
     /// Content format is invalid. Status 400.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let contentInvalidFormat = Self("CONTENT_INVALID_FORMAT")
     /// Content failed moderation checks. Status 400.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let contentModerationFailed = Self("CONTENT_MODERATION_FAILED")
 }
 

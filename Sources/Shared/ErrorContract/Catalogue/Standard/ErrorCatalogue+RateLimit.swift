@@ -1,13 +1,23 @@
 extension ErrorCode {
     /// Too many requests in short time period. Status 429.
+    ///
+    /// The client retries after the delay of the response; the user waits.
     public static let rateLimitExceeded = Self("RATE_LIMIT_EXCEEDED")
     /// Request rate exceeded. Status 429.
+    ///
+    /// The client retries after the delay of the response; the user waits.
     public static let rateLimitTooManyRequests = Self("RATE_LIMIT_TOO_MANY_REQUESTS")
     /// Daily/monthly quota exceeded. Status 429.
+    ///
+    /// The client retries only if the response contains a delay; the user waits.
     public static let rateLimitQuotaExceeded = Self("RATE_LIMIT_QUOTA_EXCEEDED")
     /// Too many requests from this device. Status 429.
+    ///
+    /// The client retries after the delay of the response; the user waits.
     public static let rateLimitDeviceLimit = Self("RATE_LIMIT_DEVICE_LIMIT")
     /// API key quota exceeded. Status 429.
+    ///
+    /// The client retries only if the response contains a delay; the user changes the settings.
     public static let rateLimitAPILimit = Self("RATE_LIMIT_API_LIMIT")
 }
 

@@ -1,17 +1,31 @@
 extension ErrorCode {
     /// Request could not be read. Status 400.
+    ///
+    /// The client does not retry; the user updates the app.
     public static let requestMalformed = Self("REQUEST_MALFORMED")
     /// Method is not offered at this address. Status 405.
+    ///
+    /// The client does not retry; the user updates the app.
     public static let requestMethodNotAllowed = Self("REQUEST_METHOD_NOT_ALLOWED")
     /// Request was sent too slowly. Status 408.
+    ///
+    /// The client retries with backoff; the user may retry.
     public static let requestTimeout = Self("REQUEST_TIMEOUT")
     /// Request with this idempotency key is still running. Status 409.
+    ///
+    /// The client retries with backoff; the user waits.
     public static let requestConflict = Self("REQUEST_CONFLICT")
     /// Request body exceeds the limit. Status 413.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let requestTooLarge = Self("REQUEST_TOO_LARGE")
     /// Content type is not supported. Status 415.
+    ///
+    /// The client does not retry; the user updates the app.
     public static let requestUnsupportedMediaType = Self("REQUEST_UNSUPPORTED_MEDIA_TYPE")
     /// Idempotency key was used with another payload. Status 422.
+    ///
+    /// The client does not retry; the user may retry.
     public static let requestKeyReused = Self("REQUEST_KEY_REUSED")
 }
 

@@ -1,11 +1,19 @@
 extension ErrorCode {
     /// Requested resource does not exist. Status 404.
+    ///
+    /// The client does not retry.
     public static let resourceNotFound = Self("RESOURCE_NOT_FOUND")
     /// Resource already exists. Status 409.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let resourceAlreadyExists = Self("RESOURCE_ALREADY_EXISTS")
     /// Resource has been deleted. Status 410.
+    ///
+    /// The client does not retry.
     public static let resourceDeleted = Self("RESOURCE_DELETED")
     /// Access to resource is forbidden. Status 403.
+    ///
+    /// The client does not retry.
     public static let resourceForbidden = Self("RESOURCE_FORBIDDEN")
 }
 

@@ -1,15 +1,27 @@
 extension ErrorCode {
     /// Internal server error occurred. Status 500.
+    ///
+    /// The client retries with backoff; the user may retry.
     public static let serverInternalError = Self("SERVER_INTERNAL_ERROR")
     /// Database operation failed. Status 500.
+    ///
+    /// The client retries with backoff; the user may retry.
     public static let serverDatabaseError = Self("SERVER_DATABASE_ERROR")
     /// Network communication error. Status 500.
+    ///
+    /// The client retries with backoff; the user may retry.
     public static let serverNetworkError = Self("SERVER_NETWORK_ERROR")
     /// Service temporarily unavailable. Status 503.
+    ///
+    /// The client retries with backoff; the user waits.
     public static let serverServiceUnavailable = Self("SERVER_SERVICE_UNAVAILABLE")
     /// Request timed out. Status 504.
+    ///
+    /// The client retries with backoff; the user may retry.
     public static let serverTimeout = Self("SERVER_TIMEOUT")
     /// Server under maintenance. Status 503.
+    ///
+    /// The client retries only if the response contains a delay; the user waits.
     public static let serverMaintenance = Self("SERVER_MAINTENANCE")
 }
 

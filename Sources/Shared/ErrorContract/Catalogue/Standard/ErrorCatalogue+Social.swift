@@ -1,13 +1,23 @@
 extension ErrorCode {
     /// Failed to connect to social media platform. Status 500.
+    ///
+    /// The client does not retry; the user changes the settings.
     public static let socialConnectionFailed = Self("SOCIAL_CONNECTION_FAILED")
     /// Social media access token expired. Status 401.
+    ///
+    /// The client does not retry; the user changes the settings.
     public static let socialTokenExpired = Self("SOCIAL_TOKEN_EXPIRED")
     /// Failed to publish content to platform. Status 500.
+    ///
+    /// The client does not retry; the user may retry.
     public static let socialPublishFailed = Self("SOCIAL_PUBLISH_FAILED")
     /// Social media platform returned an error. Status 500.
+    ///
+    /// The client does not retry; the user may retry.
     public static let socialPlatformError = Self("SOCIAL_PLATFORM_ERROR")
     /// Social media account not connected. Status 400.
+    ///
+    /// The client does not retry; the user changes the settings.
     public static let socialNotConnected = Self("SOCIAL_NOT_CONNECTED")
 }
 

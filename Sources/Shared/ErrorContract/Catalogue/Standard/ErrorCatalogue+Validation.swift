@@ -1,19 +1,35 @@
 extension ErrorCode {
     /// Input data validation failed. Status 400.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let validationInvalidInput = Self("VALIDATION_INVALID_INPUT")
     /// Required field is missing. Status 400.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let validationMissingField = Self("VALIDATION_MISSING_FIELD")
     /// Email format is invalid. Status 400.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let validationInvalidEmail = Self("VALIDATION_INVALID_EMAIL")
     /// Data format is incorrect. Status 400.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let validationInvalidFormat = Self("VALIDATION_INVALID_FORMAT")
     /// Field exceeds maximum length. Status 400.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let validationFieldTooLong = Self("VALIDATION_FIELD_TOO_LONG")
     /// Field below minimum length. Status 400.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let validationFieldTooShort = Self("VALIDATION_FIELD_TOO_SHORT")
     /// Date format or value is invalid. Status 400.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let validationInvalidDate = Self("VALIDATION_INVALID_DATE")
     /// URL format is invalid. Status 400.
+    ///
+    /// The client does not retry; the user corrects the input.
     public static let validationInvalidURL = Self("VALIDATION_INVALID_URL")
 }
 
