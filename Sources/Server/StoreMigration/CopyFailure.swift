@@ -5,6 +5,8 @@ public struct CopyFailure: Error, Hashable, CustomStringConvertible, Sendable {
     /// The reason, with its fix.
     public let description: String
 
+    /// Creates a failure.
+    /// - Parameter description: The reason, with its fix.
     init(_ description: String) {
         self.description = description
     }
@@ -19,6 +21,7 @@ public struct CopyFailure: Error, Hashable, CustomStringConvertible, Sendable {
 
 /// The lock of a copy, which one process at a time holds. The system releases it when the process ends.
 struct CopyLock: ~Copyable {
+    /// The descriptor of the lock file. The lock ends when it is closed.
     private let descriptor: Int32
 
     /// Takes the lock, a file in the folder of the database.

@@ -33,6 +33,7 @@ struct CopyProgress: Codable, Equatable, Sendable {
 
 /// A row in the format of PostgreSQL.
 struct TargetRow: Sendable {
+    /// The table of the row.
     let table: TargetTable
     /// The values of the row, or of its key.
     let values: [PostgresValue]
@@ -40,6 +41,7 @@ struct TargetRow: Sendable {
 
 /// The PostgreSQL database of a copy. Its state is in the rows `copy` (in progress) and `copied` (completed) of `shared_value`.
 struct CopyTarget: Sendable {
+    /// The connections to PostgreSQL.
     let database: PostgresDatabase
 
     // MARK: - State

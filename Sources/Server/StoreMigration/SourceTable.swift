@@ -79,22 +79,28 @@ struct SourceRow {
         return .uuid(id)
     }
 
+    /// Returns a UUID that is stored as text, or `NULL`.
+    /// - Throws: ``CopyFailure`` if it is another text.
     func optionalUUID(_ column: Int) throws -> PostgresValue { columns[column].isNull ? .null : try uuid(column) }
 
     /// Returns a text that can't be `NULL`.
     func text(_ column: Int) throws -> String { try value(column) }
+    /// Returns a text, or `NULL`.
     func optionalText(_ column: Int) -> PostgresValue { .text(String.fromDatabaseValue(columns[column])) }
 
     /// Returns bytes that can't be `NULL`.
     func bytes(_ column: Int) throws -> PostgresValue { .bytes(Array(try value(column) as Data)) }
+    /// Returns bytes, or `NULL`.
     func optionalBytes(_ column: Int) throws -> PostgresValue { columns[column].isNull ? .null : try bytes(column) }
 
     /// Returns a whole number that can't be `NULL`.
     func integer(_ column: Int) throws -> PostgresValue { .integer(try value(column)) }
+    /// Returns a whole number, or `NULL`.
     func optionalInteger(_ column: Int) throws -> PostgresValue { columns[column].isNull ? .null : try integer(column) }
 
     /// Returns a number that can't be `NULL`.
     func double(_ column: Int) throws -> PostgresValue { .double(try value(column)) }
+    /// Returns a number, or `NULL`.
     func optionalDouble(_ column: Int) throws -> PostgresValue { columns[column].isNull ? .null : try double(column) }
 
     /// Returns the value of a column.
@@ -110,9 +116,13 @@ struct SourceRow {
 
 /// A value of a key, which the progress of a copy stores.
 enum KeyPart: Codable, Hashable, Sendable {
+    /// A text, such as the id of a session.
     case text(String)
+    /// Bytes, such as the hash of a token.
     case bytes(Data)
+    /// A whole number.
     case integer(Int64)
+    /// A number with a fraction.
     case real(Double)
 
     /// Creates the part of a key. Keys are never `NULL`.

@@ -56,9 +56,11 @@ public struct StoreCopy: Sendable {
     /// The number of rows of each table, by its name.
     public typealias Counts = [(table: String, rows: Int)]
 
+    /// The SQLite database.
     private let file: URL
     /// The PostgreSQL database.
     private let target: CopyTarget
+    /// The keys of addresses in PostgreSQL.
     private let emailKeys: EmailKeys
 
     /// Creates a copy.
@@ -303,8 +305,10 @@ public struct StoreCopy: Sendable {
 
 /// Writes rows to PostgreSQL and advances the progress. A value type, so that a failed final pass can be discarded.
 private struct CopyPass: Sendable {
+    /// The PostgreSQL database.
     let target: CopyTarget
     let emailKeys: EmailKeys
+    /// The progress that PostgreSQL stores, or will store if the pass is committed.
     var progress: CopyProgress
     /// The number of rows that were copied again.
     var replayed = 0

@@ -27,6 +27,7 @@ struct InFlightLimit<Waiter> {
 
     /// The requests of one priority.
     private struct Class {
+        /// The requests that are processed.
         var running = 0
         var waiting: [(id: UInt64, waiter: Waiter)] = []
         var line = VirtualLine<String?>()
