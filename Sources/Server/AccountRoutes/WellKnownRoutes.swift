@@ -2,6 +2,9 @@ import HTTPTypes
 public import Hummingbird
 
 /// The files under `/.well-known` that associate apps and password managers with this server.
+///
+/// Create the files with `AppLinks`. They are the same for all requests and may be cached for an hour. Serve them under the host of the
+/// emailed links, without a path before them.
 public struct WellKnownRoutes<Context: RequestContext>: Sendable {
     private let appleAssociation: [UInt8]?
     private let androidLinks: [UInt8]?

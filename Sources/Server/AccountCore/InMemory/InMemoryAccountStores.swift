@@ -56,7 +56,7 @@ public final class InMemoryAccountStores: AccountStores {
     }
 }
 
-/// The state of all stores.
+/// The state of all stores. A value, so that an operation that fails can restore it.
 struct InMemoryState: Sendable {
     var accounts: [Account.ID: Account] = [:]
     /// The ids of accounts by their normalized addresses.

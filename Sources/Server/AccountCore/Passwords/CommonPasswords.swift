@@ -32,6 +32,7 @@ enum CommonPasswords {
         return hash.multipliedFullWidth(by: UInt64(count) << UInt64(riceBits)).high
     }
 
+    /// Whether a hash is in the sorted list. Binary search.
     private static func has(_ place: UInt64) -> Bool {
         var range = places[...]
         while let middle = range.indices.middle {
@@ -41,7 +42,7 @@ enum CommonPasswords {
         return false
     }
 
-    /// The sorted hashes: 8 bytes each.
+    /// The sorted hashes: 8 bytes each, about 300 KB. Decoded at the first use.
     static let places: [UInt64] = {
         var places: [UInt64] = []
         places.reserveCapacity(count)
@@ -87,6 +88,7 @@ private struct BitReader {
         return nil
     }
 
+    /// Returns the next bit; `nil` at the end.
     private mutating func next() -> UInt8? {
         guard position < bytes.count * 8 else { return nil }
         defer { position += 1 }
