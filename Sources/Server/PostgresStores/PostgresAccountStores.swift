@@ -12,6 +12,7 @@ public struct PostgresAccountStores: AccountStores {
     public let sentResets: any SentResetStore
     public let audit: any AuditStore
     public let decoys: any DecoyStore
+    public let signingKeys: any SigningKeyStore
     private let repository: PostgresAccountRepository
 
     /// Creates the stores.
@@ -28,6 +29,7 @@ public struct PostgresAccountStores: AccountStores {
         sentResets = PostgresSentResetStore(database)
         audit = PostgresAuditStore(database)
         decoys = PostgresDecoyStore(database)
+        signingKeys = PostgresSigningKeyStore(database)
     }
 
     /// Gives the key of the present secret to accounts that have only that of the previous one, so that the previous secret can be dropped.

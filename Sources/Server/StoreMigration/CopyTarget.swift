@@ -134,15 +134,16 @@ struct CopyTarget: Sendable {
         }
     }
 
-    /// Writes what is copied as a whole: the decoys, the time of the last retry, and how many idempotency keys there are.
+    /// Writes what is copied as a whole: the decoys, the time of the last retry, the keys of access tokens, which stay encrypted, and how many
+    /// idempotency keys there are.
     func writeSmallTables(_ snapshot: SourceSnapshot) async throws {
-        let (decoys, retry) = try await snapshot.smallTables()
-        let spans = decoys.map { DecoySpan(decoy: $0.decoy, start: $0.start, width: $0.width, reach: $0.reach) }
-        _ = try await PostgresDecoyStore(database).renewDecoys { _ in spans }
+        let small = try await snapshot.smallTables()
+        _ = try await PostgresDecoyStore(database).renewDecoys { _ in small.decoys }
+        _ = try await PostgresSigningKeyStore(database).changeSigningKeys { _ in small.signingKeys }
         try await database.transaction { transaction in
             try await transaction.execute(
                 "UPDATE shared_value SET value = $1 WHERE name = 'mail_retry'",
-                [.text(retry.map { "\($0)" })]
+                [.text(small.retry.map { "\($0)" })]
             )
             try await transaction.execute("DELETE FROM idempotency_client WHERE keys >= 0")
             try await transaction.execute(

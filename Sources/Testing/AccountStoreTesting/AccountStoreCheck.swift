@@ -31,7 +31,7 @@ public struct AccountStoreCheck: Sendable, CustomStringConvertible {
 
     /// All checks of all stores.
     public static let all =
-        accounts + sessions + resetTokens + accountLockTokens + intents + sentResets + audit + decoys
+        accounts + sessions + resetTokens + accountLockTokens + intents + sentResets + audit + decoys + signingKeys
 
     /// Tries stores, which must be new and empty.
     /// - Parameters:

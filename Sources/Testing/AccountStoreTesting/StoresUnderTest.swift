@@ -16,6 +16,7 @@ struct StoresUnderTest: AccountStores {
     var sentResets: any SentResetStore { stores.sentResets }
     var audit: any AuditStore { stores.audit }
     var decoys: any DecoyStore { stores.decoys }
+    var signingKeys: any SigningKeyStore { stores.signingKeys }
 
     /// The stores, or those of the other process, in turn.
     func either(_ number: Int) -> any AccountStores { number.isMultiple(of: 2) ? stores : others }

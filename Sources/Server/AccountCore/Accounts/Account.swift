@@ -50,6 +50,10 @@ public struct Account: Hashable, Sendable, Identifiable {
     /// Whether its password may be reset: an operator's decision is not undone by a mail.
     public var isRecoverable: Bool { state == .active || state == .locked }
 
+    /// Whether the owner has proven access to the mailbox: the claim `email_verified` of access tokens. All accounts count as verified in this
+    /// version.
+    public var isEmailVerified: Bool { true }
+
     /// Creates an account.
     public init(
         id: ID,

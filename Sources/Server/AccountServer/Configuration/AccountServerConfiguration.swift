@@ -55,6 +55,8 @@ public struct AccountServerConfiguration: Sendable {
     public var resetBaseURL: URL?
     /// Where links contain their token.
     public var resetLinkStyle: ResetLink.Style = .query
+    /// The names in access tokens.
+    public var tokens = TokenSettings()
     /// The apps that universal links open, on Apple's systems and on Android.
     public var associatedApps = AssociatedApps()
     /// The custom scheme that opens the app.
@@ -178,6 +180,7 @@ extension AccountServerConfiguration {
             default: errorForm
         )
         readRecovery(&settings, isServing: isServing)
+        tokens = TokenSettings(&settings, isProduction: environment == .production)
         limits = LimitSettings(&settings, names: names)
         load = LoadSettings(&settings)
         let delay = settings.integer("SHUTDOWN_DELAY_SECONDS", in: 0...60, default: environment == .production ? 2 : 0)

@@ -100,9 +100,23 @@ package struct Stores: AccountStores {
     package var sentResets: any SentResetStore { accountStores.sentResets }
     package var audit: any AuditStore { accountStores.audit }
     package var decoys: any DecoyStore { accountStores.decoys }
+    package var signingKeys: any SigningKeyStore { accountStores.signingKeys }
 
     /// The server's keys, from the configured secret or the folder's own.
     package func keys(secret: HiddenText?) throws -> ServerKeys { try folder.keys(secret: secret) }
+
+    /// The keys that sign access tokens, for a process that is not a server.
+    package func signingKeys(_ configuration: AccountServerConfiguration) throws -> SigningKeys {
+        let previous = try configuration.previousSecret.map { try keys(secret: $0) }
+        return SigningKeys(
+            store: signingKeys,
+            secrets: SigningKeySecrets(try keys(secret: configuration.secret), previous: previous),
+            now: wallTime
+        )
+    }
+
+    /// The time that access tokens are issued by: the clock of the machine, or that of PostgreSQL.
+    package var wallTime: @Sendable () -> Date { deployment?.time.now ?? { Date() } }
 }
 
 extension DataFolder {

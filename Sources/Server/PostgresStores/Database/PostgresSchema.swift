@@ -149,7 +149,21 @@ public enum PostgresSchema {
 extension PostgresSchema {
     /// All steps.
     static let steps = [
-        Step(name: "accounts, sessions, tokens, emails, audit, idempotency keys, servers", statements: accounts + emails + shared)
+        Step(name: "accounts, sessions, tokens, emails, audit, idempotency keys, servers", statements: accounts + emails + shared),
+        Step(name: "signing keys", statements: signingKeys),
+    ]
+
+    private static let signingKeys: [PostgresStatement] = [
+        """
+        CREATE TABLE IF NOT EXISTS signing_key (
+            id text PRIMARY KEY,
+            sealed bytea NOT NULL,
+            created_at double precision NOT NULL,
+            signs_from double precision NOT NULL,
+            retired_at double precision
+        )
+        """,
+        "INSERT INTO shared_value (name, value) VALUES ('signing_keys', NULL) ON CONFLICT (name) DO NOTHING",
     ]
 
     private static let accounts: [PostgresStatement] = [

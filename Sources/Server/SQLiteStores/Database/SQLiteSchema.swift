@@ -234,6 +234,19 @@ enum SQLiteSchema {
                     """
             )
         }
+        migrator.registerMigration("signing keys") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE signing_key (
+                        id TEXT NOT NULL PRIMARY KEY,
+                        sealed BLOB NOT NULL,
+                        created_at REAL NOT NULL,
+                        signs_from REAL NOT NULL,
+                        retired_at REAL
+                    ) STRICT;
+                    """
+            )
+        }
         return migrator
     }
 }

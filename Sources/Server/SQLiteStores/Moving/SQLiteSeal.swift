@@ -10,7 +10,7 @@ public enum SQLiteSeal {
     /// The tables that are sealed: all that a copy has.
     package static let tables = [
         "account", "session", "refresh_token", "reset_token", "freeze_token", "mail_intent", "audit_event", "idempotency_key",
-        "sent_reset", "decoy_span", "mail_retry",
+        "sent_reset", "decoy_span", "mail_retry", "signing_key",
     ]
 
     /// Seals the database.

@@ -59,7 +59,7 @@ struct Users: AsyncParsableCommand {
                 accounts: stores.accounts,
                 sessions: stores.sessions,
                 gate: try HashingGate(hashing: Argon2Hashing(), width: 1),
-                tokens: await AccessTokens(keys: keys),
+                tokens: AccessTokens(keys: try stores.signingKeys(configuration), audience: configuration.appName) { "" },
                 devices: DeviceTokens(keys: keys),
                 policy: configuration.passwordPolicy,
                 now: { Date() }
